@@ -1,19 +1,19 @@
-"""Liquid argon: forces as gradients of an energy, and a neural potential fitted to energies and forces.
+"""Liquid argon: forces from energy gradients, and a fitted neural potential.
 
     python examples/argon.py                 about half a minute on two cores
     python examples/argon.py --quick         a few seconds: fewer steps, rougher fit
 
-1. 108 atoms with the Lennard-Jones energy move by velocity Verlet; the forces are the negative gradient of
+1. 108 atoms with the Lennard-Jones energy move by velocity Verlet. The forces are the negative gradient of
    the energy, and the whole trajectory is one compiled loop. Checks: the forces agree with the formula, and
-   the total energy stays the same to 1e-4.
-2. A pair potential made of a small neural net is fitted to energies *and* forces of that trajectory. The
-   forces are themselves a gradient, so each training step differentiates twice: once in the positions, once
-   in the weights. Checks: the forces of frames that the net has not seen, and the energy of a trajectory
-   that it drives.
+   the total energy is conserved to 1e-4.
+2. A pair potential, a small neural net, is fitted to energies *and* forces of that trajectory. The forces are
+   themselves a gradient, so each training step differentiates twice: with respect to the positions, then with
+   respect to the weights. Checks: the forces of frames that were not used in training, and the energy of a
+   trajectory with the forces of the net.
 
 Reduced units: lengths in σ = 0.3405 nm, energies in ε = 0.996 kJ/mol, masses of argon, so that one unit of
 time is 2.16 ps. The state (density 0.8442, temperature about 0.72) is argon near its triple point, as in
-L. Verlet, Phys. Rev. 159, 98 (1967). The figure goes to figures/argon.png.
+L. Verlet, Phys. Rev. 159, 98 (1967). The figure is written to figures/argon.png.
 """
 
 import argparse
@@ -36,27 +36,30 @@ FIRST, SECOND = (Tensor(k, ms.int32) for k in np.triu_indices(ATOMS, 1))  # all 
 
 
 def lattice():
-    """A face-centred cubic crystal: positions, shape (ATOMS, 3)."""
+    """A face-centered cubic crystal: positions, shape (ATOMS, 3)."""
     corner = np.array([[0, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
     cells = np.stack(np.meshgrid(*[np.arange(CELLS)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)
     return ((cells + corner) / CELLS * BOX).reshape(-1, 3)
 
 
 def squared_distances(positions):
-    """Of all pairs, to the nearest periodic image: (..., ATOMS, 3) to (..., pairs)."""
+    """Squared distances of all pairs to the nearest periodic image.
+
+    Positions of shape (..., ATOMS, 3) have squared distances of shape (..., pairs).
+    """
     between = ops.gather(positions, FIRST, -2) - ops.gather(positions, SECOND, -2)
     between = between - BOX * ops.round(between / BOX)
     return (between * between).sum(-1)
 
 
 def switch(squared):
-    """Goes smoothly from 1 to 0 before the cutoff, so that forces have no jump."""
+    """Decrease smoothly from 1 to 0 before the cutoff, so that forces are continuous."""
     x = ops.clip((squared / CUTOFF**2 - 0.8) / 0.2, 0.0, 1.0)
     return 1 - x**3 * (10 - 15 * x + 6 * x**2)
 
 
 class LennardJones(nn.Cell):
-    """Σ 4 (r⁻¹² − r⁻⁶) over pairs nearer than the cutoff."""
+    """Σ 4 (r⁻¹² − r⁻⁶) over pairs closer than the cutoff, with a smooth cutoff."""
 
     def construct(self, positions):
         squared = squared_distances(positions)
@@ -65,7 +68,7 @@ class LennardJones(nn.Cell):
 
 
 class NeuralPotential(nn.Cell):
-    """Σ φ(r) over the same pairs, where φ is a perceptron."""
+    """Σ φ(r) over the same pairs, where φ is a multilayer perceptron."""
 
     def __init__(self, width):
         super().__init__()
@@ -96,7 +99,10 @@ class Forces(nn.Cell):
 
 
 class VelocityVerlet(nn.Cell):
-    """So many steps of Newton's equations; positions, velocities and total energy behind them."""
+    """Integrate Newton's equations for a number of steps.
+
+    The call returns positions, velocities, and the total energy after the last step.
+    """
 
     def __init__(self, energy):
         super().__init__()
@@ -115,7 +121,7 @@ class VelocityVerlet(nn.Cell):
 
 
 def trajectory(energy, positions, velocities, steps, every, what):
-    """Positions, velocities and total energies at every ``every``-th step, the start among them."""
+    """Positions, velocities, and total energies at every ``every``-th step."""
     move = VelocityVerlet(energy)
     frames = [(positions, velocities, move(positions, velocities, Tensor(0, ms.int32))[2])]
     for _ in track(range(steps // every), what):
@@ -124,7 +130,7 @@ def trajectory(energy, positions, velocities, steps, every, what):
 
 
 def forces_by_formula(positions):
-    """Of the Lennard-Jones energy, differentiated by hand, in NumPy."""
+    """The forces of the Lennard-Jones energy, differentiated by hand, in NumPy."""
     between = positions[:, None] - positions
     between -= BOX * np.round(between / BOX)
     squared = (between**2).sum(-1) + np.eye(ATOMS) * 1e9
@@ -137,7 +143,7 @@ def forces_by_formula(positions):
 
 
 def fit(net, positions, energies, forces, steps, batch):
-    """Fit ``net`` to energies and forces of the frames; the loss of every step."""
+    """Fit ``net`` to energies and forces of the frames; return the loss of every step."""
     optimiser = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(1e-5, 1e-2, steps, 1, steps))
     pull = Forces(net)
 
@@ -162,7 +168,7 @@ def fit(net, positions, energies, forces, steps, batch):
 
 
 def draw(path, drift, losses, net, steps, heading):
-    """The energy of both trajectories, the losses, and the two pair potentials."""
+    """Plot the energy of both trajectories, the losses, and the two pair potentials."""
     figure = Figure(figsize=(13, 4.2), layout="constrained")
     figure.suptitle(heading)
     figure.get_layout_engine().set(wspace=0.04)
@@ -178,15 +184,15 @@ def draw(path, drift, losses, net, steps, heading):
         xlabel="training step", ylabel="loss in energies and forces", title="fitting the neural potential"
     )
     r = np.linspace(0.9, CUTOFF, 300).astype(np.float32)
-    right.plot(r, 4 * (r**-12.0 - r**-6.0), label="Lennard-Jones, the truth")
+    right.plot(r, 4 * (r**-12.0 - r**-6.0), label="Lennard-Jones, reference")
     right.plot(
-        r, net.pair_energy(Tensor(r**2)).asnumpy(), "--", label="neural, learnt from energies and forces"
+        r, net.pair_energy(Tensor(r**2)).asnumpy(), "--", label="neural, fitted to energies and forces"
     )
     right.set(
         xlabel="distance / σ",
         ylabel="pair energy / ε",
         ylim=(-1.2, 2.5),
-        title="the potential that was found",
+        title="the fitted pair potential",
     )
     right.legend(fontsize="small")
     figure.savefig(path, dpi=150)
@@ -194,15 +200,15 @@ def draw(path, drift, losses, net, steps, heading):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--quick", action="store_true", help="fewer steps, for a look")
+    options.add_argument("--quick", action="store_true", help="fewer steps, for a quick look")
     options.add_argument(
         "--figures",
         type=Path,
         default=Path("figures"),
         metavar="DIR",
-        help="the folder of the figure: figures",
+        help="folder for the figure (default: figures)",
     )
-    options.add_argument("--figure", type=Path, metavar="FILE", help="the figure itself: DIR/argon.png")
+    options.add_argument("--figure", type=Path, metavar="FILE", help="file name (default: DIR/argon.png)")
     chosen = options.parse_args()
     path = chosen.figure or chosen.figures / "argon.png"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -228,20 +234,20 @@ def main():
 
     net = NeuralPotential(32)
     energies = energy(Tensor(places)).asnumpy()
-    count = len(places) * 4 // 5  # frames to learn from
+    count = len(places) * 4 // 5  # number of frames for training
     losses = fit(net, places[:count], energies[:count], forces[:count], 100 if chosen.quick else 1500, 4)
     test = Tensor(places[count + 10 :], ms.float32)
     found = Forces(net)(test).asnumpy()
     error = np.linalg.norm(found - forces[count + 10 :]) / np.linalg.norm(forces[count + 10 :])
     per_atom = np.abs(net(test).asnumpy() - energies[count + 10 :]).max() / ATOMS
-    bound = "no bound for so few steps" if chosen.quick else "at most 2e-2"
-    print("the neural potential, on frames that it has not seen")
+    bound = "not checked in a quick run" if chosen.quick else "at most 2e-2"
+    print("the neural potential, on frames that were not used in training")
     print(f"  forces, root mean square     {error:.1e} relative      ({bound})")
     print(f"  energy per atom              {per_atom:.1e} ε")
     first = Tensor(places[-1], ms.float32), Tensor(speeds[-1], ms.float32)
-    driven = trajectory(net, *first, steps, 20, "velocity Verlet with it")[2].astype(float)
-    print(f"  total energy of its own run  {np.abs(driven / driven[0] - 1).max():.1e} relative change")
-    heading = f"{ATOMS} argon atoms: forces are gradients of the energy, of a formula and of a net"
+    driven = trajectory(net, *first, steps, 20, "velocity Verlet with the net")[2].astype(float)
+    print(f"  total energy of a trajectory {np.abs(driven / driven[0] - 1).max():.1e} relative change")
+    heading = f"{ATOMS} argon atoms: forces are energy gradients, of a formula and of a net"
     if chosen.quick:
         heading += f"\nquick run: {len(losses)} instead of 1500 steps of training, not converged"
     draw(path, {"Lennard-Jones": totals, "neural": driven}, losses, net, steps, heading)

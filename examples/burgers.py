@@ -1,12 +1,12 @@
-"""Burgers' equation solved by a physics-informed net, and compared with the exact solution.
+"""Burgers' equation: a physics-informed net, compared with the exact solution.
 
     python examples/burgers.py               about two minutes on two cores
     python examples/burgers.py --quick       a few seconds: too few steps for a solution
 
     u_t + u u_x = ν u_xx,   ν = 0.01 / π,   u(0, x) = −sin πx,   u(t, ±1) = 0
 
-on 0 ≤ t ≤ 1, where the solution runs into a shock of width about ν at x = 0. The net has the initial and the
-boundary values built in, so that the loss is only the residual of the equation at random points; its
+The solution on 0 ≤ t ≤ 1 develops a shock of width about ν at x = 0. The net satisfies the initial and
+boundary conditions by construction, so the loss is only the residual of the equation at random points. The
 derivatives u_t, u_x and u_xx are nested ``GradOperation``s, and training differentiates through them.
 
 Check: the exact solution of Cole (Quart. Appl. Math. 9, 225 (1951)) and Hopf,
@@ -14,8 +14,8 @@ Check: the exact solution of Cole (Quart. Appl. Math. 9, 225 (1951)) and Hopf,
     u = −∫ sin π(x − y) f(x − y) g(y) dy / ∫ f(x − y) g(y) dy,   f(y) = exp(−cos πy / 2πν),
     g(y) = exp(−y² / 4νt),
 
-by Gauss–Hermite quadrature: the relative error in the L2 norm must be below 5e-3. The figure goes to
-figures/burgers.png. The same program in MindSpore's own spelling is examples/mindspore/burgers.py.
+by Gauss–Hermite quadrature. The relative error in the L2 norm must be below 5e-3. The figure is written to
+figures/burgers.png. examples/mindspore/burgers.py is the same program for MindSpore.
 """
 
 import argparse
@@ -34,7 +34,7 @@ POINTS, STEPS, RESAMPLE = 1000, 30_000, 10
 
 
 class Solution(nn.Cell):
-    """u(t, x) at points: two tensors of shape (points, 1) to one."""
+    """u(t, x) at points: maps two tensors of shape (points, 1) to one."""
 
     def __init__(self, width=32, layers=4):
         super().__init__()
@@ -51,7 +51,10 @@ class Solution(nn.Cell):
 
 
 class Residual(nn.Cell):
-    """u_t + u u_x − ν u_xx at points. Rows do not mix, so the gradient of a sum is one derivative per row."""
+    """u_t + u u_x − ν u_xx at points.
+
+    Samples are independent, so the gradient of the sum over samples contains the derivative of each sample.
+    """
 
     def __init__(self, solution):
         super().__init__()
@@ -70,7 +73,7 @@ class Residual(nn.Cell):
 
 
 def exact(t, x):
-    """By Cole and Hopf; arrays of one shape."""
+    """The exact solution of Cole and Hopf, for arrays of one shape."""
     y, weight = np.polynomial.hermite.hermgauss(100)
     at = x[..., None] - np.sqrt(4 * VISCOSITY * t[..., None]) * y
     exponent = -np.cos(np.pi * at) / (2 * np.pi * VISCOSITY)
@@ -79,7 +82,7 @@ def exact(t, x):
 
 
 def points(random):
-    """Random (t, x): one in ten near the shock."""
+    """Random points (t, x); one tenth of them is near the shock."""
     near = POINTS // 10
     t = random.uniform(0, 1, (POINTS, 1))
     x = random.uniform(-1, 1, (POINTS, 1))
@@ -88,7 +91,7 @@ def points(random):
 
 
 def train(solution, steps):
-    """Train; the loss of every step."""
+    """Train the net; return the loss of every step."""
     residual = Residual(solution)
     rates = nn.cosine_decay_lr(1e-6, 6e-3, steps, 1, steps)
     optimiser = nn.Adam(solution.trainable_params(), rates)
@@ -118,36 +121,36 @@ def train(solution, steps):
 
 
 def draw(path, t, x, found, truth, losses, heading):
-    """The solution, its error, and slices in time."""
+    """Plot the solution, its slices in time, and the loss."""
     figure = Figure(figsize=(13, 4.2), layout="constrained")
     figure.suptitle(heading)
     figure.get_layout_engine().set(wspace=0.06)
     (left, middle, right) = figure.subplots(1, 3)
     image = left.pcolormesh(t, x, found, cmap="RdBu_r", shading="gouraud", vmin=-1, vmax=1)
-    left.set(xlabel="time t", ylabel="place x", title="the velocity u(t, x) that the net has learnt")
+    left.set(xlabel="time t", ylabel="position x", title="velocity u(t, x) of the net")
     figure.colorbar(image, ax=left, label="u: red to the right, blue to the left")
     for k in (25, 50, 100):
         (line,) = middle.plot(x[k], truth[k], alpha=0.5, linewidth=4, label=f"exact, t = {t[k, 0]:.2f}")
         middle.plot(x[k], found[k], "--", color=line.get_color(), label=f"net, t = {t[k, 0]:.2f}")
-    middle.set(xlabel="place x", ylabel="velocity u", title="the net against the exact solution")
+    middle.set(xlabel="position x", ylabel="velocity u", title="net and exact solution")
     middle.legend(fontsize="small")
     right.semilogy(losses, linewidth=0.8)
     right.set(xlabel=f"training step (new points every {RESAMPLE})", ylabel="mean squared residual")
-    right.set_title("how well the equation is fulfilled")
+    right.set_title("loss during training")
     figure.savefig(path, dpi=150)
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--quick", action="store_true", help="few steps, for a look")
+    options.add_argument("--quick", action="store_true", help="few steps, for a quick look")
     options.add_argument(
         "--figures",
         type=Path,
         default=Path("figures"),
         metavar="DIR",
-        help="the folder of the figure: figures",
+        help="folder for the figure (default: figures)",
     )
-    options.add_argument("--figure", type=Path, metavar="FILE", help="the figure itself: DIR/burgers.png")
+    options.add_argument("--figure", type=Path, metavar="FILE", help="file name (default: DIR/burgers.png)")
     chosen = options.parse_args()
     path = chosen.figure or chosen.figures / "burgers.png"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -166,7 +169,7 @@ def main():
     if chosen.quick:
         heading += f"\nquick run of {steps} instead of {STEPS} steps: not a solution yet"
     draw(path, t, x, found, truth, losses, heading)
-    bound = "no bound for so few steps" if chosen.quick else "at most 5e-3"
+    bound = "not checked in a quick run" if chosen.quick else "at most 5e-3"
     print(f"{steps} steps in {seconds:.0f} s, mean squared residual {losses[-1]:.1e}")
     print(f"  error against the exact solution {error:.1e} relative, L2      ({bound})")
     print(f"the figure is in {path}")

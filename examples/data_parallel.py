@@ -1,13 +1,14 @@
-"""Data-parallel training that goes on after a crash as if nothing had happened.
+"""Data-parallel training that resumes from a checkpoint after a crash.
 
     python examples/data_parallel.py                                               one process
     python -m mindgrad launch --workers 2 --restarts 3 examples/data_parallel.py --crash-at 25
 
-Each process computes the gradient of its rows of a batch, and all of them the same mean. After some steps
-the state is saved: Parameters, moments and the number of steps; all processes call save_checkpoint, and one
-of them writes. With --crash-at the last process kills itself before that step, in the first attempt; the
-launcher starts all of them again, each loads the latest complete checkpoint, and the losses that follow are
-those of a training that was left alone, to the last bit. Check: the loss has become small.
+Each process computes the gradient of its part of the batch, and all of them use the mean gradient. With
+--folder, the state is saved every few steps: Parameters, moments, and the number of steps. All processes call
+save_checkpoint, and one of them writes the file. With --crash-at, the last process of the first attempt kills
+itself before that step. The launcher then restarts all processes, and each loads the latest complete
+checkpoint. The following losses are bitwise equal to the losses without a crash. Check: the final loss is
+small.
 """
 
 import argparse
@@ -25,7 +26,7 @@ ROWS, INPUTS = 64, 4
 
 
 def rows_of(step, rank, size):
-    """This process's rows of the batch of a step, which depends on nothing else."""
+    """The samples of this process in the batch of a step."""
     x = np.random.default_rng([0, step]).uniform(-1, 1, (ROWS, INPUTS)).astype(np.float32)
     y = np.sin(x.sum(1, keepdims=True))
     mine = slice(rank * ROWS // size, (rank + 1) * ROWS // size)
@@ -33,7 +34,7 @@ def rows_of(step, rank, size):
 
 
 def training():
-    """The optimiser, and a step that gives the mean loss of all processes."""
+    """The optimizer, and a training step that returns the mean loss of all processes."""
     ms.set_seed(0)
     net = nn.SequentialCell(nn.Dense(INPUTS, 32), nn.Tanh(), nn.Dense(32, 1))
     optimiser = nn.Adam(net.trainable_params(), learning_rate=0.02)
@@ -51,7 +52,7 @@ def training():
 
 
 def resumed(optimiser, folder):
-    """The first step that is left to do, with the state before it."""
+    """Load the latest checkpoint; return the number of the next step."""
     file = latest_checkpoint(folder)
     if file is None:
         return 0
@@ -66,9 +67,9 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--every", type=int, default=10, help="steps from one checkpoint to the next")
-    parser.add_argument("--folder", type=Path, help="where checkpoints are; none are saved without")
-    parser.add_argument("--crash-at", type=int, help="the step before which the last process dies once")
+    parser.add_argument("--every", type=int, default=10, help="number of steps between checkpoints")
+    parser.add_argument("--folder", type=Path, help="folder of the checkpoints (default: save none)")
+    parser.add_argument("--crash-at", type=int, help="kill the last process once before this step")
     options = parser.parse_args()
 
     communication.init()
@@ -88,7 +89,7 @@ def main():
         if rank == 0:
             print(f"step {number}: {loss:.6f} {loss.hex()}", flush=True)
         if options.folder and (number + 1) % options.every == 0:
-            # the same on all ranks: one writes, the others wait until it is complete
+            # called on all ranks: one writes, the others wait until the file is complete
             file = options.folder / f"state-{number + 1}.ckpt"
             ms.save_checkpoint(optimiser, file, append_dict={"steps": number + 1})
     print(f"process {rank} of {size}: steps {first} to {options.steps}, loss {loss}", flush=True)

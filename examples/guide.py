@@ -1,10 +1,10 @@
-"""A tour of the derivatives that mindgrad computes: each is printed with what it means.
+"""A tour of mindgrad's derivatives; each is printed with an explanation.
 
     python examples/guide.py            compiled: every derivative becomes one XLA program
-    python examples/guide.py --eager    operator by operator on NumPy, with the same numbers
+    python examples/guide.py --eager    operator by operator on NumPy, with the same results
 
 It follows MindSpore's guide to gradients: first order, scaling, stop_gradient, second order, Jvp and
-Vjp, and the functions grad, jvp and vjp. The nets are ones whose derivatives you can check by head.
+Vjp, and the functions grad, jvp and vjp. The derivatives of its nets are easy to check by hand.
 """
 
 import sys
@@ -27,18 +27,18 @@ def say(text: str) -> None:
 
 
 def show(name: str, value: Tensor) -> None:
-    """`name = value`, with the further lines of a matrix below its first."""
+    """Print `name = value`, and indent the other lines of a matrix."""
     head = f"    {name} = "
     print(head + str(value).replace("\n", "\n" + " " * len(head)))
 
 
-# Two customers buy some of three goods, and two shops ask different prices for them.
+# Two customers buy three goods, and two shops ask different prices for them.
 amounts = Tensor([[2, 1, 0], [1, 0, 4]], ms.float32)  # customer x good
 prices = Tensor([[3, 2], [1, 2], [0.5, 0.25]], ms.float32)  # good x shop
 
 
 class Bills(nn.Cell):
-    """What each customer would pay in each shop, tax included."""
+    """The amount that each customer pays in each shop, tax included."""
 
     def __init__(self):
         super().__init__()
@@ -50,20 +50,20 @@ class Bills(nn.Cell):
 
 
 def first_order() -> None:
-    title("First order: what a little more of something changes")
+    title("First order: the effect of a small change")
     bills = Bills()
     say("A net has a matrix of four outputs, the bills:")
     show("bills", bills(amounts, prices))
 
-    say("""GradOperation() adds the outputs up and asks what the sum gains from each element of the
-        first input. One more of a good costs its prices in both shops, times the tax:""")
+    say("""GradOperation() sums the outputs and differentiates the sum with respect to each element of the
+        first input. One more unit of a good adds its prices in both shops, times the tax:""")
     show("d sum / d amounts", ops.GradOperation()(bills)(amounts, prices))
 
-    say("get_all=True asks it for every input. A price counts as often as its good is bought:")
+    say("get_all=True differentiates by every input. A price counts as often as its good is bought:")
     _, by_price = ops.GradOperation(get_all=True)(bills)(amounts, prices)
     show("d sum / d prices", by_price)
 
-    say("get_by_list=True asks it for weights instead: the sum before tax.")
+    say("get_by_list=True differentiates with respect to weights. For the tax, this is the sum before tax.")
     weights = ParameterTuple(bills.trainable_params())
     (by_tax,) = ops.GradOperation(get_by_list=True)(bills, weights)(amounts, prices)
     show("d sum / d tax", by_tax)
@@ -82,19 +82,22 @@ class Customer(nn.Cell):
 
 def one_output() -> None:
     title("One output of many")
-    say("""sens_param=True multiplies the outputs by one more argument before they are added. A one
-        among zeros picks a single output: the first customer in the second shop, on whom the
-        other customer's amounts have no influence.""")
+    say("""sens_param=True multiplies the outputs by one more argument before they are summed. A one
+        among zeros selects a single output: the first customer in the second shop. The amounts of the
+        other customer do not change it.""")
     pick = Tensor([[0, 1], [0, 0]], ms.float32)
     scaled = ops.GradOperation(sens_param=True)
     show("d bills[0][1] / d amounts", scaled(Bills())(amounts, prices, pick))
 
-    say("Or the net itself returns what is wanted, here the bills of the second customer:")
+    say("Alternatively, the net itself returns the outputs of interest: the second customer's bills.")
     show("d sum / d amounts", ops.GradOperation()(Customer())(amounts, prices))
 
 
 class Discounted(nn.Cell):
-    """A bill less a discount that depends on the bill; `agreed` keeps the discount as it is."""
+    """A bill minus a discount of 25 %.
+
+    The discount depends on the bill, unless it is `agreed`: then derivatives treat it as a constant.
+    """
 
     def __init__(self, agreed: bool):
         super().__init__()
@@ -108,16 +111,16 @@ class Discounted(nn.Cell):
 
 
 def stopping() -> None:
-    title("stop_gradient: a value that counts as given")
+    title("stop_gradient: treat a value as a constant")
     bill = Tensor([8], ms.float32)
-    say("Of one more franc on the bill the customer pays 0.75, for the discount grows as well ...")
+    say("If the bill rises by 1, the customer pays 0.75 more, because the discount grows as well ...")
     show("d paid / d bill", ops.GradOperation()(Discounted(agreed=False))(bill))
-    say("... but all of it, if the discount has been agreed on. The sum to pay is 6 both times.")
+    say("... but the full 1, if the discount was agreed on. The customer pays 6 in both cases.")
     show("d paid / d bill", ops.GradOperation()(Discounted(agreed=True))(bill))
 
 
 class Swing(nn.Cell):
-    """Where a pendulum is at time t."""
+    """The position of a pendulum at time t."""
 
     def construct(self, t):
         return ops.sin(t)
@@ -136,7 +139,7 @@ class Gradient(nn.Cell):
 
 
 class Cone(nn.Cell):
-    """The volume of a cone of radius r and height h, but for pi/3."""
+    """The volume of a cone of radius r and height h, without the factor pi/3."""
 
     def construct(self, r, h):
         return r * r * h
@@ -158,14 +161,14 @@ def higher_order() -> None:
     position = Swing()
     velocity = Gradient(position)
     acceleration = Gradient(velocity)
-    say("""Derived once, the position of a pendulum gives its velocity; derived twice, its
-        acceleration, which is the position with the opposite sign:""")
+    say("""The first derivative of the position of a pendulum is its velocity. The second derivative is
+        its acceleration, which is the position with the opposite sign:""")
     show("position", position(t))
     show("velocity", velocity(t))
     show("acceleration", acceleration(t))
 
-    say("""With several inputs there are several first derivatives, and a tuple of scales picks the
-        one to derive again: (1, 0) the one for the radius, (0, 1) the one for the height.""")
+    say("""With several inputs there are several first derivatives. A tuple of scales selects the one to
+        differentiate again: (1, 0) the derivative by the radius, (0, 1) the derivative by the height.""")
     r, h = Tensor([2], ms.float32), Tensor([3], ms.float32)
     one, zero = Tensor([1], ms.float32), Tensor([0], ms.float32)
     again = ops.GradOperation(get_all=True, sens_param=True)(Gradients(Cone()))
@@ -188,14 +191,14 @@ def directions() -> None:
     title("Jvp and Vjp: forward along a direction, backward from the outputs")
     x, y = Tensor([1, 2], ms.float32), Tensor([3, 0.5], ms.float32)
     east, north = Tensor([1, 1], ms.float32), Tensor([0, 2], ms.float32)
-    say("""Two hikers stand on a landscape. nn.Jvp gives how high they are, and how fast each climbs
-        who walks one east, the second also two north. One sweep, whatever the number of outputs:""")
+    say("""Two hikers are on a landscape. nn.Jvp returns their heights, and how fast each climbs: both walk
+        one unit east, and the second also two units north. One pass suffices for any number of outputs:""")
     height, climb = nn.Jvp(Hills())(x, y, (east, north))
     show("height", height)
     show("climb", climb)
 
-    say("""nn.Vjp goes the other way: the outputs are weighted, here both with one, and every input
-        learns its share. One sweep, whatever the number of inputs:""")
+    say("""nn.Vjp goes the other way: it weights the outputs, here both by one, and computes the derivative
+        with respect to every input. One pass suffices for any number of inputs:""")
     height, (to_east, to_north) = nn.Vjp(Hills())(x, y, Tensor([1, 1], ms.float32))
     show("d height / dx = 2x - y", to_east)
     show("d height / dy =     -x", to_north)
@@ -206,10 +209,10 @@ def power(x, y):
 
 
 def functions() -> None:
-    title("The same with functions")
+    title("Derivatives of plain functions")
     x, y = Tensor([1, 2], ms.float32), Tensor([4, 8], ms.float32)
     v = Tensor([1, 0.5], ms.float32)
-    say("grad takes the positions of the inputs: one, or a tuple of them. Of x**3 + y:")
+    say("grad accepts the position of an input, or a tuple of positions. For x**3 + y:")
     show("d/dx = 3x**2", grad(power)(x, y))
     by_y, by_x = grad(power, grad_position=(1, 0))(x, y)
     show("d/dy", by_y)
@@ -223,12 +226,12 @@ def functions() -> None:
     show("vjp for x = 3x**2 v", by_x)
     show("vjp for y =       v", by_y)
 
-    say("""They nest in any mixture. jvp of grad is the Hessian times a vector, and the Hessian is
-        never built:""")
+    say("""They nest in any order. jvp of grad is the product of the Hessian and a vector, and the Hessian
+        is never built:""")
     _, product = jvp(grad(power), (x, y), (v, v))
     show("6x v", product)
 
-    say("And to any order: the derivatives of x**3 from the first to the fourth.")
+    say("Derivatives exist to any order. These are the first to fourth derivatives of x**3.")
     derivative = power
     for order in (1, 2, 3, 4):
         derivative = grad(derivative)
@@ -236,15 +239,15 @@ def functions() -> None:
 
 
 def what_now() -> None:
-    title("What now")
+    title("Next steps")
     print(
         textwrap.dedent("""
-    scripts/demo burgers --quick     second derivatives of a net in its loss: a physics-informed net
-    scripts/demo argon --quick       forces of a molecular dynamics, and a net that learns them
-    scripts/demo newton_cg --quick   Newton's method from Hessian-vector products
-    python -m mindgrad script.py     runs a script that was written for MindSpore
-    python -m mindgrad check --help  compares a derivative of yours with differences
-    README.md, docs/                 what there is, and how it works""")
+    scripts/demo burgers --quick     a physics-informed net, with second derivatives in its loss
+    scripts/demo argon --quick       forces of molecular dynamics, and a net fitted to them
+    scripts/demo newton_cg --quick   Newton's method with Hessian-vector products
+    python -m mindgrad script.py     run a script that was written for MindSpore
+    python -m mindgrad check --help  compare a derivative with finite differences
+    README.md, docs/                 features and documentation""")
     )
 
 

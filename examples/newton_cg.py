@@ -1,17 +1,18 @@
-"""Second-order optimisation: Newton's method with conjugate gradients, against Adam.
+"""Second-order optimization: Newton's method with conjugate gradients, and Adam.
 
-    python examples/newton_cg.py             some ten seconds on two cores
+    python examples/newton_cg.py             about ten seconds on two cores
     python examples/newton_cg.py --quick     fewer steps of Adam
 
-A logistic regression whose features have very different scales, so that first-order methods crawl. Newton's
-direction solves ``H d = −g`` by conjugate gradients, which need only products of the Hessian with vectors:
-``jvp`` of the gradient, exact and without the Hessian ever being made. One Newton step (the inner ``while``
-stops when the residual is small enough, the line search when the loss has fallen enough) is one compiled
-program. Truncated Newton: J. Nocedal and S. Wright, *Numerical Optimization*, 2nd ed., algorithm 7.1.
+The problem is a logistic regression whose features have very different scales, so first-order methods
+converge slowly. Newton's direction solves ``H d = −g`` by conjugate gradients, which only need products of
+the Hessian with vectors: ``jvp`` of the gradient, which is exact and never forms the Hessian. One Newton step
+is one compiled program. Its inner ``while`` loops stop when the residual is small enough and when the loss
+has decreased enough (line search). Truncated Newton: J. Nocedal and S. Wright, *Numerical Optimization*, 2nd
+ed., algorithm 7.1.
 
-Check: the loss is μ-strongly convex, so ``loss(w) − minimum ≤ |gradient|² / 2μ``. This certificate must be
-below 1e-12. The figure, loss over gradient evaluations, goes to figures/newton_cg.png; a product with the
-Hessian counts as two evaluations, and one of the loss as a half.
+Check: the loss is μ-strongly convex, so ``loss(w) − minimum ≤ |gradient|² / 2μ``. This bound must be below
+1e-12. The figure, loss over gradient evaluations, is written to figures/newton_cg.png. A Hessian-vector
+product counts as two gradient evaluations, and an evaluation of the loss as half of one.
 """
 
 import argparse
@@ -30,7 +31,7 @@ SAMPLES, FEATURES, PENALTY = 4000, 100, 1e-4
 
 
 def data():
-    """Correlated features over two orders of magnitude, and labels -1 or 1 of which 10 % are noise."""
+    """Correlated features of different scales, and labels -1 or 1 with 10 % noise."""
     random = np.random.default_rng(0)
     rotation = np.linalg.qr(random.normal(size=(FEATURES, FEATURES)))[0]
     scales = np.logspace(1, -1, FEATURES)
@@ -53,7 +54,10 @@ class Logistic(nn.Cell):
 
 
 class NewtonStep(nn.Cell):
-    """From ``w``: the next one, the loss there, its gradient's norm, and how many evaluations it took."""
+    """One Newton step from ``w``.
+
+    The call returns the next ``w``, its loss, the norm of its gradient, and the number of evaluations.
+    """
 
     def __init__(self, loss):
         super().__init__()
@@ -85,7 +89,7 @@ class NewtonStep(nn.Cell):
 
 
 def newton(loss, start, most):
-    """Losses, norms of the gradient and evaluations behind each Newton step."""
+    """Minimize ``loss``; return w, its gradient norm, and losses and evaluations."""
     step, w, history = NewtonStep(loss), start, [(float(loss(start)), 0.0)]
     with Console().status("Newton with conjugate gradients") as status:
         for k in range(1, most + 1):
@@ -98,7 +102,7 @@ def newton(loss, start, most):
 
 
 class Train(nn.Cell):
-    """The loss of a Parameter."""
+    """The loss as a function of a Parameter."""
 
     def __init__(self, loss, start):
         super().__init__()
@@ -109,7 +113,7 @@ class Train(nn.Cell):
 
 
 def adam(loss, start, rate, steps):
-    """Losses and evaluations along Adam with a rate that decays to nothing."""
+    """Losses and evaluations of Adam with a learning rate that decays to zero."""
     net = Train(loss, start)
     optimiser = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(0.0, rate, steps, 1, steps))
     value_and_gradient = ms.value_and_grad(net, None, optimiser.parameters)
@@ -126,15 +130,15 @@ def adam(loss, start, rate, steps):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    options.add_argument("--quick", action="store_true", help="fewer steps of Adam, for a look")
+    options.add_argument("--quick", action="store_true", help="fewer steps of Adam, for a quick look")
     options.add_argument(
         "--figures",
         type=Path,
         default=Path("figures"),
         metavar="DIR",
-        help="the folder of the figure: figures",
+        help="folder for the figure (default: figures)",
     )
-    options.add_argument("--figure", type=Path, metavar="FILE", help="the figure itself: DIR/newton_cg.png")
+    options.add_argument("--figure", type=Path, metavar="FILE", help="file name (default: DIR/newton_cg.png)")
     chosen = options.parse_args()
     path = chosen.figure or chosen.figures / "newton_cg.png"
     path.parent.mkdir(parents=True, exist_ok=True)

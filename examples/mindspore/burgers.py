@@ -2,8 +2,8 @@
 
     python -m mindgrad examples/mindspore/burgers.py [steps]
 
-The program of examples/burgers.py as a MindSpore user writes it: it imports mindspore, and runs unchanged on
-MindSpore 2.x with ``python examples/mindspore/burgers.py``.
+A MindSpore user writes the program of examples/burgers.py like this. It imports mindspore, and also runs on
+MindSpore 2.x: ``python examples/mindspore/burgers.py``.
 """
 
 import sys

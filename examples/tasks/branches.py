@@ -1,11 +1,12 @@
-"""`vmap` over a Python `if`, and through a `while`: a JAX user writes a branch where it is one.
+"""`vmap` over a Python `if`, and reverse mode through a `while`.
 
     python examples/tasks/branches.py
 
-No `cond`, no `while_loop`, no `where`: Python's statements on traced values are part of the program, of
-its batched form and of its derivatives, in reverse mode too. `source` shows the derivative with its loop.
+A JAX user writes Python branches and loops on traced values, without `cond`, `while_loop`, or `where`. They
+become part of the compiled function, its batched form, and its derivatives, in reverse mode, too. `source`
+shows the derivative with its loop.
 
-Check: values and slopes of Huber's loss and of Newton's root are those of their formulas.
+Check: values and slopes of Huber's loss and of Newton's root agree with formulas.
 """
 
 import numpy as np

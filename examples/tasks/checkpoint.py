@@ -1,10 +1,11 @@
-"""A checkpoint and back: a MindSpore user saves a net and loads it into another one.
+"""Save a net to a checkpoint, and load it into another net.
 
     mindgrad run examples/tasks/checkpoint.py
 
-The `.ckpt` file has MindSpore's own layout, so that a net trained here runs on the machine later.
+A MindSpore user trains a net with mindgrad and uses it with MindSpore later. The `.ckpt` file has MindSpore's
+format.
 
-Check: both nets give the same numbers to the last bit, and did not before.
+Check: the outputs of both nets are bitwise equal after loading, and differ before.
 """
 
 import tempfile

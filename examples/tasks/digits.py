@@ -1,11 +1,12 @@
-"""Digits with `Model`: a MindSpore user without an Ascend machine trains, watches and evaluates a net.
+"""Train, monitor, and evaluate a digit classifier with `Model`.
 
     mindgrad run examples/tasks/digits.py
 
-Plain MindSpore: a data set, a Cell, `Model.train` with callbacks, `Model.eval` with a metric; the device
-that is not there is one line on stderr. The images are ten patterns of 8 × 8 grey values with noise.
+A MindSpore user without an Ascend device runs a plain MindSpore program: a data set, a Cell, `Model.train`
+with callbacks, and `Model.eval` with a metric. The missing device is reported by one line on stderr. The
+images are ten patterns of 8 × 8 gray values with noise.
 
-Check: nine of ten images that the net has not seen are told apart.
+Check: nine of ten images that were not used in training are classified correctly.
 """
 
 import mindspore as ms

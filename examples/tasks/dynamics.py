@@ -1,11 +1,11 @@
-"""Molecular dynamics in one program: a PyTorch user writes a `for` of a thousand steps, compiled once.
+"""Molecular dynamics in one program: a loop of a thousand steps, compiled once.
 
     python examples/tasks/dynamics.py
 
-Velocity Verlet on Lennard-Jones; the forces are ``-grad(energy)``, the loop is one loop of the program,
-and `check_finite` would name the line if atoms collided.
+A PyTorch user writes velocity Verlet for a Lennard-Jones energy. The forces are ``-grad(energy)``, and the
+Python `for` is one loop of the compiled program. If atoms collided, `check_finite` would report the line.
 
-Check: the energy is kept to six digits, and so are the momentum and the centre of mass.
+Check: the energy is conserved to six digits, and so are the momentum and the center of mass.
 """
 
 import numpy as np

@@ -1,13 +1,13 @@
-"""Force matching: a PyTorch user trains a potential on energies and forces, a gradient through a
-gradient.
+"""Force matching: train a potential on energies and forces.
 
     python examples/tasks/force_matching.py
 
-Energies by `vmap` over molecules, forces by ``-grad``; the loss is differentiated by the weights, all of
-it in one compiled step; `draw` draws the potential with the derivative beside it. No `create_graph`, no
-`zero_grad`; distances are safe at r = 0, so that no pair is left out.
+A user of PyTorch trains a potential with a gradient through a gradient. `vmap` computes the energies over the
+molecules, and ``-grad`` the forces. The gradient of the loss with respect to the weights is part of one
+compiled step. `draw` draws the potential together with its derivative. `create_graph` and `zero_grad` are not
+needed. Distances have a finite derivative at r = 0, so no pair is left out.
 
-Check: the forces of each molecule add up to zero, and their error is below a tenth.
+Check: the forces of each molecule sum to zero, and their relative error is below 0.1.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def loss(r):
 
 
 optimizer = nn.Adam(potential.trainable_params(), 2e-2)
-print(ms.draw(potential, positions[0], order=1))  # .save("potential.svg") writes the picture
+print(ms.draw(potential, positions[0], order=1))  # .save("potential.svg") writes the figure
 value_and_gradient = ms.value_and_grad(loss, None, optimizer.parameters)
 
 

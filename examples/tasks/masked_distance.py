@@ -1,11 +1,11 @@
-"""`1 / norm` masked by `where` at r = 0: a PyTorch user gets forces, and finds the NaNs that there are.
+"""Masked division: `where` hides `1 / norm` at r = 0, and forces are finite.
 
     python examples/tasks/masked_distance.py
 
-The diagonal of a distance matrix is masked after the division; the derivative of what the mask leaves out
-counts as zero. A NaN that is really there is an error at the line that makes it.
+A PyTorch user masks the diagonal of a distance matrix after the division. The derivative of masked elements
+is zero, not NaN. With `debug_nans`, a true NaN raises an error that shows the line of its operator.
 
-Check: the forces are those of the pairs alone, and `debug_nans` names the line of the logarithm.
+Check: the forces equal the forces of the pairs, and `debug_nans` names the line of the logarithm.
 """
 
 import numpy as np

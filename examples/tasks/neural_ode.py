@@ -1,11 +1,13 @@
-"""A neural ODE, and an implicit root: a JAX user differentiates solutions, not the way to them.
+"""A neural ODE, and an implicit root: differentiate solutions, not solvers.
 
     python examples/tasks/neural_ode.py
 
-A net learns the right-hand side of a damped spiral through `odeint`; then the root of ``x³ + ax = 1`` is
-differentiated twice by `a`, without a look at Newton's steps.
+A JAX user trains a net through `odeint`, so that it approximates the right-hand side of a damped spiral. Then
+the root of ``x³ + ax = 1`` is differentiated twice with respect to `a`, without differentiating Newton's
+iterations.
 
-Check: the loss falls to a tenth; the root has the derivatives ``x' = -x / (3x² + a)`` and ``-2ax'³ / x²``.
+Check: the loss decreases to a tenth, and the derivatives of the root are ``x' = -x / (3x² + a)`` and
+``-2ax'³ / x²``.
 """
 
 import numpy as np

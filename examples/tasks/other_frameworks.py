@@ -1,11 +1,13 @@
-"""Names and arrays of other frameworks: a PyTorch user is told our names, and keeps the arrays.
+"""Names and arrays of other frameworks: errors name the equivalent in mindgrad.
 
     python examples/tasks/other_frameworks.py
 
-Arrays of other libraries are arguments as they are, results go to them by DLPack; jax's stand for
-PyTorch's, which speak the same protocol.
+A PyTorch user tries familiar names and passes arrays of another library. Functions accept such arrays, and
+their results convert to other libraries by DLPack. The example uses JAX arrays in place of PyTorch tensors,
+which support the same protocol.
 
-Check: each foreign name is an error that ends with ours, and a gradient goes to NumPy and jax as it is.
+Check: the error for each name of another framework shows mindgrad's name, and NumPy and JAX accept a
+gradient.
 """
 
 import jax.numpy as jnp

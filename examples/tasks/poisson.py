@@ -1,9 +1,10 @@
-"""A physics-informed net for Poisson's equation: a JAX user writes `vmap(trace(hessian(u)))`.
+"""A physics-informed net for Poisson's equation, with `vmap(trace(hessian(u)))`.
 
     python examples/tasks/poisson.py
 
-The compiler makes of it one sweep for the Laplacian and its gradient; `explain` says what that saves.
-``-Δu = 2π² sin(πx) sin(πy)`` on the unit square, u = 0 on its edge by construction.
+A JAX user writes the Laplacian as the trace of a Hessian. The compiler computes the Laplacian in one pass,
+without the Hessian, and also its gradient; `explain` reports what that saves. The equation is
+``-Δu = 2π² sin(πx) sin(πy)`` on the unit square, and u = 0 on the boundary by construction.
 
 Check: the net is within 2 % of ``sin(πx) sin(πy)``.
 """

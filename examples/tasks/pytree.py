@@ -1,11 +1,13 @@
-"""A training loop over a list of pairs: a JAX user ports it line by line, `params` being a plain pytree.
+"""A training loop with parameters in a plain pytree, a list of pairs.
 
     python examples/tasks/pytree.py
 
-Gradients come in the structure of the parameters, so that the update is the comprehension that it was.
-`check_grad` looks at every leaf by its name, and raises if a derivative is wrong.
+A JAX user ports the loop line by line. Gradients have the structure of the parameters, so the update remains
+a list comprehension. `check_grad` checks every array in the structure by name, and raises if a derivative is
+wrong.
 
-Check: all derivatives agree with differences, and the net follows ``sin(3x)`` with an error of 1 %.
+Check: all derivatives agree with finite differences, and the net approximates ``sin(3x)`` with a mean squared
+error below 0.01.
 """
 
 import mindgrad as ms

@@ -1,12 +1,12 @@
-"""The way to the machine: a MindSpore user asks what is not here, and takes a derivative to MindSpore.
+"""Errors of unsupported MindSpore APIs show a remedy; gradients can be exported.
 
     mindgrad run examples/tasks/refusals.py
 
-The modules that programs import are there. What needs MindSpore's own runtime is an error that says what
-to write instead. `source` writes the gradient of a net as a program for MindSpore 2.10, which runs on an
-Ascend, and as one for NumPy.
+A MindSpore user imports the usual modules, which exist. An API that needs MindSpore's own runtime raises an
+error that shows an alternative. `source` writes the gradient of a net as a program for MindSpore 2.10, which
+runs on an Ascend, and as a NumPy program.
 
-Check: every refusal has a way out, and the NumPy program gives the gradient that is computed here.
+Check: every error shows its remedy, and the NumPy program computes the same gradient as mindgrad.
 """
 
 import importlib

@@ -1,12 +1,11 @@
-"""Data sinking: a MindSpore user keeps `dataset_sink_mode=True`, and a `map` that runs while the net
-trains.
+"""Data sinking: `dataset_sink_mode=True` is accepted and does not change results.
 
     mindgrad run examples/tasks/sink_mode.py
 
-On an Ascend a queue on the device holds the data; here the flag is accepted and changes no number. A line
-is fitted to points that `map` scales, with the flag and without it.
+On an Ascend, data sinking keeps the data in a queue on the device. mindgrad accepts the flag. The program
+fits a line to points that `map` scales, with and without the flag.
 
-Check: both fits are equal to the last bit, and slope and intercept are those of the line.
+Check: both fits are bitwise equal, and slope and intercept agree with the true line.
 """
 
 import mindspore as ms

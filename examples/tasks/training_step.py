@@ -1,11 +1,11 @@
-"""A compiled training step: a MindSpore user writes the loop of 2.x, `value_and_grad` under `jit`.
+"""A compiled training step of MindSpore 2.x: `value_and_grad` under `jit`.
 
     mindgrad run examples/tasks/training_step.py
 
-Value, outputs and gradient of the loss, and the optimiser that writes the Parameters, are one program;
-`cache_info` says how often it was compiled.
+A MindSpore user writes the training loop. Value, outputs, and gradient of the loss, and the optimizer that
+updates the Parameters, are one compiled program. `cache_info` shows how often it was compiled.
 
-Check: once, and the accuracy that the steps themselves compute passes 90 %.
+Check: it was compiled once, and the accuracy that the steps compute is above 90 %.
 """
 
 import mindspore as ms

@@ -1,11 +1,12 @@
-"""Vibrations of a cluster: a PyTorch user takes the Hessian of an energy and finds six zero modes.
+"""Vibrations of a cluster: the Hessian of an energy has six zero modes.
 
     python examples/tasks/vibrations.py
 
-Three atoms at the minimum of Lennard-Jones, an equilateral triangle of springs.
+A PyTorch user computes the Hessian for three atoms at the minimum of the Lennard-Jones energy. They form an
+equilateral triangle of springs.
 
-Check: six zero modes, and the other curvatures are 3/2, 3/2 and 3 times the curvature ``72 / 2^(1/3)`` of
-one pair.
+Check: there are six zero modes, and the other curvatures are 3/2, 3/2 and 3 times the curvature ``72 /
+2^(1/3)`` of one pair.
 """
 
 import numpy as np

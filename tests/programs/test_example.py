@@ -53,7 +53,7 @@ def test_what_is_said_is_right(tours, line):
 
 
 def test_the_tour_ends_with_what_to_do_next(tours):
-    assert "scripts/demo burgers --quick" in tours["eager"].split("What now")[1]
+    assert "scripts/demo burgers --quick" in tours["eager"].split("Next steps")[1]
 
 
 def test_the_script_helps():

@@ -408,7 +408,7 @@ MISTAKES = [
     (lambda: ops.pad(X, (4, 0), mode="reflect"), ValueError, "at most 3"),
     (lambda: ops.pad(X, (1, 1), mode="mirror"), ValueError, "'mode' must be one of"),
     (lambda: ops.pad(X, (1, 1), mode="edge", value=1), ValueError, "must be None"),
-    (lambda: ops.pad(X, (-3, -2)), ValueError, "takes away more"),
+    (lambda: ops.pad(X, (-3, -2)), ValueError, "removes more elements"),
     (lambda: ops.pad(ops.zeros((2, 0)), (1, 1), mode="edge"), ValueError, "at most 0"),
     (lambda: ops.meshgrid(V, X), ValueError, "one axis"),
     (lambda: ops.meshgrid(V, V, indexing="yx"), ValueError, "'xy' or 'ij'"),

@@ -1,4 +1,4 @@
-"""MindSpore 2.x's second set of optimizers: ``from mindspore.experimental import optim``."""
+"""Optimizers of MindSpore 2.x's ``experimental`` package."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.experimental import optim

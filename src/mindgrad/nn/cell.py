@@ -1,4 +1,4 @@
-"""The Cell is a module: a function with Parameters and inner Cells."""
+"""``Cell``, the base class of layers and networks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from mindgrad.trace.effect_log import UNDEFINED
 __all__ = ["Cell", "HookHandle"]
 
 
-#: attributes that change back and forth; a program is kept for each of their values
+#: attributes that change often; the compiled programs for all of their values are stored
 _FLAGS = ("training", "requires_grad")
 
 
@@ -68,7 +68,7 @@ class Cell(Compatible):
     _eager: EagerCalls
     _recomputes = False
 
-    #: the element type that ``to_float`` chose
+    #: the element type set by ``to_float``
     _to_float: DType | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -126,7 +126,7 @@ class Cell(Compatible):
                     f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
                     f"holds Parameters."
                 )
-            object.__setattr__(self, name, value)  # a plain attribute, which super().__init__() leaves alone
+            object.__setattr__(self, name, value)  # super().__init__() does not change a plain attribute
             return
         params, cells = attributes["_params"], attributes["_cells"]
         parameter = params.get(name)
@@ -173,7 +173,7 @@ class Cell(Compatible):
         object.__setattr__(self, name, value)
 
     def _is_fixed(self) -> bool:
-        """Whether a program is being compiled that did not make this Cell itself."""
+        """Whether a function is being compiled that did not create this Cell."""
         if not state.is_compiling():
             return False
         made_in = self.__dict__.get("_made_in")
@@ -238,7 +238,7 @@ class Cell(Compatible):
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dtype = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
-        if not is_changed and dtype is state.float_type() is None:  # as most Cells
+        if not is_changed and dtype is state.float_type() is None:  # the common case
             return user_calls.run(self.construct, *args, **kwargs)
         if dtype is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, dtype), (args, kwargs))
@@ -421,10 +421,10 @@ class Cell(Compatible):
         """
         return shard(self, in_strategy, out_strategy, parameter_plan)
 
-    # -- how it looks ----------------------------------------------------------------------------
+    # -- representation --------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
-        """Return the text that the Cell adds to its ``repr``."""
+        """Return the string that the Cell adds to its ``repr``."""
         return ""
 
     def __repr__(self) -> str:
@@ -449,7 +449,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _as_float(x: Any, dtype: DType) -> Any:
-    """``x``; a floating-point tensor converted to the type ``dtype``."""
+    """Convert a floating-point tensor to ``dtype``; return other values unchanged."""
     if (isinstance(x, Tensor) or is_selection(x)) and x.dtype.is_float:
         return x.astype(dtype)
     return x

@@ -1,6 +1,7 @@
-"""The path of Cells is named in errors and in written and drawn programs: which of fifty Dense layers it was.
+"""Show the path of a Cell, such as ``net.blocks.3.dense``, in errors and programs.
 
-It is read from frames, when an error leaves the package or a tool traces a program; other calls pay nothing.
+The path is read from Python frames, and only when an error leaves the package or a tool traces a program.
+Other calls have no overhead.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from mindgrad._base.location import NO_LINE, Line, is_own_file
 __all__ = ["cell_lines", "name_path_in_errors"]
 
 _BEGIN = "  in the Cell "
-_LONGEST = 300  # characters: a path is no recursion
+_LONGEST = 300  # characters; a longer path is a recursion, which is not shown
 
 
 def name_path_in_errors(cell_class: type) -> None:
-    """Let errors that come out of a Cell inside a Cell say which it was, ``net.blocks.3.dense``.
+    """Add the path of the failing Cell to errors, such as ``net.blocks.3.dense``.
 
     Args:
         cell_class: the class whose ``__call__`` calls a Cell.
@@ -44,11 +45,11 @@ def name_path_in_errors(cell_class: type) -> None:
 
 
 def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameType], tuple[str, int]]:
-    """The function that gives the line of a frame with the path of the Cell that it runs in.
+    """Return a function that maps a frame to its line and the path of its Cell.
 
     Args:
         cell_class: the class whose ``__call__`` calls a Cell.
-        caller: the frame that asks for the program; its line is none of the program.
+        caller: the frame that requests the program; its own line does not belong to the program.
     """
     roots: list[Any] = []
 
@@ -83,7 +84,7 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
 
 
 def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType | None]:
-    """The Cells whose calls an error went through, the outermost first, and what called that one."""
+    """The Cells that an error passed through, outermost first, and their caller."""
     cells: list[Any] = []
     caller, entry = None, error.__traceback__
     while entry is not None:
@@ -99,7 +100,11 @@ def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType 
 
 
 def _begin(cells: list[Any], caller: FrameType | None) -> int:
-    """Number of Cells of ours, such as a training step, around one that the program has a name for."""
+    """The number of mindgrad's own Cells around the outermost Cell of the user.
+
+    One of mindgrad's own Cells is, for example, a training step. The user's Cell is the first inner Cell that
+    a variable of the user holds. If there is none, the number is 0.
+    """
     for count, cell in enumerate(cells[:-1]):
         if count and _variable(cell, caller):
             return count
@@ -114,7 +119,7 @@ def _file(cell: Any) -> str:
 
 
 def _variable(cell: Any, frame: FrameType | None) -> str:
-    """The variable of the program that holds a Cell; empty if there is none."""
+    """The name of the user's variable that holds a Cell; empty if there is none."""
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     for variables in () if frame is None else (frame.f_locals, frame.f_globals):
@@ -129,7 +134,7 @@ def _variable(cell: Any, frame: FrameType | None) -> str:
 
 
 def _step(outer: Any, inner: Any) -> str:
-    """The attributes that lead from one Cell to another; empty if it is not inside."""
+    """The attribute path from one Cell to an inner Cell; empty if it is not inside."""
     for name, cell in outer.__dict__["_cells"].items():
         if cell is inner:
             return str(name)

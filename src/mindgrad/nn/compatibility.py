@@ -1,4 +1,4 @@
-"""Members of MindSpore's Cell that change no result: programs set or read them, so they must exist."""
+"""Members of MindSpore's Cell that are accepted but do not change results."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Compatible"]
 
 
 class _Phase:
-    """``cell.phase``; an attribute of this name that a program assigns to a Cell takes precedence."""
+    """``cell.phase``, unless a program assigns an attribute of this name to the Cell."""
 
     def __get__(self, cell: Any, owner: type | None = None) -> Any:
         return self if cell is None else "train" if cell.training else "predict"
 
 
 class Compatible(Hooked):
-    """The part of a Cell that is accepted for compatibility with MindSpore and changes no result."""
+    """Members of a Cell that are accepted for compatibility with MindSpore."""
 
     _compiled: Any
     #: ``"train"`` after ``set_train()``, otherwise ``"predict"``
@@ -27,7 +27,7 @@ class Compatible(Hooked):
 
     @property
     def bprop_debug(self) -> bool:
-        """Accepted for compatibility: in PYNATIVE_MODE ``bprop`` is ordinary Python always."""
+        """A flag without effect: in PYNATIVE_MODE, ``bprop`` is always ordinary Python."""
         return self.__dict__.get("_bprop_debug", False)
 
     @bprop_debug.setter
@@ -39,15 +39,15 @@ class Compatible(Hooked):
         object.__setattr__(self, "_bprop_debug", value)
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Declare the inputs of the Cell, for GRAPH_MODE.
+        """Declare the inputs of the Cell in GRAPH_MODE.
 
-        Sizes that are ``None`` share a compiled program, as with ``jit(input_signature=...)``. Other inputs
-        are accepted, too: the Cell is compiled for them.
+        Inputs that only differ in sizes declared as ``None`` share one compiled program, as with
+        ``jit(input_signature=...)``. The Cell also accepts other inputs and is compiled for them.
 
         Args:
             *inputs (Tensor): one entry for each input of ``construct``: ``Tensor(shape=[None, 3],
                 dtype=float32)``, or ``None`` for any value.
-            **kwargs (Tensor): inputs by name; sizes of them do not share programs.
+            **kwargs (Tensor): inputs by name; their sizes cannot be ``None``.
         """
         object.__setattr__(self, "_declared_inputs", inputs or tuple(kwargs.values()))
         self._compiled.open_sizes = declared_sizes(inputs, type(self).__name__)
@@ -62,10 +62,12 @@ class Compatible(Hooked):
         return self.__dict__.get("_declared_inputs")
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: a Cell is compiled whole, with all optimizations."""
+        """Do nothing; a Cell is always compiled as a whole, with all optimizations."""
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
-        """Set ``comm_fusion`` of the trainable Parameters, which changes nothing: XLA fuses communication.
+        """Set ``comm_fusion`` of the trainable Parameters.
+
+        The value has no effect, because XLA decides which communication to fuse.
 
         Args:
             fusion_type (int): a nonnegative integer.

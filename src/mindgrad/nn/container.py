@@ -14,8 +14,8 @@ __all__ = ["CellDict", "CellList", "SequentialCell"]
 class _Indexed(Cell):
     """Base class of ordered containers of Cells, which are accessed by index.
 
-    Parameters are named after the places of their Cells, ``0.weight``; behind what the container itself is
-    called in a net, ``layers.0.weight``. A part of a container holds the same Cells and renames nothing.
+    Parameters are named after the index of their Cell, ``0.weight``, with the name of the container in a net
+    as a prefix, ``layers.0.weight``. A slice of a container holds the same Cells and does not rename them.
     """
 
     def _place(self, cells: Iterable[tuple[str, Any]]) -> None:
@@ -27,7 +27,7 @@ class _Indexed(Cell):
                 cell.update_parameters_name(f"{prefix}{name}.")
 
     def _hold(self, cells: Iterable[Cell]) -> None:
-        """Hold these Cells in this order in place of all others; names stay."""
+        """Replace all Cells by these, without a change of names."""
         for name in list(self._cells):
             delattr(self, name)
         for index, cell in enumerate(cells):
@@ -35,7 +35,7 @@ class _Indexed(Cell):
             object.__setattr__(self, str(index), cell)
 
     def _move(self, cells: list[Cell]) -> None:
-        """Hold the Cells in this order, and name the Parameters after their new places."""
+        """Replace all Cells by these, and name the Parameters after their new indices."""
         prefix, places = _prefix_of(self), {id(cell): place for place, cell in self._cells.items()}
         for index, cell in enumerate(cells):
             before = places.get(id(cell))
@@ -169,7 +169,7 @@ class CellList(_Indexed):
     2
     """
 
-    #: ``vmap`` makes an ensemble of them
+    #: whether ``vmap`` over the object treats its Cells as an ensemble
     is_list_of_cells = True
 
     def __init__(self, *args: Any, auto_prefix: bool = True, **flags: Any) -> None:
@@ -187,7 +187,7 @@ class CellList(_Indexed):
 
 
 class CellDict(Cell):
-    """An ordered dict of Cells, after whose keys the Parameters are named.
+    """An ordered dict of Cells; the names of their Parameters begin with the keys.
 
     Args:
         cells (dict or iterable of pairs): Cells by name. Names are not empty and do not contain dots.
@@ -284,7 +284,7 @@ class CellDict(Cell):
 
 
 def _prefix_of(container: Cell) -> str:
-    """The prefix of a Cell's name in the names of its Parameters."""
+    """The part of the Parameters' names before the key of an inner Cell."""
     for key, cell in container._cells.items():
         for path, parameter in cell.parameters_and_names():
             if parameter.name.endswith(f"{key}.{path}"):

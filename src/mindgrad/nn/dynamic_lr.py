@@ -1,6 +1,7 @@
-"""Learning rates as lists: one number per step, for the ``learning_rate`` of an optimizer.
+"""Learning rates as lists: functions that return one rate per step.
 
-In the formulas the epoch of step i is ⌊i / step_per_epoch⌋.
+Such a list is a valid ``learning_rate`` of an optimizer. In the formulas, the epoch of step i is
+⌊i / step_per_epoch⌋.
 """
 
 from __future__ import annotations
@@ -183,7 +184,7 @@ def cosine_decay_lr(
         min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(epoch, decay_epoch) / decay_epoch))
 
     Args:
-        min_lr (float): rate from ``decay_epoch`` on, at least 0.
+        min_lr (float): rate after ``decay_epoch`` epochs, at least 0.
         max_lr (float): rate of epoch 0, above ``min_lr``.
 
     >>> from mindgrad import nn
@@ -254,7 +255,7 @@ def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup
     is 0.
 
     Args:
-        learning_rate (float): rate from ``warmup_epoch`` on, positive.
+        learning_rate (float): rate after ``warmup_epoch`` epochs, positive.
         warmup_epoch (int): number of warm-up epochs.
 
     >>> from mindgrad import nn

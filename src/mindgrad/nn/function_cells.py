@@ -1,7 +1,8 @@
-"""Function Cells apply one function of ``ops``: one entry makes one class, as for operators.
+"""Cells that apply one function of ``ops``, without Parameters.
 
-Such a Cell has no Parameters. Its constructor takes what the function takes besides tensors, checks it and
-keeps it in attributes; its documentation is that of the function.
+One call of :func:`function_cell` creates a class, as for operators. The constructor accepts the arguments of
+the function that are not tensors, checks them and stores them as attributes. The documentation is composed
+from the docstring of the function.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _REQUIRED = inspect.Parameter.empty
 
 
 class FunctionCell(Cell):
-    """A Cell that applies one function, with arguments fixed when it is made."""
+    """A Cell that applies one function, with some arguments fixed in the constructor."""
 
     attributes: dict[str, Attribute] = {}
     _function: Callable[..., Any]
@@ -68,7 +69,7 @@ class FunctionCell(Cell):
         return function(*inputs, **fixed)
 
     def _in_order(self, count: int, named: dict[str, Any]) -> tuple[Any, ...]:
-        """Inputs that were given by name, as they follow those that were given by position."""
+        """Sort the inputs passed by name after ``count`` inputs passed by position."""
         names = self._inputs[count : count + len(named)]
         if set(names) != set(named):
             raise TypeError(
@@ -92,21 +93,20 @@ def function_cell(
     example: str,
     prints: str,
 ) -> Any:
-    """The class of Cells that apply ``function``.
+    """Create the class of Cells that apply ``function``.
 
     Args:
-        module: the module in which the class is defined.
-        name: the class's name.
-        function: the function that computes and documents it.
+        module: module in which the class is defined.
+        name: name of the class.
+        function: function that computes the result and documents the class.
         attributes: arguments of the constructor by name, in order.
-        keywords: for attributes that the function calls otherwise, its names.
-        run: ``run(cell, *inputs)``, where a call needs more than that; by default
-            ``function(*inputs, attribute=...)``.
-        base: the class that it extends.
-        meaning: what it computes; by default what the function says.
-        inputs: the names of the inputs; by default the positional ones of the function.
-        example: an expression that uses the class.
-        prints: what printing it shows.
+        keywords: parameter names of ``function`` for attributes that have another name.
+        run: ``run(cell, *inputs)`` to call instead of ``function(*inputs, attribute=...)``.
+        base: base class.
+        meaning: summary of the class; by default the summary of ``function``.
+        inputs: names of the inputs; by default the positional parameters of ``function``.
+        example: expression that uses the class.
+        prints: printed result of ``example``.
     """
     declared = attributes or {}
     fixed = {(keywords or {}).get(key, key) for key in declared}
@@ -127,14 +127,15 @@ def function_cell(
 
 
 def cells_of(module: str, **defaults: Any) -> Callable[..., Any]:
-    """:func:`function_cell` for the Cells of a module, as ``cell(name, function, example, prints, **more)``.
+    """Bind the module and defaults of :func:`function_cell` for the Cells of a module.
 
     Args:
-        module: the module in which the classes are defined.
-        **defaults: arguments of ``function_cell`` that the Cells have where they do not say otherwise.
+        module: module in which the classes are defined.
+        **defaults: default arguments of ``function_cell`` for these Cells.
 
     Returns:
-        The function; what it takes in ``more`` are other arguments of ``function_cell``, and attributes.
+        A function ``cell(name, function, example, prints, **more)``, where ``more`` has other arguments of
+        ``function_cell``, and attributes.
     """
 
     def cell(name: str, function: Callable[..., Any], example: str, prints: str, **more: Any) -> Any:
@@ -148,7 +149,7 @@ def cells_of(module: str, **defaults: Any) -> Callable[..., Any]:
 
 
 def function_cells(namespace: dict[str, Any]) -> list[str]:
-    """The names of the Cells in a module that :func:`function_cell` made."""
+    """The names of the public Cells in a module that :func:`function_cell` created."""
     return sorted(
         name
         for name, value in namespace.items()
@@ -160,7 +161,7 @@ def function_cells(namespace: dict[str, Any]) -> list[str]:
 
 
 def _counts(function: Any, fixed: set[str]) -> tuple[int, int]:
-    """The least and the largest number of inputs that ``function`` takes besides those that are fixed."""
+    """The smallest and the largest number of inputs that are not ``fixed``."""
     optional = optional_inputs(function)
     free = [name for name in input_names(function, 0) if name not in fixed]
     return len([name for name in free if name not in optional]), len(free)

@@ -1,4 +1,4 @@
-"""Gradient Cells differentiate a net: ``Jvp``, ``Vjp`` and ``ForwardValueAndGrad``."""
+"""Cells that differentiate a net: ``Jvp``, ``Vjp``, and ``ForwardValueAndGrad``."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class ForwardValueAndGrad(Cell):
         self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
-        # asked for at every call, for a copy of this Cell has a network and weights of its own
+        # built in every call, because a copy of this Cell has another network and other weights
         gradient = by_operation(
             "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True
         )

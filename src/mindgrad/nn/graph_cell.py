@@ -1,4 +1,4 @@
-"""Cells of programs that MindSpore compiled, which this package does not run."""
+"""``GraphCell``, a MindSpore class that mindgrad does not support."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["GraphCell"]
 
 
 class GraphCell(Cell):
-    """Not supported: MindSpore's Cell around a program from a MindIR file.
+    """Not supported: MindSpore's Cell that runs a program from a MindIR file.
 
     Raises:
         NotImplementedError: Always. The message names the alternative.

@@ -1,4 +1,4 @@
-"""Hooks of Cells are called before and after ``construct``, and with gradients."""
+"""Hooks of Cells, called before and after ``construct`` and with gradients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Hook(NamedTuple):
 
 
 class Hooked(Inventory):
-    """The part of a Cell that registers hooks and runs ``construct`` between them."""
+    """The methods of a Cell that register hooks and run ``construct`` between them."""
 
     _hooks: dict[int, _Hook]
     construct: Callable[..., Any]
@@ -141,7 +141,7 @@ class Hooked(Inventory):
         return result
 
     def _run_between(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """``construct``, with the backward hooks around it."""
+        """Call ``construct`` with the backward hooks around it."""
         before = [hook.function for hook in self._hooks_of("backward_pre")]
         after = [hook.function for hook in self._hooks_of("backward")]
         if not (before or after) or not open_scopes():

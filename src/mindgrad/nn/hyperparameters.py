@@ -1,4 +1,4 @@
-"""Hyperparameters are checked once, and become Python numbers and flags."""
+"""Check hyperparameters and convert them to Python numbers and Booleans."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["boolean", "fraction", "non_negative", "positive", "positive_int", "r
 
 
 def real(owner: str, name: str, value: Any) -> float:
-    """``value`` as a float: an int or a float, finite.
+    """Convert a finite int or float to a float.
 
     Raises:
-        TypeError: it is no number (a bool is none).
-        ValueError: it is not finite.
+        TypeError: If ``value`` is not a number, or is a bool.
+        ValueError: If ``value`` is not finite.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"For '{owner}', the '{name}' must be a float, but got {type(value).__name__}.")
@@ -28,7 +28,7 @@ def real(owner: str, name: str, value: Any) -> float:
 
 
 def non_negative(owner: str, name: str, value: Any) -> float:
-    """``value`` as a float of at least 0; raises ``ValueError`` for a negative one, else as :func:`real`."""
+    """Convert a number that is at least 0 to a float; errors as for :func:`real`."""
     number = real(owner, name, value)
     if number < 0:
         raise ValueError(f"For '{owner}', the '{name}' must be at least 0, but got {number}.")
@@ -36,7 +36,7 @@ def non_negative(owner: str, name: str, value: Any) -> float:
 
 
 def positive(owner: str, name: str, value: Any) -> float:
-    """``value`` as a float above 0; raises ``ValueError`` for any other, else as :func:`real`."""
+    """Convert a number above 0 to a float; errors as for :func:`real`."""
     number = real(owner, name, value)
     if number <= 0:
         raise ValueError(f"For '{owner}', the '{name}' must be greater than 0, but got {number}.")
@@ -44,7 +44,7 @@ def positive(owner: str, name: str, value: Any) -> float:
 
 
 def fraction(owner: str, name: str, value: Any) -> float:
-    """``value`` as a float between 0 and 1, both excluded; errors as for :func:`positive`."""
+    """Convert a number in the open interval (0, 1) to a float; see :func:`real`."""
     number = real(owner, name, value)
     if not 0 < number < 1:
         raise ValueError(f"For '{owner}', the '{name}' must be between 0 and 1, but got {number}.")
@@ -52,11 +52,11 @@ def fraction(owner: str, name: str, value: Any) -> float:
 
 
 def positive_int(owner: str, name: str, value: Any, least: int = 1) -> int:
-    """``value`` as an int of at least ``least``.
+    """Convert an int that is at least ``least``.
 
     Raises:
-        TypeError: it is no int.
-        ValueError: it is smaller.
+        TypeError: If ``value`` is not an int.
+        ValueError: If ``value`` is less than ``least``.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"For '{owner}', the '{name}' must be an int, but got {type(value).__name__}.")
@@ -66,5 +66,5 @@ def positive_int(owner: str, name: str, value: Any, least: int = 1) -> int:
 
 
 def boolean(owner: str, name: str, value: Any) -> bool:
-    """``value``, which must be a bool; raises ``TypeError`` if it is not."""
+    """Check that ``value`` is a bool and return it; otherwise raise ``TypeError``."""
     return of_type(value, bool, owner, name, "bool")

@@ -1,4 +1,4 @@
-"""The block of delayed initialization is accepted: layers have their initial values at once."""
+"""``no_init_parameters``, a context manager accepted for compatibility."""
 
 from __future__ import annotations
 

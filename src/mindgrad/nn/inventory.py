@@ -1,4 +1,4 @@
-"""The module tree lists the Parameters and inner Cells of a Cell, by attribute and by name."""
+"""The tree of Cells: Parameters and inner Cells of a Cell, by attribute and name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Inventory"]
 
 
 class Inventory(StateDict):
-    """The part of a Cell that finds, names, and adds its Parameters and inner Cells."""
+    """The methods of a Cell that find, name, and add its Parameters and inner Cells."""
 
     _params: dict[str, Parameter]
     _cells: dict[str, Any]
@@ -65,7 +65,7 @@ class Inventory(StateDict):
     # -- Parameters ------------------------------------------------------------------------------
 
     def _paths_and_parameters(self, recurse: bool) -> Iterator[tuple[str, Parameter]]:
-        """Parameters with their attribute paths, each Parameter once."""
+        """Iterate over attribute paths and Parameters, each Parameter once."""
         visited: set[int] = set()
         for prefix, cell in self.cells_and_names() if recurse else [("", self)]:
             for name, parameter in cell._own_parameters():
@@ -172,7 +172,7 @@ class Inventory(StateDict):
             parameter.name = prefix + (path if id(parameter) in attributes else parameter.name)
 
     def _update_local_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """:meth:`update_parameters_name`, as constructors of programs call it."""
+        """Call :meth:`update_parameters_name`; MindSpore programs call this name."""
         self.update_parameters_name(prefix, recurse)
 
     def check_names(self) -> None:
@@ -258,7 +258,7 @@ class Inventory(StateDict):
         fn(self)
         return self
 
-    # -- what MindSpore prepares before a net runs, and what is ready here from the start -----------
+    # -- preparations of MindSpore that mindgrad does not need ---------------------------------------
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
         """Return a dict of each Parameter with itself; values are already initialized.
@@ -285,7 +285,7 @@ class Inventory(StateDict):
         for path, cell in self.cells_and_names():
             object.__setattr__(cell, "_param_prefix", path)
 
-    # -- how it looks in a notebook --------------------------------------------------------------
+    # -- display in a notebook -------------------------------------------------------------------
 
     def _repr_html_(self) -> str:
         """The tree of Cells with shapes and numbers of their Parameters."""

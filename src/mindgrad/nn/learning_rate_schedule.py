@@ -1,7 +1,7 @@
-"""Learning rate schedules are Cells that compute the rate from the number of the step.
+"""Learning rate schedules: Cells that compute the rate from the step number.
 
-An optimizer that is given one calls it with its ``global_step``, which counts from 0; inside a compiled
-training step it is part of the program.
+An optimizer calls its schedule with ``global_step``, the number of previous steps. Inside a compiled training
+step, the schedule is part of the compiled program.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Decay(LearningRateSchedule):
 
     def _periods(self, global_step: Any) -> Any:
         step = _as_float(global_step)
-        # a compiled quotient may be a bit below a whole number that it is; `//` is exact
+        # a compiled quotient may be rounded to just below an integer; `//` is exact
         return step // self.decay_steps if self.is_stair else step / self.decay_steps
 
 
@@ -163,7 +163,7 @@ class CosineDecayLR(LearningRateSchedule):
         min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps))
 
     Args:
-        min_lr (float): rate from ``decay_steps`` on, at least 0.
+        min_lr (float): rate after ``decay_steps`` steps, at least 0.
         max_lr (float): rate of step 0, above ``min_lr``.
 
     >>> import mindgrad as ms
@@ -240,7 +240,7 @@ class WarmUpLR(LearningRateSchedule):
     """Linear warm-up: learning_rate · min(step, warmup_steps) / warmup_steps.
 
     Args:
-        learning_rate (float): rate from ``warmup_steps`` on, positive.
+        learning_rate (float): rate after ``warmup_steps`` steps, positive.
         warmup_steps (int): number of warm-up steps.
 
     >>> import mindgrad as ms

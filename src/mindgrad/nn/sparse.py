@@ -1,4 +1,4 @@
-"""Sparse layers multiply and convert sparse tensors."""
+"""Layers that multiply and convert sparse tensors."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The state dict of a Cell holds its Parameters and buffers: MindSpore 2.x's ``state_dict``.
+"""The state dict of a Cell: its Parameters and buffers, as in MindSpore 2.x.
 
-A buffer is an attribute that is a Tensor and no Parameter: what is kept with a net and not trained.
+A buffer is an attribute that is a Tensor but not a Parameter. It is saved with a net but not trained.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ __all__ = ["IncompatibleKeys", "StateDict"]
 
 
 class IncompatibleKeys(NamedTuple):
-    """Names that were not found in a state, and names in it that nothing has."""
+    """Names missing in a state dict, and names that exist only in the state dict."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
 class StateDict:
-    """The part of a Cell that gives and takes its state."""
+    """The methods of a Cell that save and load its state."""
 
     def _buffer_names(self) -> dict[str, bool]:
-        """The names of this Cell's own buffers, and whether they belong to its state."""
+        """The names of this Cell's own buffers, and whether each is persistent."""
         return getattr(self, "_buffers", {})
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Add a tensor that is no Parameter under an attribute.
+        """Add a buffer, a tensor that is not a Parameter, as an attribute.
 
         Args:
-            name: the attribute.
-            tensor: its value; ``None``: there is none so far.
-            persistent: whether it belongs to :meth:`state_dict`.
+            name (str): name of the attribute.
+            tensor (Tensor or None): value of the buffer; ``None`` if it has no value yet.
+            persistent (bool): whether :meth:`state_dict` contains the buffer. Default: ``True``.
 
         Raises:
-            TypeError: ``name`` is no string, or ``tensor`` no Tensor.
-            KeyError: ``name`` contains a dot or is empty, or there is such an attribute already.
+            TypeError: If ``name`` is not a string, or ``tensor`` is a Parameter or not a Tensor.
+            KeyError: If ``name`` is empty, contains a dot, or is already an attribute.
 
         >>> import mindgrad as ms
         >>> class Scaled(ms.nn.Cell):
@@ -68,7 +68,7 @@ class StateDict:
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Pairs of path and buffer, those of inner Cells too."""
+        """Iterate over pairs of path and buffer, by default also of inner Cells."""
         visited: set[int] = set()
         for path, cell in self.cells_and_names() if recurse else [("", self)]:  # type: ignore[attr-defined]
             for name in cell._buffer_names():
@@ -79,7 +79,7 @@ class StateDict:
                 yield ".".join(part for part in (prefix, path, name) if part), value
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers, those of inner Cells too."""
+        """Iterate over the buffers, by default also of inner Cells."""
         for _, value in self.named_buffers(recurse=recurse):
             yield value
 
@@ -87,7 +87,7 @@ class StateDict:
         """The buffer at a path: ``net.get_buffer("layer.scale")``.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: If there is no such buffer.
         """
         for path, value in self.named_buffers(remove_duplicate=False):
             if path == target:
@@ -95,7 +95,7 @@ class StateDict:
         raise AttributeError(f"For 'get_buffer', {type(self).__name__} has no buffer {target!r}.")
 
     def _held_by_path(self) -> Iterator[tuple[str, Any, str]]:
-        """(path, Cell, attribute) of Parameters and persistent buffers."""
+        """Triples (path, Cell, attribute) of Parameters and persistent buffers."""
         for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
             start = f"{path}." if path else ""
             for name, _ in cell._own_parameters():
@@ -107,12 +107,15 @@ class StateDict:
     def state_dict(
         self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict[str, Tensor]:
-        """The Parameters and persistent buffers by their paths, not by the names of Parameters.
+        """The Parameters and persistent buffers of the Cell and its inner Cells by path.
+
+        A path consists of attribute names, such as ``"layers.0.weight"``. The names of Parameters are not
+        used.
 
         Args:
-            destination: a dict to add them to.
-            prefix: what stands in front of each path.
-            keep_vars: accepted for compatibility.
+            destination (dict or None): a dict to add them to.
+            prefix (str): string put before each path.
+            keep_vars (bool): accepted for compatibility.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.SequentialCell(ms.nn.Dense(2, 1), ms.nn.ReLU())
@@ -125,18 +128,21 @@ class StateDict:
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
-        """Set Parameters and persistent buffers to the values of a state, all of them or none.
+        """Set all Parameters and persistent buffers to the values of a state dict.
+
+        If an error is raised, nothing is changed.
 
         Args:
-            state_dict: tensors by path, as :meth:`state_dict` gives them.
-            strict: whether the paths must be the same.
+            state_dict (dict): tensors by path, as returned by :meth:`state_dict`.
+            strict (bool): whether the paths must match exactly. Default: ``True``.
 
         Returns:
-            The paths that the state has not, and those that only it has.
+            The paths that are missing in ``state_dict``, and the paths that exist only there.
 
         Raises:
-            TypeError: ``state_dict`` is no dict, or a value no tensor.
-            RuntimeError: paths are missing or unexpected (``strict``), or shapes differ; it lists all.
+            TypeError: If ``state_dict`` is not a dict, or a value is not a tensor.
+            RuntimeError: If shapes differ, or, with ``strict``, paths are missing or unexpected. The message
+                lists all of them.
 
         >>> import mindgrad as ms
         >>> one, two = ms.nn.Dense(2, 1), ms.nn.Dense(2, 1)

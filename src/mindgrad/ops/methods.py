@@ -1,7 +1,8 @@
-"""Tensor has operators and properties of tables, and methods that functions declare as ``"Tensor.name"``.
+"""Install operators, properties, and methods on Tensor.
 
-Functions of Tensor's methods alone are in ``ops.tensor_members``, ``ops.reshaping``, ``ops.storage``,
-``ops.summaries``, ``ops.overloads`` and ``ops.in_place``.
+Operators and properties are in tables. Methods are functions that declare a form ``"Tensor.name"``. The
+functions that only serve as methods are in ``ops.tensor_members``, ``ops.reshaping``, ``ops.storage``,
+``ops.summaries``, ``ops.overloads``, and ``ops.in_place``.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__dlpack_device__": dlpack.dlpack_device,
 }
 
-#: the methods by name, as the registry declares them
+#: methods by name, from the forms of functions
 METHODS: dict[str, Callable[..., Any]] = {}
 
 PROPERTIES: dict[str, Callable[..., Any]] = {
@@ -98,7 +99,7 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
 }
 
 
-#: for doctest: the methods that are defined by their forms
+#: methods with forms that have arguments, for doctest
 __test__: dict[str, Callable[..., Any]] = {}
 
 
@@ -116,7 +117,7 @@ for _method in (hooks, register_hook):
 surface("Tensor", _install)
 for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
-    if not _name.startswith(("__array", "__dlpack")):  # a selection is no array
+    if not _name.startswith(("__array", "__dlpack")):  # a selection cannot be converted to an array
         setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))

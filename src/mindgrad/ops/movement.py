@@ -1,4 +1,4 @@
-"""Data movement repeats, reorders or drops elements: broadcast, flip, roll, narrow."""
+"""Data movement: broadcast, flip, roll, rotate, and narrow tensors."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def flipud(input: Any) -> Tensor:
 
 
 def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
-    """The elements ``start`` to ``limit`` of ``x`` along ``axis``, all inside."""
+    """Select the elements ``start`` to ``limit`` of ``x`` along ``axis``."""
     if start == 0 and limit == x.shape[axis]:
         return x
     return apply(

@@ -1,4 +1,4 @@
-"""``nextafter`` gives neighbours of floating-point numbers."""
+"""``nextafter``, the neighbor of a floating-point number."""
 
 from __future__ import annotations
 

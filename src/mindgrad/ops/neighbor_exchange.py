@@ -1,8 +1,9 @@
-"""Neighbour exchange sends tensors to some processes and receives others, of any shapes, from some.
+"""Exchange tensors with neighboring processes (``NeighborExchange`` operators).
 
-The messages of all processes, which they tell each other first, are divided into rounds. In a round a
-process sends at most once and receives at most once, so that a round is one ``permute`` of arrays of one
-length, in which all processes of the group take part: reverse mode is the same rounds, turned round.
+All processes first exchange the list of their messages. The messages are then divided into rounds, such that
+each process sends at most one and receives at most one message per round. A round is one ``permute`` of
+arrays of equal length, and every process of the group takes part. Reverse mode runs the same rounds
+backwards.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ __all__ = [
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
-#: of the directions top, top right, right, bottom right, bottom, bottom left, left, top left: for rows and
-#: for columns -1 at the beginning of an axis, 1 at its end, 0 along all of it
+#: Row and column part of each direction: top, top right, right, bottom right, bottom, bottom left, left, top
+#: left. -1 is the beginning of an axis, 1 is its end, and 0 is the whole axis.
 _DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
@@ -37,9 +38,9 @@ class Message(NamedTuple):
     """A message of one process to another.
 
     Attributes:
-        source, target: the ranks.
-        tag: tells messages of one pair apart.
-        size: the number of elements.
+        source, target: ranks of the sender and the receiver.
+        tag: integer that distinguishes messages between the same two processes.
+        size: number of elements.
     """
 
     source: int
@@ -49,9 +50,9 @@ class Message(NamedTuple):
 
 
 def rounds_of(messages: Sequence[Message]) -> list[list[Message]]:
-    """Messages in rounds, in each of which a rank is at most once a source and once a target.
+    """Divide messages into rounds in which each rank sends and receives at most once.
 
-    Long ones go first, as a round lasts as long as its longest.
+    Long messages go first, because a round takes as long as its longest message.
 
     >>> from mindgrad.ops.neighbor_exchange import Message, rounds_of
     >>> [len(r) for r in rounds_of([Message(0, 1, 0, 4), Message(1, 0, 0, 4), Message(0, 2, 0, 4)])]
@@ -69,11 +70,11 @@ def rounds_of(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def checked_neighbors(value: Any, ranks: Sequence[int], operator: str, name: str) -> list[int]:
-    """A list of different ranks of a group.
+    """Check a list of distinct ranks of a group.
 
     Raises:
-        TypeError: it is no list of integers.
-        ValueError: there is no such rank in the group, or one comes twice.
+        TypeError: If ``value`` is not a list of integers.
+        ValueError: If a rank does not belong to the group or occurs twice.
     """
     listed = list(sizes(value, operator, name, least=0))
     if len(set(listed)) < len(listed) or not set(listed) <= set(ranks):
@@ -92,22 +93,22 @@ def exchanged_with_neighbors(
     dtype: Any,
     group: str = _WORLD,
 ) -> tuple[Tensor, ...]:
-    """The tensors that other processes send to this one, while it sends ``tensors`` to others.
+    """Send ``tensors`` to other processes and return the tensors received from others.
 
-    Every process of the group makes the call, those with nothing to send or receive too. Derivatives
-    communicate the other way, so that all of them differentiate it or none.
+    Every process of the group must make this call, even if it neither sends nor receives. The derivative
+    communicates in the opposite direction, so either all processes differentiate the call or none.
 
     Args:
-        tensors: a tensor for each of ``send_ranks``, of any shape.
-        send_ranks: the processes to send to, each once.
-        receive_ranks: the processes to receive from, each once.
-        receive_shapes: the shape of the tensor from each.
-        dtype: the element type of all tensors.
-        group: the group of processes.
+        tensors: one tensor of any shape for each of ``send_ranks``.
+        send_ranks: distinct ranks of the processes to send to.
+        receive_ranks: distinct ranks of the processes to receive from.
+        receive_shapes: shape of the tensor from each of ``receive_ranks``.
+        dtype: element type of all tensors.
+        group: group of processes.
 
     Raises:
-        TypeError: a tensor has another element type.
-        ValueError: what is sent is not what is expected, on any process of the group.
+        TypeError: If a tensor does not have the element type ``dtype``.
+        ValueError: If, on any process of the group, the tensors sent do not match the tensors expected.
 
     >>> from mindgrad import Tensor, float32
     >>> from mindgrad.ops.neighbor_exchange import exchanged_with_neighbors
@@ -146,26 +147,27 @@ def exchanged_halos(
     receive_lengths: Sequence[int],
     group: str = _WORLD,
 ) -> Tensor:
-    """An image with the borders of its neighbours around it, while it sends its own borders to them.
+    """Pad an image with borders of the neighboring images, and send its own borders.
 
-    Directions are top, top right, right, bottom right, bottom, bottom left, left, top left; what goes to
-    the bottom comes from the top. Every process of the group makes the call.
+    The eight directions are top, top right, right, bottom right, bottom, bottom left, left, top left. A
+    border sent to the bottom arrives from the top. Every process of the group must make this call.
 
     Args:
-        tensor: of shape ``(N, C, H, W)``.
-        send_ranks: the process in each direction to send to, -1 for none.
-        send_lengths: the rows at the top and bottom and the columns at the left and right to send.
-        receive_ranks: the process in each direction to receive from, -1 for none.
-        receive_lengths: the rows at the top and bottom and the columns at the left and right to receive.
-        group: the group of processes.
+        tensor: tensor of shape ``(N, C, H, W)``.
+        send_ranks: rank to send to in each direction; -1 to send nothing.
+        send_lengths: numbers of rows (top, bottom) and of columns (left, right) to send.
+        receive_ranks: rank to receive from in each direction; -1 to receive nothing.
+        receive_lengths: numbers of rows (top, bottom) and of columns (left, right) to receive.
+        group: group of processes.
 
     Returns:
-        A tensor of shape ``(N, C, top + H + bottom, left + W + right)`` of the received lengths; zeros
-        where nobody sends.
+        Tensor: shape ``(N, C, top + H + bottom, left + W + right)`` with the received lengths. Borders that
+        this process does not receive are zero.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: it has not four axes or is smaller than a border, or what is sent is not what is expected.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If ``tensor`` is not 4-D or is smaller than a border, or if the borders sent do not match
+            the borders expected.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.neighbor_exchange import exchanged_halos
@@ -189,7 +191,7 @@ def exchanged_halos(
     sent: dict[tuple[int, int], Tensor] = {}
     shapes: dict[int, tuple[int, ...]] = {}
     for direction, (vertical, horizontal) in enumerate(_DIRECTIONS):
-        opposite = (direction + 4) % len(_DIRECTIONS)  # which it is to the receiver
+        opposite = (direction + 4) % len(_DIRECTIONS)  # the direction as the receiver sees it
         rank = send_ranks[direction]
         part = _border(_border(x, 2, vertical, send_lengths[:2]), 3, horizontal, send_lengths[2:])
         if rank >= 0 and part.size:
@@ -214,7 +216,7 @@ def exchanged_halos(
 
 
 def _border(x: Tensor, axis: int, side: int, lengths: Sequence[int]) -> Tensor:
-    """The beginning (side -1) or the end (1) of an axis, of the lengths of both, or all of it (0)."""
+    """Select the beginning (side -1), the end (side 1) or all (side 0) of an axis."""
     if not side:
         return x
     size = x.shape[axis]
@@ -230,15 +232,17 @@ def _delivered(
     operator: str,
     image: Tensor | None = None,
 ) -> tuple[dict[tuple[int, int], Tensor], Tensor]:
-    """Tensors that others send, by their ranks and the messages' tags; and that of the last round.
+    """Exchange tensors between the processes of a group.
+
+    Returns the received tensors by rank and tag, and the tensor that the last round delivered.
 
     Args:
-        sent: what this process sends, by target and tag.
-        expected: the shapes of what it receives, by source and tag.
-        dtype: the element type.
-        ranks: the group.
-        operator: who asks, for errors.
-        image: a tensor that the result has in any case, and of which the process differentiates.
+        sent: tensors that this process sends, by target and tag.
+        expected: shapes of the tensors that this process receives, by source and tag.
+        dtype: element type.
+        ranks: ranks of the group.
+        operator: name of the operator in errors.
+        image: a tensor that is always part of the result, so that every process differentiates the exchange.
     """
     own = get_rank()
     facts = [
@@ -258,8 +262,8 @@ def _delivered(
     ]
     if rounds and image is None and open_scopes() and silent:
         raise ValueError(
-            f"For '{operator}', rank {silent[0]} receives nothing, so that a compiled function would leave "
-            f"out what it sends: let it receive something, or call the operator outside of the function."
+            f"For '{operator}', rank {silent[0]} receives no tensor, so a compiled function would omit the "
+            f"messages that it sends. Let this rank receive a tensor, or call the operator in eager mode."
         )
     came = nothing = concat(
         [x.reshape(-1)[:0] for x in (*sent.values(), *([] if image is None else [image]))]
@@ -282,10 +286,10 @@ def _delivered(
 
 
 def _after(x: Tensor, before: Tensor) -> Tensor:
-    """``x``, which depends on another tensor without its elements.
+    """Let ``x`` depend on ``before``, without a dependence on its elements.
 
-    Rounds depend on each other, on all that this process sends, and its results on all rounds, so that each
-    derivative has all rounds on all processes, in one order.
+    Rounds depend on each other and on all tensors that this process sends; its results depend on all rounds.
+    Each derivative therefore runs all rounds on all processes in the same order.
     """
     return concat([x.reshape(-1), before.reshape(-1)[:0]]).reshape(x.shape)
 
@@ -314,11 +318,11 @@ def _checked_messages(everyone: Sequence[Any], ranks: Sequence[int], operator: s
 
 
 def four_lengths(value: Any, operator: str, name: str) -> list[int]:
-    """The lengths of four borders.
+    """Check the lengths of four borders.
 
     Raises:
-        TypeError: they are no integers.
-        ValueError: there are not four, or one is negative.
+        TypeError: If a length is not an integer.
+        ValueError: If there are not exactly four lengths or one is negative.
     """
     listed = [whole_number(n, operator, name, least=0) for n in value]
     if len(listed) != 4:

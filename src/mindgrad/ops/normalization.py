@@ -1,7 +1,8 @@
-"""Normalisation gives (x − mean) / √(variance + ε) with statistics of some axes, then a scale and a shift.
+"""Normalization over some axes: (x − mean) / √(variance + ε) · scale + shift.
 
-Half precision is computed in Float32 and converted back. Batches are normalised with the variance of the
-population (divided by n); moving statistics follow its estimate (divided by n − 1), as in MindSpore.
+float16 and bfloat16 inputs are computed in float32 and converted back. A batch is normalized with its
+population variance (divided by n). Moving statistics follow the unbiased variance (divided by n − 1), as in
+MindSpore.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
 
 
 def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """Mean and variance over ``axes``, which stay with size 1."""
+    """The mean and variance over ``axes``, which remain with size 1."""
     mean = mean_of(x, axes, True)
     return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
 
@@ -44,10 +45,10 @@ def normalised(
 
 
 def of_channels(operator: str, name: str, value: Any, x: Tensor) -> Tensor | None:
-    """A tensor with one element for each channel (second axis) of ``x``, shaped to broadcast with it.
+    """Reshape per-channel values to broadcast with ``x`` of shape (n, channels, …).
 
     Raises:
-        ValueError: it has another shape.
+        ValueError: If ``value`` does not have one element for each channel.
     """
     if value is None:
         return None
@@ -61,7 +62,7 @@ def of_channels(operator: str, name: str, value: Any, x: Tensor) -> Tensor | Non
 
 
 def moved(statistic: Any, now: Tensor, momentum: float) -> None:
-    """Move the Parameter ``statistic`` by the share ``momentum`` towards ``now``."""
+    """Set ``statistic`` to (1 − momentum) · statistic + momentum · now."""
     before = arithmetic.mul(operand(statistic, "BatchNorm"), 1 - momentum)
     now = layout.reshape(stop_gradient(now), statistic.shape)
     statistic.set_data(cast(arithmetic.add(before, arithmetic.mul(now, momentum)), statistic.dtype))
@@ -77,18 +78,19 @@ def normalised_batch(
     eps: float,
     joint: Callable[[Tensor, tuple[int, ...]], tuple[Tensor, Tensor, Tensor]] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The normalised batch, and the mean and variance that it was normalised with.
+    """Normalize a batch; return the result and the mean and variance that were used.
 
     Args:
-        operator: who asks, for errors.
+        operator: name of the operator in errors.
         x: the batch.
-        running: mean and variance, used unless those of the batch are; then they move if they are Parameters.
-        affine: weight and bias, or ``None`` in their place.
-        of_batch: whether the statistics are those of the batch.
-        momentum: the share by which ``running`` moves.
-        eps: what is added to the variance.
-        joint: gives mean, variance and number of elements over some axes of the batches of several processes;
-            ``None``: this process's alone.
+        running: running mean and variance. With ``of_batch`` they are not used, but those that are Parameters
+            are updated.
+        affine: weight and bias, each may be ``None``.
+        of_batch: whether to normalize with the statistics of the batch.
+        momentum: weight of the new statistics when ``running`` is updated.
+        eps: number added to the variance.
+        joint: function that returns mean, variance, and number of elements over some axes of the batches of
+            several processes; ``None`` uses only the batch of this process.
     """
     original = real_operand(x, operator)
     x = widened(original)
@@ -96,7 +98,7 @@ def normalised_batch(
         raise ValueError(
             f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
         )
-    with state.computing_in(None):  # statistics keep their digits
+    with state.computing_in(None):  # statistics are not computed in a narrower type
         scale, shift = [
             of_channels(operator, name, value, x)
             for name, value in zip(("weight", "bias"), affine, strict=True)
@@ -312,7 +314,7 @@ def lrn(
 
     Raises:
         TypeError: If an argument does not have its type.
-        ValueError: If ``x`` has another number of axes, or an argument is out of range.
+        ValueError: If ``x`` is not 4-D, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))

@@ -1,6 +1,6 @@
-"""Conversion of operands: read Parameters, convert numbers, promote element types, broadcast shapes.
+"""Convert operands: read Parameters, convert numbers, promote and broadcast.
 
-Public functions call it before they apply an operator, which then receives tensors of one type and shape.
+Public functions convert their arguments here, so an operator receives tensors of one element type and shape.
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ __all__ = [
     "promoted", "truth", "unary",
 ]  # fmt: skip
 
-#: operators that stack an operand which is a tuple or list of tensors
+#: operators that accept a tuple or list of tensors as an operand and stack it
 _STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
-# (row, element type) pairs that the row's type rule has let pass; a few hundred at most
+# (primitive, element type) pairs that the type rule of the primitive accepted; a few hundred at most
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
 
-# (row, element type, float_only): a row takes tensors of that type as they are
+# (primitive, element type, float_only): the primitive accepts tensors of this type without conversion
 _AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
 
-# Numbers as operands, by the row, float_only, their type and value, and the type of the tensor beside them,
-# which they do not widen. A zero is written as text, which has its sign.
+# Python numbers converted to tensors. The key is the primitive, float_only, type and value of the number, and
+# the type of the other operand, which the number does not widen. The value of a zero is its repr, which has
+# the sign.
 _NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
 _NUMBERS_KEPT = 1024
 
 
 def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
-    """``x`` as a tensor of this program: a Parameter is read, a number becomes a tensor.
+    """Convert ``x`` to a tensor: read a Parameter, or convert a number.
 
     Raises:
-        TypeError: ``x`` is nothing that a tensor can be made of.
+        TypeError: If ``x`` cannot be converted to a tensor.
     """
     if type(x) is Tensor:
         return x
@@ -58,7 +59,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
         if not x.is_parameter:
             return x
         found = _read(x)
-        # what is not computed on is given back: it must not follow the Parameter
+        # a function may return its operand unchanged; the result must not change with the Parameter
         return as_it_is(found) if found is x else found
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
@@ -95,14 +96,14 @@ def _are_numbers(values: Any) -> bool:
 
 
 def _read(parameter: Tensor) -> Tensor:
-    """The value of a Parameter, in the floating-point type in which the running Cell computes."""
+    """Read a Parameter in the floating-point type in which the running Cell computes."""
     found = state.read(parameter)
     wanted = state.float_type()
     return cast(found, wanted) if wanted is not None and found.type.dtype.is_float else found
 
 
 def _as_tensor(number: Number, like: Tensor | None) -> Tensor:
-    """A number of the running program as a tensor of the type that a Python number would get."""
+    """Convert a traced number to a tensor of the type that a Python number would get."""
     sample = number.sample()
     if like is not None:
         dtype = promote_scalar(like.type.dtype, sample)
@@ -114,7 +115,7 @@ def _as_tensor(number: Number, like: Tensor | None) -> Tensor:
 
 
 def _with_numbers(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool) -> Tensor:
-    """A row on operands of which one is a number of the running program; of two numbers a number."""
+    """Apply a primitive if an operand is a traced number; two numbers return a number."""
     samples = [x.sample() if type(x) is Number else x for x in (a, b)]
     if any(isinstance(x, Tensor) for x in samples) or not all(isinstance(x, _NUMBER) for x in samples):
         a, b = promoted(operator, a, b)
@@ -135,17 +136,17 @@ def _with_numbers(primitive: Primitive, operator: str, a: Any, b: Any, float_onl
 
 
 def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> None:
-    """Check the element types of a row's operands before anything runs, once for each type.
+    """Check the element types of the operands, once for each primitive and type.
 
     Raises:
-        TypeError: the row does not take them.
+        TypeError: If the primitive does not accept them.
     """
     if (primitive, (tensors[0]._type or tensors[0].type).dtype) not in _ACCEPTED:
         accepted_types(primitive, operator, *[tensor.type for tensor in tensors], **parameters)
 
 
 def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **parameters: Any) -> None:
-    """:func:`accepted`, of the operands' types."""
+    """Do the check of :func:`accepted` for the types of the operands."""
     key = (primitive, types[0].dtype)
     if key not in _ACCEPTED:
         _check(primitive, operator, types, parameters)
@@ -153,12 +154,12 @@ def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **pa
 
 
 def applied(primitive: Primitive, operator: str, *tensors: Tensor, **parameters: Any) -> Any:
-    """Apply a row after its type rule has seen types, shapes and parameters.
+    """Apply a primitive after its type rule has checked types, shapes, and parameters.
 
-    An eager kernel would find a mistake later or not at all, and say it in other words.
+    Without this check, an eager kernel would find a mistake later or not at all, with another message.
 
     Raises:
-        TypeError, ValueError: the row does not take them.
+        TypeError, ValueError: If the primitive does not accept them.
     """
     _check(primitive, operator, [tensor.type for tensor in tensors], parameters)
     return apply(primitive, *tensors, **parameters)
@@ -175,25 +176,25 @@ def _check(
 
 
 def cast(x: Tensor, dtype: DType) -> Tensor:
-    """``x`` with element type ``dtype``."""
+    """Convert ``x`` to element type ``dtype``."""
     return x if (x._type or x.type).dtype is dtype else apply(convert, x, dtype=dtype)
 
 
 def inexact(x: Tensor) -> Tensor:
-    """``x`` as a floating-point or complex tensor: integers and truth values become Float32."""
+    """Convert ints and Booleans to float32; return other types unchanged."""
     return x if (x._type or x.type).dtype.is_inexact else cast(x, promote_scalar(x.type.dtype, 1.0))
 
 
 def truth(x: Any, operator: str) -> Tensor:
-    """``x`` as Bool: whether each element is not zero."""
+    """Convert ``x`` to Bool: whether each element is nonzero."""
     return cast(operand(x, operator), bool_)
 
 
 def broadcast_shapes(operator: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The common shape, by NumPy's rules.
+    """Return the common shape by NumPy's broadcasting rules.
 
     Raises:
-        ValueError: the shapes do not broadcast.
+        ValueError: If the shapes do not broadcast.
     """
     rank = max(map(len, shapes))
     sizes = [1] * rank
@@ -212,7 +213,7 @@ def broadcast_shapes(operator: str, *shapes: tuple[int, ...]) -> tuple[int, ...]
 
 
 def broadcast_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """``x`` repeated to ``shape``, which must be one that it broadcasts to."""
+    """Broadcast ``x`` to ``shape``."""
     own = x.type.shape
     if own == shape:
         return x
@@ -224,13 +225,13 @@ def _at_the_right(own: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any
 
 
 def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
-    """``xs`` as tensors of one element type and, unless ``broadcast`` is off, one shape."""
+    """Convert ``xs`` to one element type and, if ``broadcast``, to one shape."""
     tensors: list[Tensor] = []
     dtype: Any = None
     mixed = False
     for x in xs:
         if type(x) is not Tensor:
-            # (only a number is made like the first tensor)
+            # `like` is only used for a number, which gets a type like the first tensor
             x = operand(x, operator, None if getattr(x, "is_parameter", False) else _anchor(xs))
         tensors.append(x)
         own = (x._type or x.type).dtype
@@ -247,10 +248,10 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
 
 
 def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
-    """``tensors`` broadcast to one shape.
+    """Broadcast ``tensors`` to one shape.
 
     Raises:
-        ValueError: the shapes do not broadcast.
+        ValueError: If the shapes do not broadcast.
     """
     spread = _spread(operator, *[t._type or t.type for t in tensors])
     broadcast = list(tensors)
@@ -260,20 +261,20 @@ def broadcast_together(operator: str, *tensors: Tensor) -> list[Tensor]:
 
 
 def _anchor(xs: Sequence[Any]) -> Tensor | None:
-    """The first tensor among ``xs``."""
+    """The first tensor among ``xs`` that is not a number."""
     return next((x for x in xs if isinstance(x, Tensor) and type(x) is not Number), None)
 
 
 @lru_cache(maxsize=4096)
 def _spread(operator: str, *types: TensorType) -> list[tuple[int, dict[str, Any]]]:
-    """The positions of the operands that have not the common shape, with the parameters to broadcast them."""
+    """For each operand that needs a broadcast: its position and the parameters for it."""
     shapes = [each.shape for each in types]
     shape = broadcast_shapes(operator, *shapes)
     return [(position, _at_the_right(own, shape)) for position, own in enumerate(shapes) if own != shape]
 
 
 def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool = False) -> Tensor:
-    """Apply a pointwise row to two operands with MindSpore's promotion and broadcasting."""
+    """Apply a pointwise primitive to two operands after promotion and broadcasting."""
     kind_a, kind_b = type(a), type(b)
     if kind_a is Tensor:
         like = a._type or a.type
@@ -297,7 +298,7 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
 
 
 def is_selection(x: Any) -> bool:
-    """Whether ``x`` is ``x[mask]`` of a mask that is not known (``ops.selection``)."""
+    """Whether ``x`` is ``x[mask]`` for an unknown mask (see ``ops.selection``)."""
     return getattr(type(x), "is_selection", False)
 
 
@@ -353,9 +354,9 @@ def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: boo
 
 
 def pointwise(primitive: Primitive, operator: str, *xs: Any, float_only: bool = False) -> Tensor:
-    """Apply a pointwise row to any number of operands with promotion and broadcasting.
+    """Apply a pointwise primitive to operands after promotion and broadcasting.
 
-    A number next to tensors is stored as one element, whatever their shape.
+    A number next to tensors is stored as one element, whatever the shape of the tensors.
     """
     numbers = [isinstance(x, _NUMBER) for x in xs]
     if all(numbers):
@@ -378,7 +379,7 @@ def pointwise(primitive: Primitive, operator: str, *xs: Any, float_only: bool = 
 
 
 def choose(condition: Tensor, a: Any, b: Any) -> Tensor:
-    """``a`` where ``condition`` holds, else ``b``: tensors of one type, or one of them a number."""
+    """Select ``a`` where ``condition`` is true, else ``b``; one may be a number."""
     like = (a if isinstance(a, Tensor) else b).type
     first = a if isinstance(a, Tensor) else scalar_tensor(a, like)
     second = b if isinstance(b, Tensor) else scalar_tensor(b, like)
@@ -391,7 +392,7 @@ _LARGEST_HALF = 65504.0
 def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
     try:
         if type(number) is float and abs(number) > _LARGEST_HALF:
-            with np.errstate(over="ignore"):  # infinite where the type cannot hold it
+            with np.errstate(over="ignore"):  # the result is infinite if the type cannot represent the number
                 return scalar_tensor(number, like.type)
         return scalar_tensor(number, like.type)
     except OverflowError:
@@ -402,7 +403,7 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
 
 
 def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False, **parameters: Any) -> Tensor:
-    """Apply a row to one operand; ``float_only``: integers become Float32 first."""
+    """Apply a primitive to one operand; ``float_only`` converts ints to float32."""
     if type(x) is Tensor and (primitive, (x._type or x.type).dtype, float_only) in _AS_THEY_ARE:
         return apply(primitive, x, **parameters)
     if type(x) is Number and not float_only:
@@ -419,6 +420,6 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
 
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
-    """A tensor whose elements all equal ``number``."""
-    made = tensor_type(dtype, shape)  # first: it says which shapes are too large
+    """Create a tensor whose elements all equal ``number``."""
+    made = tensor_type(dtype, shape)  # first, because this raises if the shape is too large
     return make_tensor(np.full(shape, number, dtype.numpy), made)

@@ -1,7 +1,7 @@
-"""Sorting and search operators are sort, topk, nonzero, unique and searchsorted.
+"""Sorting and search operators: sort, topk, nonzero, unique, and searchsorted.
 
-Sorted values are reads at the places of sorting, so their derivatives are those of reads. Equal
-elements keep their order, and NaN counts as larger than every number.
+Sorted values are looked up with the sorting indices, so their derivative is the derivative of the lookup.
+Equal elements keep their order, and NaN is larger than every number.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
     return elements, make_tensor(ranks[which].reshape(x.shape).astype(wide.numpy))
 
 
-# --- places of values ------------------------------------------------------------------------------------
+# --- positions of values ---------------------------------------------------------------------------------
 
 
 def searchsorted(
@@ -293,7 +293,7 @@ def searchsorted(
             f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
             f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
         )
-    # as many elements as are smaller (or equal) stand before a value
+    # the index of a value is the number of elements that are smaller (or equal)
     count = sequence.shape[-1]
     shape = (*needles.shape, count)
     spread = apply(structural.broadcast_in_dim, needles, shape=shape, dims=tuple(range(needles.ndim)))
@@ -319,7 +319,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
     Raises:
         TypeError: If ``input`` is not an integer tensor.
-        ValueError: If ``input`` is not 1-D or has a negative element, or ``weights`` has another shape.
+        ValueError: If ``input`` is not 1-D or has a negative element, or ``weights`` does not have its
+            shape.
         RuntimeError: If the values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops

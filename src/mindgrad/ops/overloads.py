@@ -1,8 +1,8 @@
-"""Overloads of Tensor's methods accept other names of their arguments, and arguments of another kind.
+"""Overloads of Tensor's methods: alternative argument names and second signatures.
 
-Releases of MindSpore have given an argument several names (``axis``, later ``dim``), and methods a second
-signature (``x.gather(indices, axis)``, later ``x.gather(dim, index)``). ``SECOND_NAMES`` is the one table of
-the names; a method of two signatures is a function here.
+Different releases of MindSpore name an argument differently (``axis``, later ``dim``), or give a method a
+second signature (``x.gather(indices, axis)``, later ``x.gather(dim, index)``). ``SECOND_NAMES`` lists the
+alternative names. This module defines the methods with two signatures.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mindgrad.ops.registry import public
 
 __all__ = ["with_second_names"]
 
-#: the second names of arguments, by method
+#: alternative argument names by method
 SECOND_NAMES: dict[str, dict[str, str]] = {
     "approximate_equal": {"other": "y"},
     "argsort": {"dim": "axis"},
@@ -60,12 +60,12 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
     },
 }
 
-#: methods that take numbers one by one or in a tuple, with the names of that tuple
+#: methods that accept numbers one by one or as a tuple, with keyword names for the tuple
 _TUPLES: dict[str, tuple[str, ...]] = {"flip": ("dims",), "tile": ("dims", "reps")}
 
 
 def with_second_names(methods: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """``methods``, of which those of the tables take the second names too.
+    """Let ``methods`` accept alternative argument names and tuples by keyword.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 3.0], [4.0, 2.0]])
@@ -81,7 +81,7 @@ def with_second_names(methods: dict[str, Callable[..., Any]]) -> dict[str, Calla
 
 
 def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., Any]:
-    """``method(self, *numbers)``, to which one of ``names`` can be given instead of the numbers."""
+    """Let ``method(self, *numbers)`` also accept one tuple by keyword."""
 
     def taking(self: Tensor, *numbers: Any, **named: Any) -> Any:
         if named:
@@ -99,17 +99,17 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
     return taking
 
 
-# -- methods of two signatures ---------------------------------------------------------------------
+# -- methods with two signatures -------------------------------------------------------------------
 
 
 @public("Tensor")
 def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -> Tensor:
     """Repeat the whole tensor along each axis, or each element along one axis.
 
-    ``x.repeat(2, 1)`` is ``x.tile((2, 1))``, as in MindSpore 2.6 and later. Up to 2.5 it was
-    :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument. mindgrad uses this meaning
-    if the other one is impossible: with ``axis`` as a keyword, with fewer numbers than axes, or with an
-    axis that is 0 or negative. If both are possible and differ, it prints a warning.
+    Since MindSpore 2.6, ``x.repeat(2, 1)`` is ``x.tile((2, 1))``. Older releases call
+    :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument. If tiling is impossible,
+    mindgrad repeats elements as the older releases: with ``axis`` as a keyword, with fewer numbers than axes,
+    or with an axis that is 0 or negative. If both meanings are possible and differ, it prints a warning.
 
     Args:
         *repeats (int or tuple of int): numbers of repetitions.

@@ -1,4 +1,4 @@
-"""Padding adds elements around a tensor: constants, mirrored, repeated or wrapped ones."""
+"""Padding: add constant, mirrored, repeated, or wrapped elements around a tensor."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
         input_x (Tensor): tensor of any shape.
         padding (tuple of int, list of int, or Tensor): pairs (before, after) for the last axis,
             then for the one before it, and so on, as one flat sequence. A negative number removes elements.
-        mode (str): ``"constant"``: fill with ``value``; ``"reflect"``: mirror at the edge
-            element, which is not repeated; ``"symmetric"``: mirror with the edge element repeated;
-            ``"replicate"`` (``"edge"``): repeat the edge element; ``"circular"`` (``"wrap"``): continue
-            with the other end.
+        mode (str): ``"constant"`` fills with ``value``. ``"reflect"`` mirrors at the edge element, which is
+            not repeated. ``"symmetric"`` mirrors and repeats the edge element. ``"replicate"``
+            (``"edge"``) repeats the edge element. ``"circular"`` (``"wrap"``) continues with the other
+            end.
         value (int, float, or None): number for ``"constant"``. ``None`` means 0.
 
     Returns:
@@ -102,7 +102,7 @@ def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
 
 
 def padded(x: Tensor, pairs: Sequence[tuple[int, int]], mode: str, value: Any = None) -> Tensor:
-    """``x`` with ``pairs[i]`` elements before and behind axis i; modes and errors as in :func:`pad`."""
+    """Add ``pairs[i]`` elements before and after axis i; see :func:`pad` for modes."""
     kind = _MODES.get(mode)
     if kind is None:
         raise ValueError(f"For 'Pad', the 'mode' must be one of {', '.join(_MODES)}, but got {mode!r}.")
@@ -111,7 +111,7 @@ def padded(x: Tensor, pairs: Sequence[tuple[int, int]], mode: str, value: Any = 
     for axis, (before, behind) in enumerate(pairs):
         if x.shape[axis] + min(before, 0) + min(behind, 0) < 0:
             raise ValueError(
-                f"For 'Pad', the padding {before, behind} takes away more than axis {axis} of the "
+                f"For 'Pad', the padding {before, behind} removes more elements than axis {axis} of the "
                 f"input of shape {x.shape} has."
             )
     if kind == "constant":
@@ -159,7 +159,7 @@ def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode:
         return slice_axis(x, axis, -before, count + behind)
     places, added = np.arange(count), (max(before, 0), max(behind, 0))
     window = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
-    if kind == "wrap":  # around what is left
+    if kind == "wrap":  # repeat the elements that remain after removal
         places = np.pad(places[max(-before, 0) : count - max(-behind, 0)], added, mode="wrap")
     else:
         places = np.pad(places, added, mode=kind)[window]  # type: ignore[call-overload]

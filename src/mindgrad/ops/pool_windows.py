@@ -1,7 +1,8 @@
-"""Pooling windows reduce the last axes of a tensor to the greatest element or the average of each.
+"""Pooling: the maximum or average of windows over the last axes of a tensor.
 
-A window over several axes is reduced one axis at a time, which needs as few operators as its sides have
-elements. Of equal elements the first gets the derivative, in the order of memory.
+A window over several axes is reduced one axis at a time. The number of operators is then the sum of its side
+lengths, not their product. If elements of a window are equal, the first of them in memory gets the
+derivative.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from mindgrad.rows.static_slices import slice as slice_row
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 
-# a window with more elements along an axis than this is a reduction, and not a chain of operators
+# if a window has more elements along an axis than this, reduce it in one operator, not in a chain of
+# operators
 _CHAIN = 8
 
 
 class Windows(NamedTuple):
-    """The positions of windows along each of the pooled axes."""
+    """The windows along each of the pooled axes."""
 
     kernel: Sizes
     stride: Sizes
@@ -56,12 +58,12 @@ def pool_windows(
     dilation: Any = 1,
     ceil_mode: Any = False,
 ) -> Windows:
-    """The windows over the last ``axes`` axes of ``shape``.
+    """Compute the windows over the last ``axes`` axes of ``shape``.
 
     Raises:
-        TypeError: an argument is no int, or ``ceil_mode`` no bool.
-        ValueError: ``shape`` has another number of axes, an argument is out of range, or the windows do
-            not fit.
+        TypeError: If an argument is not an int, or ``ceil_mode`` is not a bool.
+        ValueError: If ``shape`` has an unsupported number of axes, an argument is out of range, or the
+            windows do not fit into the input.
     """
     _check_axes(operator, axes, shape)
     sizes = shape[-axes:]
@@ -80,7 +82,7 @@ def pool_windows(
         travel = n + low + high - k
         count = travel // s + 1
         if flag(ceil_mode, operator, "ceil_mode") and travel % s and count * s < n + low:
-            count += 1  # a window that begins inside may reach over the edge
+            count += 1  # in ceil mode, a window that begins inside the input may extend past its end
             high += (count - 1) * s - travel
         counts.append(count)
         pairs.append((low, high))
@@ -111,7 +113,7 @@ def _part(x: Tensor, axis: int, start: int, count: int, step: int) -> Tensor:
 
 
 def _folded(x: Tensor, axis: int, count: int, size: int) -> Tensor:
-    """The first ``count · size`` elements along ``axis``, as ``count`` rows of ``size``."""
+    """Reshape the first ``count · size`` elements of ``axis`` to two axes."""
     x = _part(x, axis, 0, count * size, 1)
     return reshape(x, (*x.shape[:axis], count, size, *x.shape[axis + 1 :]))
 
@@ -129,7 +131,10 @@ def _chained(
 
 
 def _greater(a: tuple[Tensor, ...], b: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Of tuples (value, place) the one with the greater value, of equal ones the first; NaN is greatest."""
+    """Of two pairs (value, index), select the greater value; NaN is the greatest.
+
+    If the values are equal, the first pair is selected.
+    """
     first = comparison.logical_or(comparison.greater_equal(a[0], b[0]), rounding.isnan(a[0]))
     return tuple(choose(first, x, y) for x, y in zip(a, b, strict=True))
 
@@ -139,7 +144,7 @@ def _lowest(x: Tensor) -> Any:
 
 
 def max_pooled(operator: str, axes: int, x: Any, pooled: Callable[[Sizes], Windows], places: Any) -> Any:
-    """The greatest element of each window, with ``places`` also where it stands among the pooled axes."""
+    """The maximum of each window and, with ``places``, its flat index."""
     x = operand(x, operator)
     w = pooled(x.shape)
     first = x.ndim - axes
@@ -179,7 +184,7 @@ def _summed(x: Tensor, first: int, w: Windows) -> Tensor:
 def _counted(
     w: Windows, sizes: Sizes, with_padding: bool, margins: tuple[tuple[int, int], ...]
 ) -> np.ndarray:
-    """The number of elements of each window that are averaged."""
+    """The number of elements that each window averages over."""
     total = np.ones((), np.float64)
     for n, k, s, (low, high), count in zip(sizes, w.kernel, w.stride, margins, w.counts, strict=True):
         start = np.arange(count) * s
@@ -200,7 +205,7 @@ def avg_pooled(
     count_include_pad: Any = True,
     divisor_override: Any = None,
 ) -> Tensor:
-    """The average of each window; padding of ``"same"`` never counts."""
+    """The average of each window; zeros that ``"same"`` adds are never counted."""
     original = real_operand(x, operator)
     x = widened(original)
     w = pool_windows(operator, axes, x.shape, kernel_size, stride, pad_mode, padding, 1, ceil_mode)
@@ -221,11 +226,11 @@ def avg_pooled(
 
 
 def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
-    """The size of each pooled axis of the result.
+    """The sizes of the pooled axes of the result.
 
     Raises:
-        TypeError: a size is no int or ``None``.
-        ValueError: a size is not positive, or their number or that of the axes does not fit.
+        TypeError: If a size is not an int or ``None``.
+        ValueError: If a size is not positive, or the number of sizes or of axes is wrong.
     """
     _check_axes(operator, axes, x.shape)
     targets = one_or_more(output_size)
@@ -241,12 +246,12 @@ def adaptive(operator: str, axes: int, x: Tensor, output_size: Any) -> Sizes:
 
 
 def _borders(size: int, count: int) -> list[tuple[int, int]]:
-    """The begin and end of each of ``count`` windows that cover ``size`` elements."""
+    """The begin and end of ``count`` windows that together cover ``size`` elements."""
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
 
 def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
-    """The average of each of as many windows as are asked for."""
+    """The averages of a given number of windows along each axis."""
     original = real_operand(x, operator)
     x = widened(original)
     first = x.ndim - axes
@@ -265,14 +270,14 @@ def adaptive_avg(operator: str, axes: int, x: Any, output_size: Any) -> Tensor:
 
 
 def mixed(x: Tensor, axis: int, shares: np.ndarray) -> Tensor:
-    """Along ``axis``, sums of the elements: ``shares[i, j]`` is the share of element i in result j."""
+    """Weighted sums along ``axis``: ``shares[i, j]`` weights element i in result j."""
     last = moveaxis(x, axis, -1)
     rows = mm(reshape(last, (-1, last.shape[-1])), make_tensor(shares.astype(x.dtype.numpy)))
     return moveaxis(reshape(rows, (*last.shape[:-1], shares.shape[1])), -1, axis)
 
 
 def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any = False) -> Any:
-    """The greatest element of each of as many windows as are asked for."""
+    """The maxima of a given number of windows along each axis."""
     x = operand(x, operator)
     first = x.ndim - axes
     pooled: tuple[Tensor, ...] = (x,)
@@ -284,7 +289,7 @@ def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any
         axis, size = first + k, x.shape[first + k]
         borders = _borders(size, targets[k])
         longest = max(stop - start for start, stop in borders)
-        # windows of one length: the shorter ones look at their last element again
+        # all windows get the length of the longest: shorter windows repeat their last element
         columns = [[min(start + j, stop - 1) for start, stop in borders] for j in range(longest)]
         parts = [tuple(_columns(y, axis, each) for y in pooled) for each in columns]
         pooled = _chained(parts, _greater)

@@ -1,4 +1,4 @@
-"""Pooling functions take the greatest element or the average of windows over one, two or three axes."""
+"""Pooling functions: maximum or average of windows over one, two, or three axes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _MAX = """Return the largest element of each window over {words}.
         dilation (int or tuple of int): spacing between the elements of a window.
         return_indices (bool): whether to return the indices of the elements in the pooled axes
             too.
-        ceil_mode (bool): whether the last window may reach over the edge.
+        ceil_mode (bool): whether the last window may extend past the edge.
 
     Returns:
         Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
 
     Raises:
         TypeError: If ``x`` is complex or not a tensor, or an argument does not have its type.
-        ValueError: If ``x`` has another number of axes, an argument is out of range, or no window fits.
+        ValueError: If ``x`` does not have these axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.max_pool{axes}d(ops.arange(8).astype("float32").reshape({shape}), 2).flatten())
@@ -54,7 +54,7 @@ _AVG = """Average the elements of each window over {words}.
         stride (int or tuple of int): step between neighboring windows.
         padding (int or tuple of int): number of zeros to add around the input, at most half a
             window.
-        ceil_mode (bool): whether the last window may reach over the edge.
+        ceil_mode (bool): whether the last window may extend past the edge.
         count_include_pad (bool): whether to include zeros of the padding in the average.
         divisor_override (int): divisor to use instead of the number of elements; 0 does not
             override it.
@@ -64,7 +64,7 @@ _AVG = """Average the elements of each window over {words}.
 
     Raises:
         TypeError: If ``input_x`` is complex or not a tensor, or an argument does not have its type.
-        ValueError: If ``input_x`` has another number of axes, an argument is out of range, or no window fits.
+        ValueError: If ``input_x`` does not have these axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange(8).astype("float32").reshape({shape})
@@ -86,7 +86,7 @@ _ADAPTIVE = """Return the {what} of each of ``output_size`` windows over {words}
 
     Raises:
         TypeError: If ``input`` is complex or not a tensor, or a size is not an int.
-        ValueError: If ``input`` has another number of axes, or a size is not positive.
+        ValueError: If ``input`` does not have these axes, or a size is not positive.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange({count}).astype("float32").reshape({shape})

@@ -1,4 +1,4 @@
-"""Order statistics and NaN-aware reductions: quantiles, nansum and aminmax reduce axes."""
+"""Quantiles, reductions that ignore NaN, aminmax, and cumulative logsumexp."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tenso
     return extremes.amin(input, axis, keepdims), extremes.amax(input, axis, keepdims)
 
 
-# --- without what is not a number -------------------------------------------------------------------------
+# --- reductions that ignore NaN ---------------------------------------------------------------------------
 
 
 @public(
@@ -109,7 +109,8 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
 def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Compute quantiles, interpolated linearly between neighboring elements.
 
-    With n elements x₀ ≤ … ≤ x₍ₙ₋₁₎ and p = q (n − 1) it is (1 − r) x_k + r x_{k+1} with k = ⌊p⌋, r = p − k.
+    Sort n elements as x₀ ≤ … ≤ x₍ₙ₋₁₎, and let p = q (n − 1), k = ⌊p⌋ and r = p − k. The result is
+    (1 − r) x_k + r x_{k+1}.
 
     Args:
         input (Tensor): floating-point tensor; if it contains NaN, the result is NaN.
@@ -214,7 +215,7 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     return layout.reshape(value, (part.size, *shape) if part.ndim else shape)
 
 
-# --- running ----------------------------------------------------------------------------------------------
+# --- cumulative -------------------------------------------------------------------------------------------
 
 
 @public("Tensor")

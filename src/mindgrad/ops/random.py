@@ -1,9 +1,9 @@
-"""Random functions draw uniform, normal, Laplace and Bernoulli distributed numbers, and integers.
+"""Random numbers: uniform, normal, Laplace, and Bernoulli numbers, and integers.
 
-Every call gives new numbers, the same ones after ``mindgrad.set_seed``, whether it runs operator by operator
-or compiled. Gradients go through the parameters of a distribution where its numbers are a function of
-these and of noise that does not depend on them: ``mean + stddev · noise`` (D. P. Kingma, M. Welling,
-*Auto-encoding variational Bayes*, 2014).
+Every call returns new numbers. After ``mindgrad.set_seed`` the numbers repeat, in eager mode and in compiled
+functions alike. Gradients flow to the parameters of a distribution if its numbers are a function of the
+parameters and of independent noise: ``mean + stddev · noise`` (D. P. Kingma, M. Welling, *Auto-encoding
+variational Bayes*, 2014).
 """
 
 from __future__ import annotations
@@ -354,7 +354,7 @@ def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
 
 
 def _laplace_noise(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
-    """The difference of two exponentially distributed numbers."""
+    """Draw Laplace numbers as the difference of two exponentially distributed numbers."""
     one, two = apply(unstack, exponentials(operator, (2, *shape), dtype, seeds))
     return apply(arithmetic.sub, one, two)
 

@@ -1,6 +1,7 @@
-"""Piecewise activation functions are relu and its relatives, hard and shrinking functions.
+"""Piecewise activation functions: relu, its variants, hard and shrinking ones.
 
-At a seam the left piece gives the derivative, except where a function says otherwise.
+At a point where two pieces meet, the derivative is the derivative of the left piece, unless a function
+documents another value.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ relu6 = unary_function(
 
 
 def _below(x: Tensor, above: Tensor) -> Tensor:
-    """``x`` where it is not ``above`` 0, else 0: a safe operand of the left piece."""
+    """``x`` for nonpositive x, else 0: a safe operand of the left piece."""
     return choose(above, 0.0, x)
 
 
@@ -203,7 +204,7 @@ def hardswish(input: Any) -> Tensor:
     >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
     [0. 0. 4.]
     """
-    # in pieces, because ∞ · 0 would make NaN of value and derivative at infinity
+    # computed in pieces, because ∞ · 0 would be NaN, in the value and the derivative at infinity
     x = real_operand(input, "HSwish")
     above, below = greater(x, 3.0), less(x, -3.0)
     inside = choose(below, 0.0, choose(above, 0.0, x))
@@ -331,6 +332,6 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     return choose(above, x, value)
 
 
-# the same functions under second names
+# other public names of the same functions
 hsigmoid = hardsigmoid
 hswish = hardswish

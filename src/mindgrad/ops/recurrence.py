@@ -1,8 +1,8 @@
-"""The time loop of recurrent layers and of sequence losses is a scan.
+"""The time loop of recurrent layers and sequence losses.
 
-It is an ordinary Python loop while operators run one by one. While a program is compiled it is handed
-to the front end, as a user's own loop would be: a long one becomes one ``scan``. So it does in a call of
-eager mode that is deferred, for the loop is ours: no code of a user runs in its trips.
+In eager mode it is an ordinary Python loop. In a compiled function, the compiler handles it like a loop of
+the user, and a long one becomes one ``scan``. A long loop in a deferred eager call also becomes one ``scan``,
+because its iterations run only mindgrad's own code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Step = Callable[[Tensor, Any], tuple[Any, Tensor]]
 
 
 def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
-    """``carry, y = step(x, carry)`` for each x along the first axis of ``xs``.
+    """Iterate ``carry, y = step(x, carry)`` for each x along the first axis of ``xs``.
 
     Returns:
         All y, stacked, and the last carry.
@@ -58,13 +58,13 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
 
 
 class _Loop(NamedTuple):
-    """A loop that was traced.
+    """A traced loop.
 
     Attributes:
         graph: its equations.
-        operands: for each input of the graph the number of a tensor among those that the loop is given and
-            that its step closes over, or a constant.
-        leaves, structure: the result, where ``None`` stands for the outputs of the graph.
+        operands: for each input of the graph, its index among the tensors that the loop receives and that its
+            step closes over, or a constant.
+        leaves, structure: the result, with ``None`` in place of the outputs of the graph.
     """
 
     graph: Graph
@@ -73,15 +73,15 @@ class _Loop(NamedTuple):
     structure: Any
 
 
-#: loops by their steps and the types of all tensors
+#: traced loops by their step and the types of all tensors
 _loops: dict[Any, _Loop] = {}
 _LOOPS_KEPT = 128
 
 
 def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
-    """The loop as it is compiled, whose equations are operators of the deferred call.
+    """Trace the loop as for compilation, and apply its equations in the deferred call.
 
-    No code of a user runs in its trips, so that a step with equal closures and types is traced once.
+    Its iterations run only mindgrad's own code. A step with equal closures and types is traced once.
     """
     leaves, structure = flatten(carry)
     tensors = [state.read(x) for x in (xs, *leaves) if isinstance(x, Tensor)]
@@ -101,7 +101,7 @@ def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
 
 
 def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any], structure: Any) -> _Loop:
-    """Trace the loop over the first of ``tensors``, from a carry that holds the others up to ``count``."""
+    """Trace the loop over the first tensor; the carry holds the next ``count`` − 1."""
 
     def loop(sequence: Tensor, *carry: Tensor) -> Any:
         following = iter(carry)
@@ -118,7 +118,10 @@ def _traced(step: Step, tensors: Sequence[Tensor], count: int, leaves: list[Any]
 
 
 def _described(value: Any, tensors: list[Tensor]) -> Any:
-    """A key of a function or value in its closure but for tensors, which are added; ``None`` if unknown."""
+    """A key of a step and its closure, without tensors; ``None`` if there is no key.
+
+    Tensors in the closure are appended to ``tensors``.
+    """
     if isinstance(value, Tensor):
         tensors.append(state.read(value))
         return Tensor

@@ -1,7 +1,7 @@
-"""Reductions sum, average, multiply and compare over one axis, several or all.
+"""Reductions: sum, average, multiply, and compare elements over axes.
 
-An axis is an int, or a tuple or list of ints, negative ones counted from the back; ``None`` or an empty
-tuple means all axes. Reduced axes disappear, or stay with size 1 where that is asked for.
+An axis is an int, or a tuple or list of ints; negative axes count from the last. ``None`` or an empty tuple
+means all axes. Reduced axes are removed, or remain with size 1 if ``keep_dims`` is set.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- what all reductions share -----------------------------------------------------------------------
+# --- helpers of all reductions -----------------------------------------------------------------------
 
 
 def flag(value: Any, operator: str, name: str) -> bool:
-    """``value``, which must be a bool.
+    """Check that ``value`` is a bool, and return it.
 
     Raises:
-        TypeError: it is not.
+        TypeError: If ``value`` is not a bool.
     """
     if not isinstance(value, bool):
         raise TypeError(f"For '{operator}', the '{name}' must be bool, but got {type(value).__name__}.")
@@ -45,19 +45,19 @@ def flag(value: Any, operator: str, name: str) -> bool:
 
 
 def widened(x: Tensor) -> Tensor:
-    """``x``, half precision as Float32, in which sums of many numbers keep their digits."""
+    """Convert float16 and bfloat16 to float32, so that long sums lose less precision."""
     return cast(x, float32) if x.dtype.is_half else x
 
 
 def with_reduced_axes(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> Tensor:
-    """The result ``y`` of reducing ``axes`` of ``shape``, with them as axes of size 1 if ``keep``."""
+    """Insert axes of size 1 for the reduced ``axes`` into ``y`` if ``keep``."""
     if not keep or not axes:
         return y
     return apply(reshape, y, shape=_with_ones(shape, axes))
 
 
 def reduced(row: Primitive, operator: str, x: Any, axis: Any, keep: Any, name: str = "keep_dims") -> Tensor:
-    """Apply a row that reduces the axes in its parameter ``axes``."""
+    """Apply a primitive that reduces the axes in its parameter ``axes``."""
     if type(x) is not Tensor and is_selection(x):
         axes = normalize_axes(axis, x.values.ndim, operator)
         return x.reduced(row, axes, lambda values: reduced(row, operator, values, axes, keep, name))
@@ -70,7 +70,13 @@ def reduced(row: Primitive, operator: str, x: Any, axis: Any, keep: Any, name: s
 
 
 class _Reduction(NamedTuple):
-    """The axes that are reduced of a tensor, how many elements they hold, and the shape if they are kept."""
+    """A reduction of a tensor.
+
+    Attributes:
+        axes: the reduced axes.
+        size: number of elements along them.
+        shape: shape of the result if the reduced axes are kept, else ``None``.
+    """
 
     axes: tuple[int, ...]
     size: int
@@ -105,13 +111,13 @@ _NONEMPTY = (rows.reduce_max, rows.reduce_min)
 
 
 def _number(x: Any, operator: str) -> Tensor:
-    """``x`` as numbers: truth values as Int64."""
+    """Convert ``x`` to a tensor, and Booleans to int64."""
     x = operand(x, operator)
     return cast(x, int64) if x.dtype is bool_ else x
 
 
 def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
-    """``x`` in the type that a sum or product of many has: integers as Int64, where they do not wrap."""
+    """Convert ``x`` to ``dtype``; by default, ints to int64, against overflow."""
     if type(x) is not Tensor:
         x = operand(x, operator)
     if dtype is not None:
@@ -366,7 +372,7 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_any, "ReduceAny", truth(input, "ReduceAny"), axis, keep_dims)
 
 
-# the same functions under MindSpore r1.x's names
+# other names of the same functions, as in MindSpore r1.x
 reduce_all = all
 reduce_any = any
 reduce_mean = mean

@@ -1,18 +1,19 @@
-"""The registry of public names holds the forms of every function, each declared once, beside the function.
+"""Registry of public names: names and signatures of each public function.
 
-A form is a line of text: the name under which programs find the function and, where its arguments differ
-from the function's, what it takes::
+A function declares its names with the decorator :func:`public`, one *form* per name. A form is a line of
+text: the public name and, if its arguments differ from the function's, its arguments::
 
     "Erfc"                                                 the class, ``ops.Erfc()(x)``
-    "ReduceMean(keep_dims=False)(x, axis=())"   a class: its attributes, then its inputs
-    "GeLU()(x)(approximate='tanh')"                        further arguments have fixed values
+    "ReduceMean(keep_dims=False)(x, axis=())"              a class: its attributes, then its inputs
+    "GeLU()(x)(approximate='tanh')"                        a class; further arguments have fixed values
     "Tensor.erfc"                                          a method
     "ops"                                                  a function of a module that ``ops`` does not import
-    "mint.amax(input, dim=None, keepdim=False)"            a function of ``mint`` with names of its own
+    "mint.amax(input, dim=None, keepdim=False)"            a function of ``mint`` with other argument names
     "numpy.mean(a: floating, axis=None)"                   a function of ``mindgrad.numpy``
 
-A surface (the classes, Tensor, ``mint``, ``mint.nn.functional``, ``numpy``) makes its names from these forms
-when it is loaded, and at once from forms that come later. ``ops.forms`` reads the arguments.
+A surface (the operator classes, Tensor, ``mint``, ``mint.nn.functional``, ``numpy``) creates its names from
+the forms when it is loaded. A form that is declared later is added immediately. ``ops.forms`` parses the
+arguments.
 """
 
 from __future__ import annotations
@@ -25,16 +26,21 @@ from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
 
-#: the path of the class forms
+#: path of the operator classes in forms
 CLASSES = "ops.operations"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Form(NamedTuple):
-    """A public name: its path, the name, the text of its arguments ("": the function's own), the function.
+    """A public name of a function.
 
-    ``example`` is one of its own, ``expression => shown``, where the function's says something else.
+    Attributes:
+        path: module or class of the name, such as ``"mint"``.
+        name: the name.
+        arguments: text of the arguments; empty if the function's own arguments are used.
+        function: the function.
+        example: ``expression => shown`` for the documentation; empty to use the function's own example.
     """
 
     path: str
@@ -44,26 +50,26 @@ class Form(NamedTuple):
     example: str = ""
 
 
-#: functions and their lines, in the order of their modules; a path reads them when it is asked for
+#: functions and their forms in the order of declaration; each path reads the new ones on demand
 _DECLARED: list[tuple[Callable[..., Any], tuple[str, ...]]] = []
 _LINES: dict[Callable[..., Any], tuple[str, ...]] = {}
 _FORMS: dict[str, dict[str, Form]] = {}
-_READ: dict[str, int] = {}  # how many of those declared a path has read
+_READ: dict[str, int] = {}  # number of entries of _DECLARED that each path has read
 _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
 
 
 def public(*forms: str) -> Callable[[_F], _F]:
-    """A decorator that declares the forms of a function and gives the function itself.
+    """Decorator that declares the public forms of a function.
 
-    Without forms the function is one of ``ops`` alone. Its docstring is completed
-    (``_base/shared_docs.py``).
+    Without forms, the function is only available in ``ops``. The decorator also completes the docstring
+    (see ``_base/shared_docs.py``).
 
     Args:
-        forms: lines as above. A line without arguments can hold several names, divided by spaces; a path
-            alone ("Tensor", "mint") is that of the function's own name.
+        forms: lines as described in the module docstring. A line without arguments can hold several names,
+            separated by spaces. A path alone ("Tensor", "mint") stands for the name of the function there.
 
     Raises:
-        ValueError: a line names nothing, or a name is declared already, in another way.
+        ValueError: If a line has no name, or a name is declared twice.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import surface_forms
@@ -76,7 +82,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
             _LINES[function] = _LINES.get(function, ()) + forms
         if function.__doc__:
             names = names_of(function)
-            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # perhaps a method alone
+            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # perhaps only a method
                 names = related(names[0]) or names
             document(function, names)
         if forms:
@@ -89,7 +95,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
 
 def _install_further(path: str) -> None:
-    """Install what was declared for a surface since it was loaded, which is nothing if that is wrong."""
+    """Install new forms on a loaded surface; if one is wrong, undo its declaration."""
     before = len(_FORMS[path])
     try:
         names = surface_forms(path)
@@ -103,7 +109,7 @@ def _install_further(path: str) -> None:
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
-#: the public modules by the owners of names in forms; other owners repeat names of these
+#: public modules by the path in forms; other paths repeat names of these modules
 _OWNERS = {
     "": "mindgrad.ops",
     "Tensor": "mindgrad.Tensor",
@@ -115,7 +121,7 @@ _OWNERS = {
 
 
 def names_of(function: Callable[..., Any]) -> list[str]:
-    """The paths of the public names of a function besides its own in ``ops``, one for each module.
+    """The paths of a function's other public names, one for each module.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import names_of
@@ -132,12 +138,12 @@ def names_of(function: Callable[..., Any]) -> list[str]:
 
 
 def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]:
-    """The forms of a line that belong to ``path``."""
+    """The forms in a line that belong to ``path``."""
     text, _, example = line.partition(" >>> ")
     start = text.find("(")
     head, arguments = (text, "") if start < 0 else (text[:start], text[start:])
     if not head:
-        raise ValueError(f"The form '{line}' of '{function.__name__}' names nothing.")
+        raise ValueError(f"The form '{line}' of '{function.__name__}' has no name.")
     for words in head.split():
         owner, _, name = (words, "", function.__name__) if words in _ALONE else words.rpartition(".")
         if (owner or CLASSES) == path:
@@ -145,7 +151,7 @@ def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]
 
 
 def surface(path: str, install: Callable[[list[Form]], None]) -> None:
-    """Install the forms of a path: those that are declared by now, and each that is declared later."""
+    """Install the forms of a path: present ones now, later ones when declared."""
     install(list(surface_forms(path).values()))
     _SURFACES[path] = install
 
@@ -154,7 +160,7 @@ def surface_forms(path: str) -> dict[str, Form]:
     """The declared forms of a path, by name.
 
     Raises:
-        ValueError: a line names nothing, or a name is declared twice.
+        ValueError: If a line has no name, or a name is declared twice.
     """
     names = _FORMS.setdefault(path, {})
     for function, lines in _DECLARED[_READ.get(path, 0) :]:

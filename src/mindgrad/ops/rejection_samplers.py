@@ -1,4 +1,4 @@
-"""Rejection sampling draws gamma and Poisson distributed numbers."""
+"""Rejection sampling of gamma and Poisson distributed numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["gamma", "poisson", "random_gamma", "random_poisson"]
 
 
 def _constant(operator: str, alpha: Tensor) -> Tensor:
-    """``alpha`` without a derivative; a warning where it may be meant to have one."""
+    """Remove the derivative of ``alpha``; warn if it is being differentiated."""
     scopes = open_scopes()
     if alpha.is_traced and (alpha._array is not None or alpha._scope is not scopes[0]):
         warn_user(
@@ -105,12 +105,12 @@ def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
     return cast(samples, order.dtype)
 
 
-#: each of which is accepted with a probability above 0.95
+#: number of candidates per gamma number; each is accepted with a probability above 0.95
 _ATTEMPTS = 8
 
 
 def _first(is_accepted: Tensor, candidates: Tensor) -> Tensor:
-    """Of the candidates along the first axis the first that is accepted; the last if none is."""
+    """The first accepted candidate along the first axis; the last if none is accepted."""
     pairs = list(zip(apply(unstack, is_accepted), apply(unstack, candidates), strict=True))
     sample = pairs.pop()[1]
     for accepted, candidate in reversed(pairs):
@@ -119,10 +119,11 @@ def _first(is_accepted: Tensor, candidates: Tensor) -> Tensor:
 
 
 def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Tensor:
-    """G. Marsaglia, W. W. Tsang, *A simple method for generating gamma variables* (2000).
+    """Draw gamma numbers with rate 1.
 
-    Of eight candidates the first that is accepted; all are refused once in 10¹⁰ draws, then it is the last.
-    Below 1, a draw for α + 1 is multiplied by u^(1/α).
+    G. Marsaglia, W. W. Tsang, *A simple method for generating gamma variables* (2000). The first accepted one
+    of eight candidates is used; if none is accepted (about once in 10¹⁰ draws), the last one is used. For
+    α < 1, a number for α + 1 is multiplied by u^(1/α).
     """
     shape, dtype = alpha.shape, alpha.dtype
     is_small = combined(arithmetic.less, alpha, 1.0)
@@ -201,9 +202,11 @@ def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = 
     return cast(found, as_dtype(dtype))
 
 
-#: below this mean by the inverse of the distribution function; above 42 a number is less likely than 2⁻⁴⁶
+#: below this mean, invert the distribution function with 43 terms; larger numbers have a probability below
+#: 2⁻⁴⁶
 _SMALL_MEAN, _TERMS = 10.0, 43
-#: at least 3/4 of the candidates are accepted: none of them once in 10⁹ draws
+#: number of candidates per Poisson number; at least 3/4 are accepted, so that all fail about once in 10⁹
+#: draws
 _CANDIDATES = 16
 
 
@@ -221,19 +224,22 @@ def _poisson(
 
 
 def _by_inversion(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
-    """Inversion sampling counts values of the distribution function that are at most a uniform number."""
+    """Count the values of the distribution function that are at most a uniform number."""
     drawn: Any = fractions(operator, mean.shape, float64, seeds)
     counted = np.arange(_TERMS)
     factorials = np.array([math.lgamma(k + 1.0) for k in counted])
     column = mean.expand_dims(-1)
-    # of mean 0 the terms are NaN, and none of them is at most anything
+    # for mean 0 the terms are NaN, so every comparison is false and the result is 0
     logarithm = column.log() * Tensor(counted, float64) - column - Tensor(factorials, float64)
     below: Any = cumulative.cumsum(logarithm.exp(), -1) <= drawn.expand_dims(-1)
     return below.astype(float64).sum(-1)
 
 
 def _by_rejection(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
-    """W. Hörmann, *The transformed rejection method for generating Poisson random variables* (1993), PTRS."""
+    """Draw Poisson numbers by the algorithm PTRS.
+
+    W. Hörmann, *The transformed rejection method for generating Poisson random variables* (1993).
+    """
     b = mean.sqrt() * 2.53 + 0.931
     a = b * 0.02483 - 0.059
     scale = 1.1328 / (b - 3.4) + 1.1239

@@ -1,4 +1,4 @@
-"""Repetition of tensors is done by tile, repeat_interleave, meshgrid and cartesian_prod."""
+"""Functions that repeat elements: tile, repeat_interleave, meshgrid, and others."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def tile(input: Any, dims: Any) -> Tensor:
     rank = max(len(times), x.ndim)
     times = (1,) * (rank - len(times)) + times
     shape = (1,) * (rank - x.ndim) + x.shape
-    # axis i of the tile lies behind an axis over the tiles: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
+    # each axis is preceded by an axis of repetitions: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
     spread = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
     if spread == tuple(n for n in shape for n in (1, n)):
         return reshape(x, shape)

@@ -1,7 +1,6 @@
-"""Reshaping methods of Tensor give its elements in another shape.
+"""Methods of Tensor that change the shape.
 
-Their arguments are those of MindSpore's Tensor, of r1.x and of 2.x: ``x.reshape(2, 3)`` and
-``x.reshape((2, 3))``.
+They accept the arguments of MindSpore r1.x and 2.x: ``x.reshape(2, 3)`` and ``x.reshape((2, 3))``.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
     Raises:
         TypeError: If no shape is given, or an entry is not an int.
-        ValueError: If the shape has another number of elements than the tensor.
+        ValueError: If the numbers of elements of the shape and of the tensor differ.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).reshape(2, -1))
@@ -140,7 +139,7 @@ def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
 
 
 def transposed(self: Tensor) -> Tensor:
-    """The tensor with its axes in opposite order.
+    """The tensor with its axes in reverse order.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0]]).T)
@@ -152,7 +151,7 @@ def transposed(self: Tensor) -> Tensor:
 
 
 def matrix_transposed(self: Tensor) -> Tensor:
-    """The tensor with its last two axes exchanged.
+    """The tensor with its last two axes swapped.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3, 4)).mT.shape

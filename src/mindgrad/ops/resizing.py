@@ -1,8 +1,11 @@
-"""Image resizing resamples each axis on its own, which is linear in the image.
+"""Resize sequences, images and volumes: each axis is resampled on its own.
 
-Where the i-th of m new elements lies among n old ones (Python counts from 0): with ``align_corners`` at
-i (n − 1) / (m − 1), so that the ends meet; otherwise at (i + 1/2) n / m − 1/2, so that the areas do; older
-operators have i n / m.
+Resizing is linear in the image. Let an axis of n elements become an axis of m elements. Counted from 0, new
+element i is located at this position among the old elements:
+
+- i (n − 1) / (m − 1) with ``align_corners``, so that the centers of the first and last elements coincide;
+- (i + 1/2) n / m − 1/2 with half-pixel centers, so that old and new elements cover the same interval;
+- i n / m in older operators.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from mindgrad.ops.registry import public
 
 __all__ = ["interpolate", "upsample"]
 
-#: how many axes behind batch and channels each mode can resize
+#: number of axes after batch and channels that each mode can resize
 _AXES = {
     "nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "linear": (1,), "bilinear": (2,), "trilinear": (3,),
     "bicubic": (2,), "area": (1, 2, 3),
@@ -32,7 +35,7 @@ _KEYS = -0.5
 
 
 def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
-    """The positions of the new elements of an axis among the old ones."""
+    """The positions of the new elements of an axis among the old elements."""
     i = np.arange(new)
     if align_corners:
         return i * (old - 1) / (new - 1) if new > 1 else np.zeros(1)
@@ -40,7 +43,7 @@ def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.nda
 
 
 def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
-    """The shares of the two neighbours of each place."""
+    """The weights of the two neighbors of each position."""
     at = np.clip(at, 0, old - 1)
     low = np.minimum(np.floor(at).astype(int), old - 1)
     high, fraction = np.minimum(low + 1, old - 1), at - low
@@ -51,10 +54,11 @@ def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
 
 
 def cubic_shares(old: int, at: np.ndarray, aligned: bool) -> np.ndarray:
-    """The shares of the four neighbours of each place (Keys, 1981).
+    """The weights of the four neighbors of each position (Keys, 1981).
 
-    With ``aligned`` ends the kernel's slope at its first zero is that of ``_CUBIC`` and the edge is repeated;
-    else it is Keys' own, and neighbours that are outside have no share, as in MindSpore on a CPU.
+    If ``aligned``, the kernel has the slope ``_CUBIC`` at its first zero, and the edge elements are repeated.
+    Otherwise, the slope is ``_KEYS``, and neighbors outside the axis have no weight. MindSpore does the same
+    on CPUs.
     """
     slope = _CUBIC if aligned else _KEYS
     low = np.floor(at).astype(int)
@@ -72,7 +76,7 @@ def cubic_shares(old: int, at: np.ndarray, aligned: bool) -> np.ndarray:
 def resized(
     x: Tensor, sizes: tuple[int, ...], mode: str, align_corners: bool = False, half_pixels: bool = True
 ) -> Tensor:
-    """``x`` with the last axes of ``sizes``: ``"linear"``, ``"cubic"`` or ``"nearest"``."""
+    """Resize the last axes of ``x``; mode ``"linear"``, ``"cubic"`` or ``"nearest"``."""
     first = x.ndim - len(sizes)
     original = x
     x = x if mode == "nearest" else widened(x)
@@ -91,11 +95,11 @@ def resized(
 
 
 def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any) -> tuple[int, ...]:
-    """The new sizes of the axes, from themselves or from factors.
+    """Compute the new sizes of the axes from ``size`` or ``scale_factor``.
 
     Raises:
-        TypeError: a size is no int, or a factor no number.
-        ValueError: both or none are given, their number is another, or one is not positive.
+        TypeError: If a size is not an int or a factor is not a number.
+        ValueError: If both or neither are passed, their number does not match, or one is not positive.
     """
     if (size is None) == (scale_factor is None):
         raise ValueError(f"For '{operator}', give either 'size' or 'scale_factor', and not both.")
@@ -110,7 +114,9 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
         return tuple(whole_number(n, operator, "size", 1) for n in numbers)
     scaled = tuple(int(n * number(f, operator, "scale_factor")) for n, f in zip(old, numbers, strict=True))
     if min(scaled) < 1:
-        raise ValueError(f"For '{operator}', the 'scale_factor' {scale_factor} leaves nothing of {old}.")
+        raise ValueError(
+            f"For '{operator}', the 'scale_factor' {scale_factor} must not reduce a size of {old} to 0."
+        )
     return scaled
 
 
@@ -133,9 +139,9 @@ def interpolate(
         mode (str): ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"``
             (three axes), ``"bilinear"`` or ``"bicubic"`` (four axes), ``"trilinear"`` (five axes), or
             ``"area"`` (averages, as :func:`adaptive_avg_pool2d`).
-        align_corners (bool or None): whether the centers of the corner elements coincide, for
-            linear and cubic modes. The kernel of ``"bicubic"`` then has the slope −3/4, with the edge
-            repeated; otherwise it is Keys' kernel of slope −1/2 over the existing elements.
+        align_corners (bool or None): whether the centers of the first and last elements coincide before
+            and after, for linear and cubic modes. The kernel of ``"bicubic"`` then has the slope −3/4, with
+            the edge repeated; otherwise it is Keys' kernel of slope −1/2 over the existing elements.
         recompute_scale_factor (bool or None): accepted for compatibility, see ``scale_factor``.
 
     Returns:
@@ -175,11 +181,11 @@ def interpolate(
 def resized_image(
     operator: str, input: Any, sizes: Any, mode: str, align_corners: Any, half_pixel_centers: Any
 ) -> Tensor:
-    """An image of shape (n, c, h, w) resized as older operators do.
+    """Resize an image of shape (n, c, h, w) as MindSpore's older operators do.
 
     Raises:
-        TypeError: ``input`` is complex or no tensor, or an argument of another type.
-        ValueError: ``input`` has another shape, or both flags are set.
+        TypeError: If ``input`` is complex or not a tensor, or an argument does not have its type.
+        ValueError: If ``input`` is not 4-D, or both flags are set.
     """
     x = real_operand(input, operator)
     if x.ndim != 4:
@@ -193,5 +199,5 @@ def resized_image(
     return resized(x, new_sizes(operator, x.shape[2:], sizes, None), mode, aligned, halves)
 
 
-# the same function under a second name
+# a second public name of the same function
 upsample = interpolate

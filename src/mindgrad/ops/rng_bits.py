@@ -1,7 +1,8 @@
-"""Random bits advance the generator's state, and become fractions, normal numbers and integers.
+"""Draw random bits and convert them to fractions, normal numbers, and integers.
 
-Each draw is a constant for every derivative. What is exact in the element type (bits, fractions, integers,
-and so what is decided by comparing them) is the same on every device; normal numbers agree to rounding.
+Each draw advances the state of the generator, and derivatives treat the drawn numbers as constants. Bits,
+fractions, integers, and comparisons of them are exact in the element type, so they are the same on every
+device. Normal numbers agree up to rounding.
 """
 
 from __future__ import annotations
@@ -50,19 +51,19 @@ __all__ = [
 #: the state to draw from on this thread
 _source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
-#: of an operator that has no seed of its own
+#: seeds of an operator without its own seed
 NO_SEEDS = (0, 0)
 
-#: bits of a significand
+#: bits of the significand of each element type
 _PRECISION = {float16: 11, bfloat16: 8, float32: 24}
 
 
 def seeds_of(operator: str, seed: Any) -> tuple[int, int]:
-    """The seeds of an operator, of which it may be given one or a pair; ``None`` and 0 mean none.
+    """Check the seed or the pair of seeds of an operator; ``None`` and 0 mean none.
 
     Raises:
-        TypeError: one is no int.
-        ValueError: one is negative, or above 2³² − 1.
+        TypeError: If a seed is not an int.
+        ValueError: If a seed is negative or above 2³² − 1.
     """
     seeds = []
     pair = seed if isinstance(seed, tuple) else (seed, 0)
@@ -75,10 +76,10 @@ def seeds_of(operator: str, seed: Any) -> tuple[int, int]:
 
 
 def floating(operator: str, dtype: Any) -> DType:
-    """The element type of random numbers, by default Float32.
+    """The element type of random numbers, by default float32.
 
     Raises:
-        TypeError: it is no floating-point type.
+        TypeError: If ``dtype`` is not a floating-point type.
     """
     element_type = float32 if dtype is None else as_dtype(dtype)
     if not element_type.is_float:
@@ -92,14 +93,18 @@ def shape_of(operator: str, shape: Any) -> tuple[int, ...]:
     """The shape of the random numbers.
 
     Raises:
-        TypeError: a size is no int.
-        ValueError: a size is negative.
+        TypeError: If a size is not an int.
+        ValueError: If a size is negative.
     """
     return sizes(shape, operator, "shape", least=0)
 
 
 def require(operator: str, name: str, x: Tensor, holds: Callable[[np.ndarray], Any], words: str) -> None:
-    """Raises: ValueError: an element of ``x`` whose value is known is not as ``words`` says."""
+    """Check the elements of ``x``, if their values are known.
+
+    Raises:
+        ValueError: If ``holds`` is false for an element; ``words`` is the condition in words.
+    """
     values = known(x)
     if values is not None:
         wrong = ~np.asarray(holds(values))
@@ -112,7 +117,7 @@ def require(operator: str, name: str, x: Tensor, holds: Callable[[np.ndarray], A
 def parameters(
     operator: str, shape: Any, values: dict[str, Any]
 ) -> tuple[tuple[int, ...], DType, list[Tensor]]:
-    """The shape of the result, its element type, and the parameters in that shape and type."""
+    """The shape and element type of a result, and its parameters with both."""
     tensors = [inexact(operand(x, operator)) for x in values.values()]
     dtype = float32
     for tensor in tensors:
@@ -125,18 +130,18 @@ def parameters(
 
 
 def combined(row: Primitive, x: Tensor, number: Any) -> Tensor:
-    """A row of two operands on a tensor and a number, which takes the tensor's type."""
+    """Apply a binary primitive to a tensor and a number, which gets the tensor's type."""
     return apply(row, x, scalar_tensor(number, x.type))
 
 
 def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tensor:
-    """Random bits, as UInt32."""
+    """Draw random bits as uint32."""
     source = _source.get()
     if not state.is_stored(source):
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.write(source, after)
         return words
-    with window:  # no two threads draw from one state
+    with window:  # so that two threads do not draw from the same state
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.advance(source, after)
     return words
@@ -147,7 +152,7 @@ def drawing_from(generator: Any, operator: str) -> Iterator[None]:
     """A context in which this thread draws from ``generator``.
 
     Raises:
-        TypeError: it is neither a Generator nor ``None``, which stands for the default one.
+        TypeError: If ``generator`` is neither a Generator nor ``None``, which means the default generator.
     """
     token = _source.set(state_of_generator(generator, operator))
     try:
@@ -157,7 +162,10 @@ def drawing_from(generator: Any, operator: str) -> Iterator[None]:
 
 
 def fractions(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
-    """Numbers from 0 to below 1, at equal distances, as many as ``dtype`` holds exactly."""
+    """Draw uniformly from equidistant numbers in [0, 1).
+
+    The numbers are the multiples of 2⁻ᵖ, where p is the number of bits of the significand of ``dtype``.
+    """
     if dtype is float64:
         high, low = apply(unstack, bits(operator, (2, *shape), seeds))
         return apply(arithmetic.add, _scaled(high, 27, 27, dtype), _scaled(low, 26, 53, dtype))
@@ -166,7 +174,7 @@ def fractions(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[
 
 
 def _scaled(words: Tensor, kept: int, scale: int, dtype: DType) -> Tensor:
-    """The highest ``kept`` bits of each word, divided by two to the power of ``scale``."""
+    """The highest ``kept`` bits of each word as an integer, times 2^(−``scale``)."""
     whole = combined(logic.shift_right, words, 32 - kept)
     return combined(arithmetic.mul, cast(whole, dtype), 2.0**-scale)
 
@@ -174,7 +182,7 @@ def _scaled(words: Tensor, kept: int, scale: int, dtype: DType) -> Tensor:
 def with_probability(
     operator: str, probability: float, shape: tuple[int, ...], seeds: tuple[int, int]
 ) -> Tensor:
-    """Truth values, each true with ``probability``, rounded to 32 bits."""
+    """Draw Booleans that are true with ``probability``, rounded to 32 bits."""
     below = round(probability * 2**32)
     if not 0 < below < 2**32:
         return creation.full(shape, below > 0, dtype=bool_)
@@ -182,14 +190,14 @@ def with_probability(
 
 
 def exponentials(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
-    """Exponentially distributed numbers of mean 1."""
+    """Draw exponentially distributed numbers with mean 1."""
     wide = float64 if dtype is float64 else float32
     words = bits(operator, (2 if wide is float64 else 1, *shape), seeds)
     return cast(apply(random.exponential, words, dtype=wide), dtype)
 
 
 def normals(operator: str, shape: tuple[int, ...], dtype: DType, seeds: tuple[int, int]) -> Tensor:
-    """Normal numbers of mean 0 and variance 1."""
+    """Draw normal numbers with mean 0 and variance 1."""
     count = math.prod(shape)
     wide = float64 if dtype is float64 else float32
     words = bits(operator, (4 if wide is float64 else 2, -(-count // 2)), seeds)
@@ -208,10 +216,11 @@ _LOW_HALF = 0xFFFFFFFF
 def integers(
     operator: str, shape: tuple[int, ...], low: Any, high: Any, dtype: DType, seeds: tuple[int, int]
 ) -> Tensor:
-    """Integers from ``low`` to below ``high``: ints, or integer tensors of types up to Int64.
+    """Draw integers from ``low`` (included) to ``high`` (excluded).
 
-    A random number x of 64 bits gives ``low + ⌊x · (high − low) / 2⁶⁴⌋``, one of 96 bits if the distance
-    can be above 2³²: no integer is preferred by more than 2⁻³² of its probability.
+    Both bounds are ints or integer tensors of types up to int64. A random number x of 64 bits becomes
+    ``low + ⌊x · (high − low) / 2⁶⁴⌋``; if ``high − low`` can be above 2³², x has 96 bits. The relative error
+    of the probability of each integer is then at most 2⁻³².
     """
     if isinstance(low, int) and isinstance(high, int):
         span = high - low
@@ -236,12 +245,15 @@ def integers(
 
 
 def _halves(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The low and the high 32 bits."""
+    """Split into the low and the high 32 bits."""
     return combined(logic.bitwise_and, x, _LOW_HALF), combined(logic.shift_right, x, 32)
 
 
 def _high_product(x: list[Tensor], factor: list[Tensor]) -> list[Tensor]:
-    """The highest words of a product of numbers in words of 32 bits, lowest first: ``len(factor)`` words."""
+    """The highest ``len(factor)`` words of the product ``x`` · ``factor``.
+
+    Numbers are lists of 32-bit words, the lowest word first.
+    """
     total: list[Tensor | None] = [None] * (len(x) + len(factor))
     for i, factor_x in enumerate(x):
         carry: Tensor | None = None

@@ -1,4 +1,4 @@
-"""Absolute values, signs and rounding act on elements; so do tests such as isnan."""
+"""Elementwise absolute value, sign, rounding, and tests such as isnan."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def heaviside(x: Any, values: Any) -> Tensor:
     return choose(nan, stop_gradient(x), choose(binary(basic.equal, "Heaviside", x, 0), values, above))
 
 
-# --- questions ---------------------------------------------------------------------------------------
+# --- tests -------------------------------------------------------------------------------------------
 
 isnan = unary_function(
     __name__, "isnan", logic.isnan, "Check elementwise for NaN.",
@@ -175,6 +175,6 @@ def nan_to_num(
     return choose(binary(basic.equal, "NanToNum", x, -_math.inf), lowest, x)
 
 
-# the same functions under second names
+# other public names of the same functions
 absolute = abs
 fix = trunc

@@ -1,6 +1,6 @@
-"""Random sampling draws permutations, categories by their probabilities, and positions of a mask.
+"""Random sampling: permutations, categories, and true positions of a mask.
 
-What is chosen is an index, so it has no derivative; what is read there has that of the read.
+The drawn indices have no derivative. Values that are looked up with them have the derivative of the lookup.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def _order(operator: str, size: int, seeds: tuple[int, int]) -> Tensor:
-    """The numbers below ``size`` in random order, as Int32: those of random numbers of 64 bits, sorted."""
+    """The int32 numbers below ``size``, sorted by random 64-bit keys."""
     high, low = (cast(each, uint64) for each in apply(unstack, bits(operator, (2, size), seeds)))
     keys = apply(logic.bitwise_or, combined(logic.shift_left, high, 32), low)
     return apply(argsort, keys, axis=0, descending=False)
@@ -170,7 +170,7 @@ def _multinomial(
             sums, apply(arithmetic.mul, drawn, broadcast_to(total, drawn.shape)), out_int32=True, right=True
         )
     waits = exponentials(operator, weights.shape, float64, seeds)
-    # of what cannot be drawn x / 0 is infinite
+    # a category with probability 0 gets an infinite time
     times = apply(arithmetic.div, combined(arithmetic.add, waits, 2.0**-70), weights)
     places = apply(argsort, times, axis=len(rows), descending=False)
     return places[..., :count]  # type: ignore[index]
@@ -295,8 +295,8 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        The indices, int32 of shape ``(count, axes)``, and which of them were chosen, Boolean of shape
-        ``(count,)``. If fewer elements are true, the remaining indices are 0.
+        The indices, int32 of shape ``(count, axes)``, and a Boolean tensor of shape ``(count,)``, which is
+        true for each index of a true element. If there are fewer true elements, the remaining indices are 0.
 
     Raises:
         TypeError: If ``input_x`` is not Boolean, or an argument is not an int.
@@ -319,7 +319,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     size = mask.size
     flat = apply(structural.reshape, mask, shape=(size,))
     order = _order(name, size, seeds_of(name, seed))
-    # what is false comes last: the order is that of the places in a random order, true ones moved before
+    # a stable sort moves the true elements of a random order to the front
     first = apply(argsort, cast(indexing.gather(flat, order, 0), int32), axis=0, descending=True)
     chosen_order = indexing.gather(order, first[:number], 0)  # type: ignore[index]
     chosen = indexing.gather(flat, chosen_order, 0)

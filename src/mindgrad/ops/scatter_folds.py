@@ -1,10 +1,10 @@
-"""Scatter reductions combine several updates of one element: multiplication, division, maximum, minimum.
+"""Scatter updates that combine repeated indices: multiply, divide, max, min.
 
-    y[i] = (… ((x[i] ∘ u₁) ∘ u₂) …) ∘ uₙ        u₁ … uₙ the updates whose index is i, in their order
+    y[i] = (… ((x[i] ∘ u₁) ∘ u₂) …) ∘ uₙ        u₁ … uₙ are the updates with index i, in their order
 
-The k-th updates of all elements are applied together, in round k: there are as many rounds as the most
-updates of one element. Known indices are sorted into rounds beforehand; indices that a compiled program
-computes are sorted by it, and the rounds are a loop.
+Round k applies the k-th update of every element, so the number of rounds is the largest number of
+updates of one element. If the indices are known, they are sorted into rounds beforehand. If a compiled
+function computes the indices, it also sorts them, and the rounds are a loop.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ __all__ = ["fold"]
 
 
 def fold(row: Primitive, operator: str, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """``x`` with ``row`` applied to elements and their updates, one after another.
+    """Apply ``row`` to elements of ``x`` and their updates, one update after another.
 
     Args:
-        row: the operator ∘.
-        operator: what errors name.
+        row: primitive of the operation ∘.
+        operator: name of the operator in errors.
         x: a tensor.
-        indices: integers of shape (…, k), along the first k axes of ``x``; unknown ones that are outside of
-            it write nothing.
-        updates: a tensor of shape (…, the other axes of ``x``).
+        indices: integers of shape (…, k), indices along the first k axes of ``x``. Updates at unknown indices
+            that are out of range are ignored.
+        updates: tensor of shape (…, the other axes of ``x``).
 
     Raises:
-        RuntimeError: the indices are unknown, and no program is being compiled.
+        RuntimeError: If the indices are unknown outside a compiled function.
     """
     count = indices.shape[-1]
     size = math.prod(indices.shape[:-1])
@@ -80,7 +80,10 @@ def _by_known_rounds(row: Primitive, x: Tensor, indices: np.ndarray, updates: Te
 
 
 def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tensor) -> Tensor:
-    """The rounds as a loop over a table of the elements with one row more, where idle updates go."""
+    """Run the rounds as a loop.
+
+    The table of elements has one extra row, which collects the updates that are not due in a round.
+    """
     sizes, part = x.shape[: len(columns)], x.shape[len(columns) :]
     elements, count = math.prod(sizes), updates.shape[0]
     flat = _flat_indices(columns, sizes)
@@ -105,7 +108,7 @@ def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tens
 
 
 def _flat_indices(columns: Sequence[Tensor], sizes: Sequence[int]) -> Tensor:
-    """Row-major numbers of elements; for indices that are outside of ``sizes``, the number of all of them."""
+    """Flat indices of elements; the number of all elements for indices out of range."""
     flat, is_inside = columns[0], comparison.logical_and(*_bounds(columns[0], sizes[0]))
     for column, size in zip(columns[1:], sizes[1:], strict=True):
         flat = arithmetic.add(arithmetic.mul(flat, size), column)
@@ -119,10 +122,10 @@ def _bounds(column: Tensor, size: int) -> tuple[Tensor, Tensor]:
 
 
 def _rounds(flat: Tensor, elements: int) -> Tensor:
-    """The number of updates of the same element before each one, as Int32; −1 for those of no element."""
+    """The number of earlier updates of the same element, as int32; −1 if out of range."""
     (count,) = flat.shape
     numbers = make_tensor(np.arange(count, dtype=np.int64))
-    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))  # equal ones stay in their order
+    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))  # in the order of updates
     ordered = read_along(flat, order, 0)
     preceding = cast(arithmetic.sub(numbers, searchsorted(ordered, ordered)), int32)
     return choose(comparison.equal(flat, elements), -1, read_along(preceding, argsort(order), 0))

@@ -1,8 +1,8 @@
-"""Scatter operators write elements at positions given by index tensors.
+"""Scatter operators, which write elements at positions given by index tensors.
 
-The result is a new tensor; the functions that MindSpore defines on Parameters assign it as well. Where
-a place is named twice, additions add up and of several writes the last one stays. A known place
-outside is an error; an unknown one, while compiling, writes nothing.
+The result is a new tensor. Functions that MindSpore defines for Parameters also assign it. If an index is
+repeated, additions accumulate, and the last of several writes remains. A known index out of range is an
+error. An index that is unknown at compile time and out of range is ignored.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 
 def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``row`` applied to elements and their updates, one after another."""
+    """Apply ``row`` to elements of ``input_x`` and their updates, one after another."""
     x, index = operand(input_x, operator), _wide(indices, operator)
     axes = indexed_axes(x, index, operator)
     new = _updates(x, updates, (*index.shape[:-1], *x.shape[len(axes) :]), operator)

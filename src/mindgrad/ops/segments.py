@@ -99,7 +99,7 @@ _FUNCTIONS: dict[str, Any] = {
     "UnsortedSegmentProd": scattering.tensor_scatter_mul,
     "UnsortedSegmentSum": scattering.tensor_scatter_add,
 }
-#: what takes several of one segment together at once; scattered ones must know how many there are
+#: reductions for unknown segments, where a scatter would need the largest number of slices per segment
 _OVER_ALL: dict[str, Any] = {
     "UnsortedSegmentMax": extremes.amax,
     "UnsortedSegmentMin": extremes.amin,
@@ -131,7 +131,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         start = np.asarray(getattr(limits(x.dtype.numpy), start)).item()
     parts = layout.reshape(x, (ids.size, *part))
     if values is None and operator in _OVER_ALL:
-        # the numbers are computed by the program being compiled: each segment looks at all parts
+        # a compiled function computes the segments, so each segment is reduced over all masked slices
         numbers = creation.arange(count).reshape(count, 1)  # type: ignore[attr-defined]
         own = comparison.equal(layout.reshape(ids, (1, ids.size)), numbers)
         own = layout.reshape(own, (count, ids.size, *(1 for _ in part)))
@@ -139,7 +139,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
     column = layout.reshape(ids, (ids.size, 1))
     if values is not None and (not values.size or values.min() >= 0):
         return _FUNCTIONS[operator](creation.full((count, *part), start, dtype=x.dtype), column, parts)  # type: ignore[no-any-return]
-    # parts that are left out go to a place of their own behind the last segment
+    # slices of negative segments go to an extra segment after the last one, which is removed
     column = indexing.where(comparison.less(column, 0), count, column)
     target = creation.full((count + 1, *part), start, dtype=x.dtype)
     return joining.split(_FUNCTIONS[operator](target, column, parts), [count, 1])[0]

@@ -1,4 +1,4 @@
-"""Variance and standard deviation of ``x[mask]`` whose number of elements is unknown while compiling."""
+"""Variance and standard deviation of ``x[mask]`` for a mask of unknown values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ __all__ = ["spread_of_selected"]
 def spread_of_selected(
     operator: str, x: Any, axis: Any, ddof: Any, keep: bool, spread_of: Callable[..., Any]
 ) -> tuple[Any, Any]:
-    """Spread and mean of ``x[mask]``; ``spread_of`` computes them over axes whose sizes are known."""
+    """The spread and the mean of ``x[mask]``.
+
+    ``spread_of`` computes both if only axes of known sizes are reduced.
+    """
     axes = normalize_axes(axis, x.values.ndim, operator)
     if 0 not in axes:
         spread, average = (

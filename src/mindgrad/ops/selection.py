@@ -1,13 +1,13 @@
-"""Selections: ``x[mask]`` in a compiled function whose mask is not known until the program runs.
+"""``x[mask]`` in a compiled function if the values of the mask are unknown.
 
-The number of selected elements decides the shape of ``x[mask]``, and a program needs every shape. Often only
-a reduction of the selection is used, whose shape is known:
+The shape of ``x[mask]`` depends on the number of selected elements, but every shape in a compiled function
+must be known. Often only a reduction of ``x[mask]`` is used, and its shape is known:
 
     exp(x[mask]).sum()  =  where(mask, exp(x), 0).sum()
 
-A selection stands for ``x[mask]``. It has an element type and no shape. Pointwise operators are applied to
-all elements of ``x``, with 1 in place of those that are not selected; reductions leave these out. Code that
-reads the shape, and every other operator, raises ``CompileError`` where it is used.
+A ``Selection`` represents ``x[mask]``. It has an element type but no shape. Pointwise operators are applied
+to all elements of ``x``, where 1 replaces the elements that are not selected. Reductions ignore these
+elements. Code that reads the shape, and every other operator, raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["Selection", "selected"]
 
-#: for each reduction the value that leaves an element out of it
+#: neutral element of each reduction, which replaces elements that are not selected
 _NEUTRAL = {
     reduction.reduce_sum: 0, reduction.reduce_prod: 1, reduction.reduce_all: 1, reduction.reduce_any: 0,
     reduction.norm: 0, reduction.logsumexp: -math.inf, reduction.reduce_max: -math.inf,
@@ -47,12 +47,12 @@ class _Unknown:
 
 
 class _Scope:
-    """The scope that operators on selections are applied in: it takes precedence over all others."""
+    """The scope of operators on selections; it takes precedence over all other scopes."""
 
     level = 1 << 30
 
     def record(self, primitive: Primitive, operands: Sequence[Any], parameters: dict[str, Any]) -> Any:
-        """Apply a pointwise primitive to selections by one mask; refuse every other."""
+        """Apply a pointwise primitive to selections with the same mask; otherwise raise."""
         first = operands[0]
         is_pointwise = primitive.pointwise or primitive is convert
         if not is_pointwise or primitive.multiple or not all(first.has_mask_of(x) for x in operands):
@@ -64,12 +64,12 @@ _SCOPE = _Scope()
 
 
 class Selection:
-    """Parts of ``values`` along the first axis, those that ``mask`` selects.
+    """The parts of ``values`` along the first axis that ``mask`` selects.
 
     Args:
-        values: a tensor of shape (n, …).
-        mask: a tensor of Booleans of shape (n,).
-        source: the mask as it was given, by which selections are known to be alike.
+        values: tensor of shape (n, …).
+        mask: Boolean tensor of shape (n,).
+        source: the mask before it was flattened. Two selections match if their sources are the same tensor.
     """
 
     is_parameter = False
@@ -90,7 +90,7 @@ class Selection:
 
     @property
     def type(self) -> Any:
-        """The element type; a shape is refused."""
+        """The element type; reading its shape raises ``CompileError``."""
         return _Unknown(self.dtype)
 
     _type = type
@@ -101,7 +101,7 @@ class Selection:
         unknown_mask_error()
 
     def refuse(self) -> NoReturn:
-        """Raise ``CompileError``: the shape is needed."""
+        """Raise ``CompileError`` because the shape is needed."""
         unknown_mask_error()
 
     def __len__(self) -> int:
@@ -114,15 +114,18 @@ class Selection:
         return f"<x[mask] of {self.dtype}, being compiled: its shape is not known>"
 
     def has_mask_of(self, other: Any) -> bool:
-        """Whether ``other`` is a selection by the same mask."""
+        """Whether ``other`` is a selection with the same mask."""
         return type(other) is Selection and identity(self.source) == identity(other.source)
 
     def mapped(self, function: Callable[..., Tensor], *others: Any) -> Selection:
-        """The selection of ``function`` of the values, and of those of selections by the same mask."""
+        """Apply ``function`` to the values, and to other selections with the same mask."""
         return self._of(function(self.values, *[x.values for x in others]))
 
     def joined(self, other: Any, function: Callable[[Any, Any], Tensor], is_first: bool) -> Selection:
-        """``function`` of this selection and ``other``: a number, a smaller tensor, or a selection alike."""
+        """Apply ``function`` to this selection and ``other``.
+
+        ``other`` is a number, a tensor that broadcasts to each part, or a selection with the same mask.
+        """
         if type(other) is Selection:
             if not self.has_mask_of(other):
                 unknown_mask_error()
@@ -135,7 +138,7 @@ class Selection:
         return self._of(function(*pair))
 
     def reduced(self, row: Primitive, axes: tuple[int, ...], reduce: Callable[[Tensor], Tensor]) -> Any:
-        """``reduce``, which applies ``row`` over ``axes``, of the selected parts."""
+        """Reduce the selected parts over ``axes`` by ``reduce``, which applies ``row``."""
         if axes and 0 not in axes:
             return self.mapped(reduce)
         dtype = self.dtype
@@ -144,7 +147,7 @@ class Selection:
         reduction_of_selected = reduce(self._with(_NEUTRAL[row]))
         if row not in _EXTREMES:
             return reduction_of_selected
-        # of no elements there is no extreme
+        # the maximum or minimum of an empty selection is NaN
         is_any = apply(reduction.reduce_any, self.mask, axes=(0,))
         like = reduction_of_selected.type
         if like.shape:
@@ -152,7 +155,7 @@ class Selection:
         return apply(arithmetic.select, is_any, reduction_of_selected, scalar_tensor(math.nan, like))
 
     def count(self, axes: tuple[int, ...]) -> Any:
-        """The number of selected elements over ``axes``, as a scalar tensor of the element type."""
+        """The number of selected elements over ``axes``, as a scalar of the element type."""
         sizes = self.values.shape
         if 0 not in axes:
             return math.prod(sizes[axis] for axis in axes)
@@ -164,7 +167,7 @@ class Selection:
         return Selection(values, self.mask, self.source)
 
     def _with(self, number: float) -> Tensor:
-        """The values with ``number`` in place of those that are not selected."""
+        """The values, where elements that are not selected are replaced by ``number``."""
         return _chosen(self.mask, self.values, number)
 
 
@@ -175,7 +178,7 @@ def _chosen(mask: Tensor, values: Tensor, number: float) -> Tensor:
 
 
 def selected(x: Tensor, mask: Tensor) -> Any:
-    """``x[mask]``, where the mask has the shape of the first axes of ``x`` and values that are not known."""
+    """``x[mask]`` for a mask of unknown values over the first axes of ``x``."""
     rest = x.shape[mask.ndim :]
     flat = apply(reshape, mask, shape=(mask.size,))
     values = apply(reshape, x, shape=(mask.size, *rest))

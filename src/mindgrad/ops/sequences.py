@@ -1,4 +1,4 @@
-"""Sequence functions reverse parts, build masks by length, and look up buckets and memberships."""
+"""Functions of sequences: reverse, mask by length, bucketize, and membership."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def invert_permutation(input_x: Any) -> Tensor:
     return ordering.argsort(operand(input_x, "InvertPermutation"))
 
 
-# --- places -----------------------------------------------------------------------------------------------
+# --- indices and membership -------------------------------------------------------------------------------
 
 
 @public(
@@ -213,7 +213,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
     labels = class_labels(classes, x.shape[1], "InTopK")
     own = indexing.gather_elements(x, 1, layout.expand_dims(labels, 1))
-    # not 'x > own': of a class that is out of range, which reads NaN, every other one is better
+    # not 'x > own': scores of a class out of range are NaN, and all other classes must count as better
     worse = reduction.reduce_sum(cast(comparison.less_equal(x, own), int32), 1)
     better = arithmetic.sub(x.shape[1], worse)
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
@@ -272,7 +272,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
     return indexing.gather(x, Tensor(places), 0)
 
 
-# --- repetitions ------------------------------------------------------------------------------------------
+# --- repeated elements ------------------------------------------------------------------------------------
 
 
 @public(
@@ -305,7 +305,7 @@ def unique_consecutive(
     [1 2 1]
     """
     x = operand(input, "UniqueConsecutive")
-    values = _known(x, "UniqueConsecutive", "compare neighbours with ops.diff")
+    values = _known(x, "UniqueConsecutive", "compare neighbors with ops.diff")
     axis = 0 if dim is None else axis_in_range(dim, x.ndim, "UniqueConsecutive", "dim")
     if dim is None:
         x, values = layout.ravel(x), values.ravel()

@@ -1,4 +1,4 @@
-"""Sharded functions run as compiled programs whose arguments, results and Parameters are divided."""
+"""Functions whose arguments, results, and Parameters are divided among devices."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ __all__ = ["Sharded", "shard"]
 
 
 class _WhileDivided:
-    """Whether programs are divided among devices now: then a gradient of the function is compiled whole."""
+    """Whether functions are divided among devices; their gradients are then compiled."""
 
     def __get__(self, instance: object, owner: type) -> bool:
         return current() is not None
 
 
 class Sharded(JitFunction):
-    """A function, or Cell, whose arguments and results have layouts; on one device the function itself.
+    """A function or Cell whose arguments and results have layouts.
+
+    On one device, it is the function itself.
 
     Args:
         function: the function.
-        in_strategy: for each tensor among the arguments a tuple of numbers of slices, a Layout or ``None``.
-        out_strategy: the same for the results; ``None``: as the partitioner chooses.
+        in_strategy: for each tensor among the arguments, a tuple with the number of slices of each axis, a
+            Layout, or ``None``.
+        out_strategy: the same for the results; ``None`` lets the partitioner choose.
         parameter_plan: layouts of Parameters by name.
     """
 
@@ -84,7 +87,7 @@ def shard(
 ) -> Sharded:
     """Shard the tensors of a function over the devices.
 
-    XLA's partitioner divides everything in between and inserts the communication. Values and derivatives of
+    XLA's partitioner divides the computation and inserts the communication. Values and derivatives of
     every order are the same as on one device. Functions are divided after ``set_auto_parallel_context`` or
     inside :class:`mindgrad.parallel.AutoParallel`; otherwise they run on one device, and strategies have no
     effect. A divided function is compiled in both modes.
@@ -92,9 +95,9 @@ def shard(
     Args:
         fn (callable or Cell): the function.
         in_strategy (tuple): for each tensor among the arguments, a tuple with the number of
-            slices of each axis, a :class:`Layout`, or ``None``, with which the partitioner chooses.
-        out_strategy (tuple or None): the same for the tensors of the result. With ``None`` the
-            partitioner chooses.
+            slices of each axis, a :class:`Layout`, or ``None`` to let the partitioner choose.
+        out_strategy (tuple or None): the same for the tensors of the result. ``None`` lets the partitioner
+            choose.
         parameter_plan (dict or None): maps names of Parameters of the Cell
             (``"self.dense.weight"``, ``"dense.weight"``) to tuples of numbers of slices or Layouts, which
             they keep between calls.
@@ -104,9 +107,8 @@ def shard(
 
     Raises:
         TypeError: If an argument does not have its type.
-        ValueError: If a number of slices is not positive, or a Parameter does not exist; in a call, if an
-            axis is not divisible by its number of slices, or the number of devices is not divisible by the
-            slices.
+        ValueError: If a number of slices is not positive, or a Parameter does not exist. In a call, if an
+            axis is not divisible by its number of slices, or the devices cannot be divided among the slices.
 
     >>> from mindgrad import Tensor, ops
     >>> from mindgrad.parallel import shard

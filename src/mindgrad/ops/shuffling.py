@@ -1,4 +1,4 @@
-"""Space and channel shuffles: ``pixel_shuffle``, ``space_to_batch_nd`` and related functions."""
+"""Space and channel shuffles, such as ``pixel_shuffle`` and ``space_to_batch_nd``."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 def channel_shuffle(x: Any, groups: int) -> Tensor:
     """Interleave the channels of groups.
 
-    The result has the first channel of each group, then the second of each, and so on.
+    The result has the first channels of all groups, then their second channels, and so on.
 
     Args:
         x (Tensor): tensor of shape (N, C, …).

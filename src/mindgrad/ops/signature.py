@@ -1,7 +1,7 @@
-"""Signatures of user-defined primitives say how inputs are read, and which share an element type.
+"""Signatures of user-defined primitives: how inputs are passed, and shared dtypes.
 
-A class lists them in ``__mindspore_signature__``. MindSpore promotes and checks inputs by them; a primitive
-that is Python here gets its inputs as they are.
+A class lists its signatures in ``__mindspore_signature__``. MindSpore promotes and checks inputs by them. In
+mindgrad, such a primitive is Python, and its inputs are passed unchanged.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ class sig_rw(IntEnum):
 
 
 class sig_kind(IntEnum):
-    """Kinds of passing an input."""
+    """How an input is passed."""
 
     KIND_POSITIONAL_KEYWORD, KIND_VAR_POSITIONAL, KIND_KEYWORD_ONLY, KIND_VAR_KEYWARD = range(4)
     KIND_EMPTY_DEFAULT_VALUE = 4
 
 
 class sig_dtype(IntEnum):
-    """Groups of inputs that have one element type."""
+    """Groups of inputs with the same element type."""
 
     T, T1, T2, T3, T4, T5, T6, T7, T8, T9, T_EMPTY_DEFAULT_VALUE = range(11)
 
@@ -48,14 +48,14 @@ def make_sig(
     default: Any = sig_kind.KIND_EMPTY_DEFAULT_VALUE,
     dtype: sig_dtype = sig_dtype.T_EMPTY_DEFAULT_VALUE,
 ) -> Signature:
-    """The signature of one input of a primitive.
+    """Create the signature of one input of a primitive.
 
     Args:
-        name: its name.
-        rw: whether it is read or written.
-        kind: how it is passed.
-        default: its default value.
-        dtype: the group of inputs whose element type it has.
+        name (str): name of the input.
+        rw (sig_rw): whether the input is read or written.
+        kind (sig_kind): how the input is passed.
+        default (object): default value.
+        dtype (sig_dtype): group of inputs that have the same element type.
 
     >>> from mindgrad.ops.signature import make_sig, sig_dtype
     >>> make_sig("x", dtype=sig_dtype.T).dtype.name

@@ -1,4 +1,4 @@
-"""Sign functions, tests of infinity and polar coordinates act on elements."""
+"""Elementwise sign functions, tests for infinity, and polar coordinates."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def signbit(input: Any) -> Tensor:
     x = operand(input, "Signbit")
     if not x.dtype.is_float:
         return comparison.less(x, 0)
-    # a zero says its sign by the infinity that it divides to
+    # the sign of a zero is the sign of 1 / 0
     return comparison.less(indexing.where(comparison.equal(x, 0), arithmetic.true_divide(1.0, x), x), 0)
 
 

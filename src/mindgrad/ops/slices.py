@@ -1,4 +1,4 @@
-"""Slice functions take their positions axis by axis, also computed ones."""
+"""Slices with a start, size, or stride for each axis; the start may be a tensor."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     Args:
         input_x (Tensor): the tensor.
         begin (tuple of int or Tensor): first index along each axis. If the values of a tensor are
-            unknown at compile time, the slice is moved inside.
-        size (tuple of int): number of elements along each axis; −1 means all that follow, for
-            which ``begin`` must be known.
+            unknown at compile time, a slice that exceeds the tensor is moved inside it.
+        size (tuple of int): number of elements along each axis; −1 means all elements after ``begin``, whose
+            values must be known then.
 
     Returns:
         Tensor of shape ``size``.
@@ -71,14 +71,14 @@ def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
         places_ = operand(begin, operator)
         if places_.shape != (x.ndim,) or places_.dtype.kind not in ("int", "uint"):
             raise ValueError(
-                f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the "
+                f"For '{operator}', the 'begin' must be {x.ndim} integers, one per axis of the "
                 f"input of shape {x.shape}, but got a tensor {places_.type}."
             )
         return [getitem(places_, axis) for axis in range(x.ndim)]
     starts = one_or_more(begin)
     if len(starts) != x.ndim:
         raise ValueError(
-            f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the input of "
+            f"For '{operator}', the 'begin' must be {x.ndim} integers, one per axis of the input of "
             f"shape {x.shape}, but got {begin}."
         )
     return [
@@ -91,7 +91,7 @@ def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
 def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     """Extract ``size`` elements beginning at a computed index along each axis.
 
-    A slice that exceeds the tensor is moved inside.
+    A slice that exceeds the tensor is moved inside it.
 
     Args:
         input_x (Tensor): the tensor.
@@ -123,7 +123,7 @@ def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
 def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
     """Replace the elements beginning at a computed index along each axis.
 
-    An update that exceeds the tensor is moved inside.
+    An update that exceeds the tensor is moved inside it.
 
     Args:
         input_x (Tensor): the tensor.

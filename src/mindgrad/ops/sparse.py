@@ -1,7 +1,7 @@
-"""Sparse functions act on values elementwise, sum, multiply, and convert layouts.
+"""Functions of sparse tensors: elementwise functions, sums, products, conversions.
 
-``csr_sin(x)`` is a CSRTensor of the sines of the stored values, at the same places, and so are the others of
-its kind; elements that are not stored stay 0, also where the function of 0 is something else.
+Elementwise functions apply to the stored values and keep the indices: ``csr_sin(x)`` is a CSRTensor of the
+sines. Elements that are not stored remain 0, even for a function f with f(0) ≠ 0.
 """
 
 from __future__ import annotations
@@ -447,7 +447,7 @@ globals().update(
 
 
 def row_tensor_add(row_tensor1: Any, row_tensor2: Any) -> RowTensor:
-    """Add two RowTensors; equal rows are added in the dense tensor.
+    """Add two RowTensors; rows with the same index are added in the dense tensor.
 
     Args:
         row_tensor1, row_tensor2 (RowTensor): the operands.

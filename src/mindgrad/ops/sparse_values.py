@@ -1,4 +1,4 @@
-"""Operators on the stored values of a sparse tensor, and sums of chosen rows over segments."""
+"""Operators on stored values of sparse tensors, and segment sums of selected rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = [
 
 
 def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
-    """A shape, a tuple or a tensor whose values are known, as ints.
+    """Convert a shape, a tuple or a tensor of known values, to ints.
 
     Raises:
-        RuntimeError: it is a tensor that the program being compiled computes.
+        RuntimeError: If the values are unknown at compile time.
     """
     if not isinstance(shape, Tensor):
         return tuple(int(size) for size in shape)
@@ -37,7 +37,7 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
 
 
 def _flat(indices: Any, sizes: Any) -> Tensor:
-    """The position of each element in the order of rows."""
+    """The flat index of each element in row-major order."""
     positions: Any = creation.zeros((indices.shape[0],), int64)
     for axis in range(indices.shape[1]):
         positions = positions * sizes[axis] + cast(indices[:, axis], int64)
@@ -210,7 +210,7 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
 def segment_of_rows(
     operator: str, x: Any, indices: Any, segment_ids: Any, num_segments: Any, power: float
 ) -> Tensor:
-    """Sum chosen rows over segments, divided by a power of the number of rows.
+    """Sum selected rows over segments, divided by a power of the number of rows.
 
     Args:
         operator (str): name of the operator in errors.
@@ -256,7 +256,7 @@ def segment_of_rows(
     "0])) => [[2.]]"
 )
 def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
-    """Average chosen rows over segments.
+    """Average selected rows over segments.
 
     Args:
         x (Tensor): tensor of shape (a, …).

@@ -1,4 +1,4 @@
-"""Special functions are error functions, gamma functions and logit."""
+"""Special functions: error functions, gamma functions, logit, Bessel functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short-time Fourier transform gives the spectrum of a signal piece by piece."""
+"""Short-time Fourier transform: the spectrum of a signal over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics are variance, standard deviation, median, and norms of vectors and matrices."""
+"""Statistics: variance, standard deviation, median, and vector and matrix norms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 
 def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
-    """(x − mean, mean, axes, n − ddof), half precision as Float32."""
+    """(x − mean, mean, axes, n − ddof), where float16 and bfloat16 become float32."""
     if not isinstance(ddof, int):
         raise TypeError(f"For '{operator}', the 'ddof' must be an int or bool, but got {ddof!r}.")
     x = inexact(operand(x, operator))
@@ -219,7 +219,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
 
 
 def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
-    """The real numbers of which a norm is computed: |x| for complex x."""
+    """The real numbers that a norm is computed from: |x| for complex x."""
     x = inexact(operand(x, operator))
     if dtype is not None:
         x = cast(x, as_dtype(dtype))
@@ -281,7 +281,8 @@ def vector_norm(
         return reduced(rows.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
         return reduced(rows.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
-    # powers relative to the size that counts most neither overflow nor vanish; it needs no derivative
+    # powers of |x| / unit neither overflow nor underflow; the result does not depend on unit, so it needs no
+    # gradient
     unit: Any = 1.0
     if x.size:
         extreme = rows.reduce_max if order > 0 else rows.reduce_min
@@ -301,9 +302,9 @@ def matrix_norm(
 
     Args:
         A (Tensor): tensor with at least two axes; integers are converted to float32.
-        ord (int, float, or str): ``"fro"``: √Σ |a|²; ``"nuc"``: the sum of the singular values; 2
-            (−2): the largest (smallest) singular value; 1 (−1): the largest (smallest) column sum of |a|;
-            ``inf`` (``-inf``): the largest (smallest) row sum.
+        ord (int, float, or str): ``"fro"`` is √Σ |a|², ``"nuc"`` is the sum of the singular values. 2 (−2) is
+            the largest (smallest) singular value. 1 (−1) is the largest (smallest) column sum of |a|.
+            ``inf`` (``-inf``) is the largest (smallest) row sum.
         axis (tuple of int): the axes of rows and columns.
         keepdims (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``A``.
@@ -415,8 +416,8 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
         x (Tensor, or tuple or list of Tensor): the tensors; integers are converted to float32.
         max_norm (int or float): the bound.
         norm_type (int or float): order of the norm.
-        error_if_nonfinite (bool): whether a norm that is not finite is an error; only outside of
-            compiled functions, where it is known.
+        error_if_nonfinite (bool): whether to raise an error if the norm is infinite or NaN; has no effect in
+            compiled functions, where the norm is unknown.
 
     Returns:
         Tensor, tuple, or list like ``x``.
@@ -474,7 +475,7 @@ def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
 
 
 def _scaled(x: Any, total: Tensor, bound: float) -> Any:
-    # one division that is never by 0, and a factor of exactly 1 below the bound
+    # one division, never by 0; the factor is exactly 1 if the norm is below the bound
     factor = arithmetic.div(bound, clipping.maximum(total, bound))
     if isinstance(x, Tensor):
         return cast(arithmetic.mul(x, factor), inexact(x).dtype)

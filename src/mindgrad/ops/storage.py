@@ -1,4 +1,4 @@
-"""Storage methods of Tensor create tensors like it, describe its memory, and select parts."""
+"""Methods of Tensor that create similar tensors, describe memory, or select."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
 
 
 def has_const_arg(self: Tensor) -> bool:
-    """Whether compiled functions take the tensor as a constant; see :meth:`set_const_arg`."""
+    """Whether the tensor is a compile-time constant; see :meth:`set_const_arg`."""
     return constant_arguments.is_constant(self)
 
 
@@ -247,7 +247,7 @@ def hermitian(self: Tensor) -> Tensor:
     """The conjugate transpose of a matrix.
 
     Raises:
-        ValueError: there are not two axes.
+        ValueError: If the tensor is not 2-D.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0]]).H.shape)
@@ -267,7 +267,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
 
     Args:
         choices (tuple or list of Tensor, or Tensor): tensors whose shapes broadcast with this
-            one; or a tensor, whose slices along the first axis are used.
+            tensor, or one tensor, whose slices along the first axis are used.
         mode (str): how to treat an index out of range: ``"clip"`` uses the nearest choice,
             ``"wrap"`` the index modulo the number of choices.
 
@@ -315,7 +315,7 @@ def index(self: Tensor, indices: Any) -> Tensor:
 
 
 def device(self: Tensor) -> str:
-    """The device of the context, on which operators of this tensor run: ``"CPU:0"``.
+    """The device of the context, where operators on this tensor run: ``"CPU:0"``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).device

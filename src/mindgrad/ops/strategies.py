@@ -1,9 +1,12 @@
-"""Strategies, the numbers of slices of the axes of an operator's tensors, become layouts on the mesh.
+"""Convert sharding strategies of operators to layouts on the device mesh.
 
-    strategy (2, 1, 4)        axis 0 in 2 slices, axis 1 whole, axis 2 in 4; of 8 devices each has one of 8
+A strategy is the number of slices of each axis of a tensor::
 
-Axes of different tensors that an operator runs over together (the rows of a matrix and those of the product,
-the axes of operands that broadcast) have one name, and lie along the same axes of the mesh.
+    strategy (2, 1, 4)        axis 0 in 2 slices, axis 1 whole, axis 2 in 4; each of 8 devices has one of 8
+
+Some axes of different tensors must be divided in the same way: the rows of the left matrix and of the
+product, or axes that broadcast together. Such axes share a name here and are placed on the same axes of the
+mesh.
 """
 
 from __future__ import annotations
@@ -23,11 +26,11 @@ __all__ = ["check_strategies", "constrained", "layouts_of", "run_with_strategies
 
 
 def check_strategies(owner: str, argument: str, strategies: Any) -> None:
-    """Check what a user wrote before there are tensors.
+    """Check the strategies that a user passes, before the tensors are known.
 
     Raises:
-        TypeError: it is no tuple of tuples of ints, Layouts and ``None``.
-        ValueError: a number is not positive.
+        TypeError: If ``strategies`` is not a tuple of tuples of ints, Layouts and ``None``.
+        ValueError: If a number of slices is not positive.
     """
     if strategies is None:
         return
@@ -51,17 +54,17 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
 
 
 def strategy_axes(owner: str, name: str, strategy: Any, shape: Sequence[int], devices: int) -> Axes:
-    """The layout of one tensor by a strategy of its own.
+    """The layout of a single tensor.
 
     Args:
-        owner: the function that the strategy was given to, for errors.
-        name: the tensor, for errors.
+        owner: name of the sharded function in errors.
+        name: name of the tensor in errors.
         strategy: a tuple of ints or a Layout.
-        shape: the tensor's shape.
-        devices: the number of devices.
+        shape: shape of the tensor.
+        devices: number of devices.
 
     Raises:
-        ValueError: the strategy does not fit the shape or the devices.
+        ValueError: If the strategy does not match the shape or the number of devices.
     """
     letters = [(name, axis) for axis in range(len(shape))]
     return layouts_of(owner, [name], [strategy], [shape], [letters], devices)[0] or ()
@@ -75,10 +78,12 @@ def layouts_of(
     letters: Sequence[Sequence[Any]],
     devices: int,
 ) -> list[Axes | None]:
-    """The layouts of tensors whose axes of one letter go together; ``None`` of one without a strategy.
+    """The layouts of tensors that share axes; ``None`` without a strategy.
+
+    ``letters`` names the axes of each tensor. Axes with the same letter are divided in the same way.
 
     Raises:
-        ValueError: a strategy does not fit the shape, the other strategies or the devices.
+        ValueError: If a strategy does not match the shape, the other strategies, or the number of devices.
     """
     by_letter: dict[Any, tuple[int, ...]] = {}
     for name, strategy, shape in zip(names, strategies, shapes, strict=True):
@@ -145,7 +150,7 @@ def _check_shape(owner: str, name: str, strategy: Any, shape: Sequence[int], dev
 
 
 def constrained(x: Any, axes: Axes | None, devices: int) -> Any:
-    """``x`` laid out in the program that is being made; ``x`` itself where operators run one by one."""
+    """Give ``x`` a layout in a compiled function; in eager mode, return ``x``."""
     if axes is None or not isinstance(innermost(), GraphScope):
         return x
     tensor = operand(x, "shard")
@@ -156,15 +161,15 @@ def constrained(x: Any, axes: Axes | None, devices: int) -> Any:
 
 
 def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> Any:
-    """An operator on inputs laid out as its strategies say.
+    """Run an operator on inputs with the layouts of its strategies.
 
     Args:
         operation: the operator.
-        run: ``run(*inputs)`` computes it.
-        inputs: its inputs.
+        run: ``run(*inputs)`` computes the result.
+        inputs: inputs of the operator.
 
     Raises:
-        ValueError: the strategies do not fit the inputs or the devices.
+        ValueError: If the strategies do not match the inputs or the number of devices.
     """
     partition = current()
     in_strategy, out_strategy = operation.strategies
@@ -174,7 +179,7 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):  # () of each number
+    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):  # numbers have ()
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
         ]
@@ -212,17 +217,17 @@ def _for_each(owner: str, argument: str, strategies: tuple[Any, ...], count: int
 
 
 def constrain_results(owner: str, results: Any, strategies: tuple[Any, ...], partition: Partition) -> Any:
-    """Results, tensors in any structure, each laid out by a strategy of its own."""
+    """Give each tensor in ``results`` the layout of its strategy."""
     return constrain_tensors(owner, "out_strategy", "result", results, strategies, partition)
 
 
 def constrain_tensors(
     owner: str, argument: str, word: str, values: Any, strategies: tuple[Any, ...], partition: Partition
 ) -> Any:
-    """The tensors in ``values``, each laid out by a strategy of its own.
+    """Give each tensor in ``values`` the layout of its strategy.
 
     Raises:
-        ValueError: there are not as many strategies as tensors, or one does not fit.
+        ValueError: If the number of strategies and of tensors differ, or a strategy does not match.
     """
     leaves, structure = flatten(values)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
@@ -235,7 +240,11 @@ def constrain_tensors(
 
 
 def _letters(operation: Any, shapes: Sequence[Sequence[int]]) -> tuple[list[list[Any]], list[Any] | None]:
-    """Names of the operands' axes, one name for those that go together, and those of a product's result."""
+    """Name the axes of the operands and, for a matrix product, of the result.
+
+    Axes that must be divided in the same way have the same name. The second value is ``None`` for other
+    operators.
+    """
     name = operation.name
     if name in ("MatMul", "BatchMatMul") and len(shapes) == 2 and min(map(len, shapes)) >= 2:
         a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]  # batch axes, from the right

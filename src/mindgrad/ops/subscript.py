@@ -1,9 +1,9 @@
-"""Index resolution turns ``x[index]`` into slices and lookups for the shape of ``x``, as NumPy does.
+"""Resolve an index ``x[index]`` into slices and lookups, as NumPy does.
 
-An index has two parts. The *basic* one (ints, slices, ``None``, ``...``) is static: a slice, a reversal
-and a reshape. The *advanced* one (integer tensors, masks) names places along the axes that are left.
-The axes of the advanced part stand where the first of its entries stood if they are neighbours (an int
-counts as one of them), else in front.
+An index has two parts. The *basic* part (ints, slices, ``None``, ``...``) is static: a slice, a reversal,
+and a reshape. The *advanced* part (integer tensors, masks) looks up positions along the remaining axes.
+If the advanced entries are adjacent (an int counts as one of them), the axes that they create are at the
+position of the first entry. Otherwise, these axes come first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mindgrad.trace import state
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 
-Slot = tuple[int, int, int]  # first place, number of places, step (positive)
+Slot = tuple[int, int, int]  # first position, number of positions, step (positive)
 
 #: the operator's name in errors
 OPERATOR = "getitem"
@@ -33,15 +33,15 @@ class Subscript:
     """An index resolved against a shape.
 
     Attributes:
-        slots: per axis of x the places that the basic part takes.
-        reversed: axes whose places are taken in opposite order.
-        middle: the shape after the basic part: taken axes without ints, truth values as axes.
-        new: places of ``None`` in the result without the advanced part's axes.
-        columns: the advanced part: places along ``axes`` of ``middle``.
+        slots: for each axis of x, the positions that the basic part selects.
+        reversed: axes whose positions are selected in reverse order.
+        middle: shape after the basic part: without the axes that ints select; a Boolean adds an axis.
+        new: positions of ``None`` in the result without the axes of the advanced part.
+        columns: the advanced part: positions along ``axes`` of ``middle``.
         mask: the only entry of the advanced part, if it is a mask.
-        is_unknown: whether there is a mask whose values are unknown; it has no columns.
-        front: how many axes of the result stand before those of the advanced part; ``None`` entries
-            of the index count.
+        is_unknown: whether there is a mask whose values are unknown; such a mask has no ``columns``.
+        front: number of result axes before the axes of the advanced part, including the axes of ``None``
+            entries.
     """
 
     __slots__ = ("axes", "columns", "front", "is_unknown", "mask", "middle", "new", "reversed", "slots")
@@ -64,11 +64,11 @@ class Subscript:
 
     @property
     def new_in_front(self) -> int:
-        """The number of axes of ``None`` before those of the advanced part."""
+        """The number of axes from ``None`` entries before the axes of the advanced part."""
         return sum(place < self.front for place in self.new)
 
     def taken_shape(self) -> tuple[int, ...]:
-        """The shape of the basic part with one axis per axis of x."""
+        """The shape of the basic part, where each axis of x is still one axis."""
         return tuple(count for _, count, _ in self.slots)
 
     def basic_shape(self) -> tuple[int, ...]:
@@ -94,9 +94,10 @@ _BOUNDS = (int, type(None))
 
 
 def basic_key(index: Any) -> Any:
-    """A key of an index of ints, slices between ints, ``None`` and ``...``; ``None`` for any other.
+    """The key of an index of ints, slices, ``None`` and ``...``; else ``None``.
 
-    Truth values, NumPy's integers and tensors, which are equal to ints or become ints, have no key.
+    The bounds of slices must be ints or ``None``. Booleans, NumPy integers and tensors have no key,
+    because they are equal to ints or convert to ints.
     """
     kind = type(index)
     if kind is int:
@@ -120,9 +121,10 @@ def basic_key(index: Any) -> Any:
 
 
 def _items(index: Any) -> list[Any]:
-    """The entries of an index, each an int, slice, None, Ellipsis, array or (of unknown value) Tensor.
+    """The entries of an index: ints, slices, None, ..., arrays, or unknown Tensors.
 
-    As in MindSpore a list is one array of ints or truth values, and else the same as a tuple.
+    As in MindSpore, a list is one array if all its entries are ints or Booleans; otherwise it acts as a
+    tuple.
     """
     is_tuple = type(index) is tuple or (
         type(index) is list and not all(isinstance(each, (int, np.integer, np.bool_)) for each in index)
@@ -153,7 +155,7 @@ def _array(array: np.ndarray) -> Any:
 
 
 def _listed(item: Any) -> Any:
-    """A (nested) list of ints, truth values and tensors as one array or tensor."""
+    """Convert a (nested) list of ints, Booleans and tensors to one array or tensor."""
     rows = [_listed(element) if isinstance(element, (list, tuple)) else element for element in item]
     if any(isinstance(element, Tensor) and known(element) is None for element in rows):
         parts = [operand(element, OPERATOR) for element in rows]
@@ -172,7 +174,7 @@ def _listed(item: Any) -> Any:
 
 
 def stacked(parts: list[Tensor]) -> Tensor:
-    """Tensors of one shape along a new first axis, with the element type of the first."""
+    """Stack tensors along a new first axis, with the element type of the first."""
     dtype = parts[0].dtype
     wide = [apply(structural.reshape, cast(part, dtype), shape=(1, *part.shape)) for part in parts]
     return wide[0] if len(wide) == 1 else apply(static_slices.concatenate, *wide, axis=0)
@@ -189,13 +191,13 @@ def _refused(item: Any) -> Any:
 
 
 def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
-    """``index`` resolved against ``shape``.
+    """Resolve ``index`` against ``shape``.
 
     Raises:
-        IndexError: a known index is out of range, there are too many, a mask has another shape, or
-            an entry is of a type that does not index.
-        TypeError: a bound of a slice is no int, or a tensor without axes is indexed.
-        RuntimeError: the shape of the result depends on values that are unknown while compiling.
+        IndexError: If a known index is out of range, there are too many indices, a mask does not match the
+            shape, or the type of an entry is not supported.
+        TypeError: If a bound of a slice is not an int, or a 0-D tensor is indexed.
+        RuntimeError: If the shape of the result depends on values that are unknown at compile time.
     """
     items = _items(index)
     consumed = sum(_consumes(item) for item in items)
@@ -216,7 +218,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
         items.append(Ellipsis)
     advanced = any(isinstance(item, (np.ndarray, Tensor)) for item in items)
     subscript = Subscript()
-    gaps, inside, lookups = 0, False, False  # whether ints and arrays are all neighbours
+    gaps, inside, lookups = 0, False, False  # gaps: number of gaps between the ints and arrays
     axis = 0
     for item in items:
         if advanced and not (item is None or item is Ellipsis or isinstance(item, slice)):
@@ -257,7 +259,7 @@ def _is_mask(item: Any) -> bool:
 
 
 def _take(subscript: Subscript, item: Any, axis: int, shape: tuple[int, ...], count: int) -> int:
-    """Add one entry of the index, about the axes from ``axis`` on; the first axis after them."""
+    """Add one entry of the index, starting at ``axis``; return the next axis."""
     if item is None:
         subscript.new.append(_axes_so_far(subscript))
         return axis
@@ -328,7 +330,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
         if subscript.is_unknown:
             unknown_mask_error()
         subscript.mask, subscript.is_unknown = mask, True
-    elif count == 0:  # a truth value: an axis of one element or none
+    elif count == 0:  # a Boolean adds an axis with one element (True) or none (False)
         subscript.middle.append(1)
         subscript.columns.append(np.zeros(1 if mask else 0, np.int32))
         subscript.axes.append(position)
@@ -341,7 +343,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
 
 
 def unknown_mask_error() -> NoReturn:
-    """Refuse what has as many elements as a mask that is not known."""
+    """Raise because the size of a result depends on an unknown mask."""
     refuse(
         f"For '{OPERATOR}', the number of elements that a mask selects depends on the values of the "
         "mask, which are not known at compile time",

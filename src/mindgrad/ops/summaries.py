@@ -1,6 +1,6 @@
-"""Reduction methods of Tensor take the arguments of MindSpore's Tensor.
+"""Reduction methods of Tensor with the arguments of MindSpore's Tensor.
 
-``keep_dims`` and ``keepdim`` are ``keepdims``, ``dim`` is ``axis``.
+``keep_dims`` and ``keepdim`` are synonyms of ``keepdims``, and ``dim`` is a synonym of ``axis``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def sum(
 
 
 def _pairs_along_dim(both: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a method with ``axis`` give what ``both`` gives, values and indices, along an int or ``dim``."""
+    """Let a method return values and indices if called with ``dim`` or one int."""
 
     def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
@@ -81,8 +81,8 @@ def max(
 ) -> Any:  # fmt: skip
     """Return the largest element along axes, optionally with its index.
 
-    ``x.max()`` and ``x.max(axis=…)`` return values; see :func:`mindgrad.ops.amax`. ``x.max(1)`` and
-    ``x.max(dim=1)``, also with ``keepdim``, return ``(values, indices)``; see :func:`mindgrad.ops.max`.
+    ``x.max()`` and ``x.max(axis=…)`` return values, as :func:`mindgrad.ops.amax`. ``x.max(1)`` and
+    ``x.max(dim=1)``, also with ``keepdim``, return ``(values, indices)``, as :func:`mindgrad.ops.max`.
 
     Args:
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.

@@ -1,4 +1,4 @@
-"""A layout names the axes of a mesh of devices that the axes of a tensor are divided along."""
+"""Layouts, which assign the axes of a tensor to named axes of a device mesh."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindgrad.ir.partition import Allocation, Axes
 
 __all__ = ["Layout"]
 
-#: the word for an axis that is not divided
+#: entry for an axis that is not divided
 _WHOLE = "None"
 
 
@@ -82,7 +82,7 @@ class Layout:
                 f"because compiled functions run on all of them in this order, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
-        #: for each axis of the tensor the names of its mesh axes; ``None`` before it is called
+        #: the names of mesh axes for each axis of the tensor; ``None`` before the layout is called
         self.names: tuple[tuple[str, ...], ...] | None = None
 
     def __call__(self, *tensor_map: str | tuple[str, ...]) -> Layout:
@@ -124,7 +124,7 @@ class Layout:
         return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
 
     def axes(self) -> Axes:
-        """For each axis of the tensor its axes of the mesh of prime sizes (``ir.partition``)."""
+        """For each axis of the tensor, its mesh axes of prime sizes; see ``ir.partition``."""
         allocation = Allocation(self.devices)
         by_name = {
             name: allocation.take(size) or ()
@@ -133,7 +133,10 @@ class Layout:
         return tuple(tuple(axis for name in names for axis in by_name[name]) for names in self._of_tensor())
 
     def to_dict(self) -> dict[str, Any]:
-        """The layout as MindSpore writes it: axes of the mesh are counted from the last one, −1 is whole."""
+        """The layout in MindSpore's format.
+
+        It counts mesh axes from the last one; −1 means that an axis is not divided.
+        """
         last = len(self.alias_name) - 1
         numbers = [tuple(last - self.alias_name.index(name) for name in names) for names in self._of_tensor()]
         tensor_map = tuple(entry[0] if len(entry) == 1 else entry or -1 for entry in numbers)

@@ -1,4 +1,4 @@
-"""Methods of Tensor that differ from the function of the same name, or have none, are defined here."""
+"""Methods of Tensor that differ from the function of the same name or have none."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__: list[str] = []
 
 
 def reflected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The operator with its operands exchanged."""
+    """Exchange the operands of a binary operator."""
 
     def method(self: Tensor, other: Any) -> Any:
         return function(other, self)
@@ -70,7 +70,7 @@ def _is_comparable(other: Any) -> bool:
 
 
 def equals(self: Tensor, other: Any) -> Any:
-    """``x == other``: elementwise with tensors, arrays and numbers; ``False`` for all else.
+    """``x == other``, elementwise; ``False`` unless tensor, array, or number.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]) == 2, Tensor([1.0, 2.0]) == None)
@@ -80,7 +80,7 @@ def equals(self: Tensor, other: Any) -> Any:
 
 
 def differs(self: Tensor, other: Any) -> Any:
-    """``x != other``: elementwise with tensors, arrays and numbers; ``True`` for all else.
+    """``x != other``, elementwise; ``True`` unless tensor, array, or number.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]) != 2, Tensor([1.0, 2.0]) != "a")
@@ -90,7 +90,7 @@ def differs(self: Tensor, other: Any) -> Any:
 
 
 def contains(self: Tensor, element: Any) -> bool:
-    """``element in x``: whether an element of ``x`` equals it.
+    """``element in x``: whether an element of ``x`` equals ``element``.
 
     >>> from mindgrad import Tensor
     >>> 2 in Tensor([1.0, 2.0]), None in Tensor([1.0, 2.0])
@@ -186,7 +186,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def converter(name: str, dtype: types.DType) -> Callable[[Tensor], Tensor]:
-    """The method ``name`` that converts to ``dtype``."""
+    """Create the method ``name``, which converts to ``dtype``."""
 
     def method(self: Tensor) -> Tensor:
         return cast(self, dtype)
@@ -423,7 +423,7 @@ def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip"
 
 
 def _within(index: Tensor, count: int) -> Tensor:
-    """``index`` moved into [−count, count)."""
+    """Clip ``index`` to [−count, count)."""
     values = known(index)
     if values is not None:
         return Tensor(np.clip(values, -count, count - 1))
@@ -476,7 +476,7 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
     return scattering.index_add(self, index, source if alpha == 1 else arithmetic.mul(source, alpha), dim)
 
 
-# --- questions without an answer in elements ---------------------------------------------------------------
+# --- properties that do not depend on elements -------------------------------------------------------------
 
 
 @public("Tensor.contiguous Tensor.init_data Tensor.to_tensor Tensor.value")
@@ -494,7 +494,7 @@ def itself(self: Tensor) -> Tensor:
 
 
 def is_lazy(self: Tensor) -> bool:
-    """Whether the values are still to be made by an initialiser: never.
+    """Whether the values still have to be computed by an initializer: always False.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).has_init
@@ -532,7 +532,7 @@ def count(self: Tensor) -> int:
 
 
 def strides(self: Tensor) -> tuple[int, ...]:
-    """The distance of neighbours along each axis in row-major order, in bytes.
+    """The distance in bytes of neighboring elements along each axis, row-major.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).strides

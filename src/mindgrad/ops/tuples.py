@@ -1,4 +1,4 @@
-"""MindSpore's operators on tuples and lists: ``make_range``, ``tuple_len`` and related functions."""
+"""MindSpore's operators on tuples, lists, and dicts, such as ``make_range``."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
     return tuple(reversed(sequence))
 
 
-#: the arguments by their names
+#: descriptions of the arguments of a function by their names
 _DESCRIBED = {
     ("x", "y"): "        x, y (object): the operands.",
     ("x",): "        x (object): the operand.",

@@ -1,9 +1,9 @@
-"""Uneven collectives exchange parts whose sizes differ from process to process.
+"""Collectives on parts whose sizes differ between processes.
 
-Each is an even collective on parts that are padded with zeros to the longest one, and slices of the result.
-So that the parts have one length, all processes tell each other the sizes by the store of the job, in every
-call of eager mode, and once when a function is compiled: sizes are numbers of Python's, no values of a
-compiled program. Sizes that do not fit each other are an error on every process.
+Each operator pads the parts with zeros to the length of the longest, runs an even collective, and slices the
+result. To agree on the length, the processes exchange their sizes through the key-value store of the job: in
+every eager call, and once when a function is compiled. Sizes are therefore Python ints, not values of a
+compiled function. If sizes do not match, every process raises an error.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
 def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
-    """The ``facts`` of all ``ranks`` in their order, once each of them has called this with its own.
+    """Exchange ``facts`` between all ``ranks``; return one value for each rank.
 
     Args:
-        facts: what JSON can hold.
-        ranks: the processes, among them this one.
-        operator: who asks, for errors.
+        facts: a value that JSON can represent.
+        ranks: ranks of the processes that make this call, including this one.
+        operator: name of the operator in errors.
 
     Raises:
-        RuntimeError: a process has ended, did not come in time, or this process runs alone.
+        RuntimeError: If a process ended or did not make the call in time, or there is only this process.
     """
     link = store()
     if link is None:
@@ -52,11 +52,12 @@ def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
 
 
 def part_sizes(value: Any, count: int, operator: str, name: str) -> list[int]:
-    """The sizes of ``count`` parts.
+    """Check the sizes of ``count`` parts.
 
     Raises:
-        TypeError: ``value`` is no list, tuple or tensor of integers, or is a value of a compiled function.
-        ValueError: there are not so many, or one is negative.
+        TypeError: If ``value`` is not a list, tuple or tensor of integers, or depends on a tensor of a
+            compiled function.
+        ValueError: If there are not ``count`` sizes, or one is negative.
     """
     if isinstance(value, Tensor):
         if value._scope is not None:
@@ -75,14 +76,17 @@ def part_sizes(value: Any, count: int, operator: str, name: str) -> list[int]:
 
 
 def lengthened(x: Tensor, length: int) -> Tensor:
-    """``x`` with zeros behind its first axis, up to ``length``."""
+    """Append zeros to the first axis of ``x``, up to ``length``."""
     if x.shape[0] == length:
         return x
     return padded(x, [(0, length - x.shape[0]), *[(0, 0)] * (x.ndim - 1)], "constant")
 
 
 def _common_length(longest: int) -> int:
-    """The length of all parts: in eager mode a power of two, so that few programs serve many sizes."""
+    """The common length of all parts, as a power of two in eager mode.
+
+    Fewer different lengths need fewer compiled programs.
+    """
     return longest if open_scopes() else 1 << (longest - 1).bit_length()
 
 
@@ -94,7 +98,7 @@ def _with_first_axis(tensor: Any, operator: str) -> Tensor:
 
 
 def _stacked_parts(x: Tensor, counts: Sequence[int], length: int) -> Tensor:
-    """Parts of ``x``, one after another along its first axis, padded and stacked."""
+    """Divide ``x`` along its first axis, pad the parts to ``length``, and stack them."""
     parts, start = [], 0
     for count in counts:
         parts.append(lengthened(x[start : start + count], length).reshape(1, length, *x.shape[1:]))
@@ -158,7 +162,7 @@ def exchanged_parts(
 
 
 def _kind(x: Tensor) -> str:
-    """The element type and all axes but the first, which are the same on all processes."""
+    """The element type and the sizes after the first axis, which must agree."""
     return f"{x.dtype}{['…', *x.shape[1:]]}".replace("'", "")
 
 
@@ -187,25 +191,25 @@ def _exchanged(
         return full_tensor(0, x.dtype, (sum(received), *row_shape) if sum(received) else ())
     length = _common_length(longest)
     stacked = _stacked_parts(x, sent, length)
-    # (ranks, length, …), where row r came from the r-th process
+    # (ranks, length, …), where parts[i] came from the i-th process of the group
     parts = applied(
         rows.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
     )  # fmt: skip
     if not sum(received):
-        return parts[(0,) * parts.ndim]  # of the zeros behind: what depends on it comes after the exchange
+        return parts[(0,) * parts.ndim]  # a padding zero, so that the result depends on the exchange
     return concat([parts[i, :count] for i, count in enumerate(received) if count])
 
 
 def exchanged_by_counts(
     tensor: Any, counts: Any, group: str = _WORLD, *, is_turned: bool = False, operator: str = "AlltoAllVC"
 ) -> Tensor:
-    """Exchange parts of tensors whose sizes are given by a matrix of counts.
+    """Exchange parts whose sizes are in a matrix of counts.
 
     Args:
         tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
             the same on all processes.
-        counts (Tensor, or list): in row i and column j the size of the part that the i-th process
-            of the group sends to the j-th; a tensor, or a list, flat or of lists.
+        counts (Tensor or list): element (i, j) is the size of the part that process i of the group sends to
+            process j; a tensor, a flat list, or a list of lists.
         group (str): the group of processes.
         is_turned (bool): whether rows and columns are swapped.
         operator (str): name of the operator in errors.
@@ -320,7 +324,7 @@ def reduced_uneven_parts(
 
 
 def _agreed_sizes(sizes: Any, x: Tensor, ranks: Sequence[int], operator: str, name: str) -> list[int]:
-    """The sizes of parts, which are the same on all processes."""
+    """The sizes of the parts, after a check that they are the same on all processes."""
     listed = part_sizes(sizes, len(ranks), operator, name)
     if len(ranks) > 1:
         facts = facts_of_all([listed, _kind(x)], ranks, operator)

@@ -1,4 +1,4 @@
-"""Power-mean and fractional pooling, and the unpooling that inverts maximum pooling, act on windows."""
+"""Power-mean pooling, fractional pooling, and the inverse of maximum pooling."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "max_unpool2d", "max_unpool3d",
 ]  # fmt: skip
 
-# --- the way back from maxima ----------------------------------------------------------------------------
+# --- the inverse of maximum pooling ----------------------------------------------------------------------
 
 
 def _unpooled_sizes(
@@ -131,7 +131,7 @@ _POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``nor
         kernel_size (int or tuple of int): size of a window.
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
-        ceil_mode (bool): whether the last window may reach over the edge; its mean is scaled.
+        ceil_mode (bool): whether the last window may extend past the edge; its mean is scaled.
 
     Returns:
         Tensor of the dtype of ``x``.
@@ -169,7 +169,7 @@ def _lp_pool(axes: int, example: str, prints: str) -> Callable[..., Tensor]:
 lp_pool1d = _lp_pool(1, "Tensor([[[1.0, 2.0, 3.0, 4.0]]])", "[3. 7.]")
 lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
-# --- windows at random places ------------------------------------------------------------------------------
+# --- windows at random positions ---------------------------------------------------------------------------
 
 _FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
 
@@ -192,8 +192,8 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
 
     Raises:
         TypeError: If ``input`` is not a tensor, or an argument does not have its type.
-        ValueError: If ``input`` has another number of axes, windows do not fit, or size and
-            ratio are missing.
+        ValueError: If ``input`` does not have these axes, windows do not fit, or neither ``output_size`` nor
+            ``output_ratio`` is given.
 
     >>> from mindgrad import ops
     >>> ops.fractional_max_pool{axes}d(ops.ones({shape}), 2, output_size=3).shape
@@ -250,7 +250,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         for k in range(axes):
             starts: Any = expand_dims(_starts(u[:, :, k], sizes[k], kernel[k], counts[k]), -1)
             steps: Any = starts + Tensor(np.arange(kernel[k]))
-            # the axes of the result, then those of a window
+            # axes of the result, followed by axes of a window
             spread = [1] * (2 * axes)
             spread[k], spread[axes + k] = counts[k], kernel[k]
             places = places * sizes[k] + reshape(steps, (*batch, *spread))

@@ -1,8 +1,8 @@
-"""Update rules of optimisers as operators of Parameters: each assigns the new values and returns them.
+"""Update rules of optimizers as operators of Parameters.
 
-The sparse forms take the gradient of some rows and their numbers. Rows that are named twice have their
-gradients added; rows that are not named stay as they are. The layers :mod:`mindgrad.nn.optim` are the
-optimisers themselves.
+Each operator assigns the new values and returns them. The sparse forms accept the gradient of some rows of a
+Parameter and the indices of these rows. The gradients of a repeated row are added, and rows that are not
+listed do not change. The optimizers are in :mod:`mindgrad.nn.optim`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Rows:
 
     Args:
         parameter: the Parameter.
-        gradient: of shape (k, the other axes of the Parameter).
-        indices: the numbers of k rows.
+        gradient: gradient of shape (k, the other axes of the Parameter).
+        indices: indices of the k rows.
 
     Attributes:
-        gradient: the gradient of all rows.
+        gradient: gradient of all rows, where the other rows are zero.
     """
 
     def __init__(self, parameter: Any, gradient: Any, indices: Any) -> None:
@@ -41,12 +41,12 @@ class Rows:
         self._named = broadcast_to(layout.reshape(named, shape), zeros.shape)
 
     def assign(self, parameter: Any, value: Any) -> Tensor:
-        """Let the named rows of a Parameter be those of ``value``; its new value."""
+        """Assign only the given rows of ``value`` to a Parameter; return the new value."""
         return flow.assign(parameter, choose(self._named, value, operand(parameter, "SparseApply")))
 
 
 def _dense_or_rows(parameter: Any, gradient: Any, indices: Any) -> tuple[Any, Any]:
-    """The gradient of the whole Parameter, and the function that assigns."""
+    """The gradient of the whole Parameter, and the function that assigns new values."""
     if indices is None:
         return operand(gradient, "Apply"), flow.assign
     rows = Rows(parameter, gradient, indices)
@@ -307,10 +307,10 @@ def ftrl(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Apply one step of FTRL, "follow the regularized leader" (McMahan et al. 2013).
 
-        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var,  var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ /
-        lr + 2 l2)
+        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var
+        var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ / lr + 2 l2)
 
-    accum' is accum + g², and var is 0 where ``|linear| ≤ l1``.
+    p is ``lr_power``, accum' is accum + g², and var is 0 where ``|linear| ≤ l1``.
     """
     g, assign = _dense_or_rows(var, grad, indices)
     old, new = _power(accum, lr_power), _power(accum + g * g, lr_power)
@@ -343,7 +343,7 @@ def proximal_adagrad(
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g)
     rate = lr / math.sqrt(accum)
-    if indices is not None:  # rows whose sum is 0 are not named: their rate, 1 / 0, is not used
+    if indices is not None:  # rows without a gradient so far have accum = 0; avoid the rate 1 / 0
         rate = choose(accum > 0, rate, 0.0)  # type: ignore[operator]
     return assign(var, _shrunk(var - rate * g, rate * l1) / (1 + rate * l2)), accum
 
@@ -378,5 +378,5 @@ def lars(
 
 
 def _shrunk(x: Any, by: Any) -> Any:
-    """x moved towards 0 by a number, and 0 where it would pass it."""
+    """Move x towards 0 by ``by``, but not past 0 (soft thresholding)."""
     return signs.sgn(x) * clipping.maximum(rounding.abs(x) - by, 0.0)  # type: ignore[operator]

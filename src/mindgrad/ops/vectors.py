@@ -1,4 +1,4 @@
-"""Vector functions are cross products, distances, differences, integrals and covariances."""
+"""Vector functions: cross product, distance, difference, integral, covariance."""
 
 from __future__ import annotations
 
@@ -176,11 +176,11 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     place = axis_in_range(axis, x.ndim, "Renorm")
     others = tuple(k for k in range(x.ndim) if k != place)
     size = statistics.vector_norm(x, p, others, True)
-    # no part is divided by a norm that may be zero
+    # the divisor is at least maxnorm, so it is never zero
     return arithmetic.mul(x, arithmetic.true_divide(maxnorm, clipping.maximum(size, maxnorm)))
 
 
-# --- neighbours -------------------------------------------------------------------------------------------
+# --- neighboring elements ---------------------------------------------------------------------------------
 
 
 def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
@@ -228,7 +228,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, int]:
-    """The areas of the trapezoids between neighbours, and the axis along which they stand."""
+    """The areas of the trapezoids between neighboring elements, and their axis."""
     values = inexact(operand(y, operator))
     axis = axis_in_range(dim, values.ndim, operator, "dim")
     after, before = _neighbours(values, axis)
@@ -364,12 +364,15 @@ def corrcoef(input: Any) -> Tensor:
 
 
 def multiplied_in_range(x: Tensor, axis: int, least: float) -> tuple[Tensor, Tensor]:
-    """Vectors divided by a power of two, and it: 1 unless their products would overflow or vanish."""
+    """Divide vectors by a power of two so that their products stay in range.
+
+    The second result is the power, without ``axis``. It is 1 unless products would overflow or underflow.
+    """
     information = np.finfo(np.float32 if x.dtype.is_half else x.dtype.numpy)
     low, high = [2.0 ** round(float(np.log2(bound)) * 0.3) for bound in (information.tiny, information.max)]
     top = stop_gradient(extremes.amax(rounding.abs(x), axis, keepdims=True))
     unit = choose(comparison.greater(top, high), high * high, creation.ones_like(top))
-    if not least:  # else a vanishing product is less than the least divisor
+    if not least:  # otherwise, an underflowing product is below the smallest divisor and does not matter
         is_low = comparison.logical_and(comparison.greater(top, 0), comparison.less(top, low))
         unit = choose(is_low, low * low, unit)
     return arithmetic.div(x, unit), layout.squeeze(unit, axis)

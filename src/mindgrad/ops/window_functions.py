@@ -1,4 +1,4 @@
-"""Window functions of signal processing, and Vandermonde matrices, are created here."""
+"""Window functions of signal processing, and Vandermonde matrices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ __all__ = [
 def _window(
     length: Any, periodic: bool, dtype: Any, shape: Callable[[np.ndarray], np.ndarray], name: str
 ) -> Tensor:
-    """``shape`` at places from −1 to 1; periodic: of a window longer by one, the last left out."""
+    """Evaluate ``shape`` at equidistant points from −1 to 1.
+
+    A periodic window is a window with one more element, without its last element.
+    """
     count = whole_number(length, name, "window_length", least=0)
     if count < 2:
         return creation.ones((count,), dtype)

@@ -181,7 +181,7 @@ def shifts():
     for result in results:
         same(result, np.full(2, RANK - 1.0), "a shift")
     compiled = ms.jit(lambda x: exchange((x,) if RANK + 1 < SIZE else ()))
-    with pytest.raises(ValueError, match="rank 0 receives nothing, so that a compiled function would leave"):
+    with pytest.raises(ValueError, match="rank 0 receives no tensor, so a compiled function would omit"):
         compiled(x)
 
 

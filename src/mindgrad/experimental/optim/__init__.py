@@ -1,4 +1,4 @@
-"""Optimizers with groups that can be read and changed, and schedules that change their learning rates."""
+"""Optimizers with mutable parameter groups, and learning rate schedulers for them."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.experimental.optim import lr_scheduler

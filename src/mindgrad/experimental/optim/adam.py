@@ -1,4 +1,4 @@
-"""Adam and AdamW correct their bias as PyTorch does."""
+"""The optimizers Adam and AdamW, with PyTorch's bias correction."""
 
 from __future__ import annotations
 

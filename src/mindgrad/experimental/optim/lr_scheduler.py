@@ -1,4 +1,4 @@
-"""Learning rate schedulers write the rates of an optimizer's groups after each epoch."""
+"""Learning rate schedulers, which set the rates of an optimizer after each epoch."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = [
 
 
 class LRScheduler:
-    """Base class of schedules, which define ``rate(base, epoch)``.
+    """Base class of schedulers, which define ``rate(base, epoch)``.
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
 
     Raises:
         TypeError: If ``optimizer`` is not an optimizer of ``experimental.optim``, or ``last_epoch`` is not an
@@ -51,7 +51,7 @@ class LRScheduler:
         owner = type(self).__name__
         if not isinstance(optimizer, Optimizer):
             raise TypeError(
-                f"For '{owner}', the 'optimizer' must be one of mindspore.experimental.optim, but got "
+                f"For '{owner}', the 'optimizer' must be one of mindgrad.experimental.optim, but got "
                 f"{type(optimizer).__name__}; nn.{type(optimizer).__name__} takes a schedule as its rate."
             )
         if isinstance(last_epoch, bool) or not isinstance(last_epoch, int):
@@ -102,7 +102,7 @@ class StepLR(LRScheduler):
         optimizer (Optimizer): optimizer whose learning rates change.
         step_size (int): number of epochs between changes.
         gamma (float, optional): factor of the rate. Default: ``0.1``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -120,7 +120,7 @@ class MultiStepLR(LRScheduler):
         optimizer (Optimizer): optimizer whose learning rates change.
         milestones (list of int): epochs of the changes.
         gamma (float, optional): factor of the rate. Default: ``0.1``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(self, optimizer: Any, milestones: Any, gamma: float = 0.1, last_epoch: int = -1) -> None:
@@ -137,7 +137,7 @@ class ExponentialLR(LRScheduler):
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
         gamma (float): factor of the rate.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
@@ -155,7 +155,7 @@ class LambdaLR(LRScheduler):
         optimizer (Optimizer): optimizer whose learning rates change.
         lr_lambda (Callable or list or tuple of Callable): a function of the epoch, or a list with one for
             each group.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class MultiplicativeLR(LRScheduler):
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
         lr_lambda (Callable or list of Callable): a function of the epoch, or a list with one for each group.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
@@ -200,13 +200,13 @@ class MultiplicativeLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """Sequence of schedules, each used from its milestone on.
+    """Sequence of schedulers, each of which takes over at its milestone.
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
         schedulers (list of LRScheduler): schedules of this optimizer.
         milestones (list of int): increasing epochs, one fewer than schedules.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
 
     Raises:
         ValueError: If a schedule belongs to another optimizer, or the number of milestones does not match.
@@ -247,14 +247,15 @@ class CyclicLR(LRScheduler):
         step_size_up (float, optional): number of steps of the increasing half of a cycle. Default: ``2000``.
         step_size_down (float, optional): number of steps of the decreasing half. ``None``: ``step_size_up``.
             Default: ``None``.
-        mode (str, optional): ``"triangular"``; ``"triangular2"``: half the height in each cycle;
-            ``"exp_range"``: factor gamma in each step. Default: ``"triangular"``.
+        mode (str, optional): ``"triangular"``, ``"triangular2"`` (each cycle has half the height of
+            the previous one), or ``"exp_range"`` (the height is multiplied by ``gamma`` in each step).
+            Default: ``"triangular"``.
         gamma (float, optional): factor for ``"exp_range"``. Default: ``1.0``.
         scale_fn (Callable, optional): function that returns a factor of the height, instead of ``mode``.
             Default: ``None``.
-        scale_mode (str, optional): argument of ``scale_fn``: the number of the ``"cycle"`` or of
-            ``"iterations"``. Default: ``"cycle"``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        scale_mode (str, optional): argument of ``scale_fn``: ``"cycle"``, the number of the cycle, or
+            ``"iterations"``, the number of steps. Default: ``"cycle"``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
 
     Raises:
         ValueError: If ``mode`` is not one of these names, or the number of bounds differs from the number of
@@ -313,7 +314,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         T_0 (int): number of epochs of the first period.
         T_mult (int, optional): factor of the length of a period, at least 1. Default: ``1``.
         eta_min (float, optional): minimum rate. Default: ``0``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
 
     Raises:
         ValueError: If ``T_0`` or ``T_mult`` is not an int, or is less than 1.
@@ -353,9 +354,9 @@ class LinearLR(LRScheduler):
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
         start_factor (float, optional): factor of the first epoch. Default: ``1 / 3``.
-        end_factor (float, optional): factor from epoch ``total_iters`` on. Default: ``1.0``.
+        end_factor (float, optional): factor after ``total_iters`` epochs. Default: ``1.0``.
         total_iters (int, optional): number of epochs of the change. Default: ``5``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(
@@ -378,7 +379,7 @@ class ConstantLR(LRScheduler):
         optimizer (Optimizer): optimizer whose learning rates change.
         factor (float, optional): factor of the rate. Default: ``1 / 3``.
         total_iters (int, optional): number of epochs. Default: ``5``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(
@@ -398,7 +399,7 @@ class PolynomialLR(LRScheduler):
         optimizer (Optimizer): optimizer whose learning rates change.
         total_iters (int, optional): number of epochs, after which the rate is 0. Default: ``5``.
         power (float, optional): exponent. Default: ``1.0``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(
@@ -420,7 +421,7 @@ class CosineAnnealingLR(LRScheduler):
         optimizer (Optimizer): optimizer whose learning rates change.
         T_max (int): number of epochs of the decay.
         eta_min (float, optional): minimum rate. Default: ``0.0``.
-        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+        last_epoch (int, optional): index of the previous epoch; −1 if there is none. Default: ``-1``.
     """
 
     def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
@@ -436,7 +437,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
-        mode (str, optional): ``"min"`` or ``"max"``: the values that are better. Default: ``"min"``.
+        mode (str, optional): ``"min"`` if smaller values are better, or ``"max"``. Default: ``"min"``.
         factor (float, optional): factor of the rate. Default: ``0.1``.
         patience (int, optional): number of epochs without improvement to allow. Default: ``10``.
         threshold (float, optional): minimum improvement. Default: ``0.0001``.
@@ -444,7 +445,7 @@ class ReduceLROnPlateau(LRScheduler):
             Default: ``"rel"``.
         cooldown (int, optional): number of epochs to ignore after a change. Default: ``0``.
         min_lr (float, optional): minimum rate. Default: ``0.0``.
-        eps (float, optional): a change that is not larger is omitted. Default: ``1e-08``.
+        eps (float, optional): changes of the rate up to this size are not applied. Default: ``1e-08``.
 
     Raises:
         ValueError: If ``mode`` or ``threshold_mode`` is not one of these names, or ``factor`` is not below 1.
@@ -484,7 +485,7 @@ class ReduceLROnPlateau(LRScheduler):
         Args:
             metrics (float or Tensor, optional): the value of the epoch. Default: ``None``.
         """
-        if metrics is None:  # at the beginning there is none
+        if metrics is None:  # the constructor of the base class calls step() without a value
             return
         self.last_epoch += 1
         figure = float(metrics.asnumpy() if isinstance(metrics, Tensor) else metrics)
@@ -515,7 +516,7 @@ def _positive(owner: str, name: str, value: Any) -> int:
 
 
 def _for_each_group(owner: str, name: str, value: Any, optimizer: Any) -> list[Any]:
-    """``value``, or the items of it, one for each group of Parameters."""
+    """One value for each group: the items of ``value``, or ``value`` itself."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * count

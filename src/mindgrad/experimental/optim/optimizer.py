@@ -40,7 +40,7 @@ class Optimizer(Cell):
         defaults (dict): default options of groups.
 
     Raises:
-        TypeError: If ``params`` is not a list or tuple, or has elements of another type.
+        TypeError: If ``params`` is not a list or tuple, or contains other elements.
         ValueError: If there are no Parameters, a Parameter is in two groups, or an option does not exist.
 
     >>> import mindgrad as ms
@@ -105,7 +105,10 @@ class Optimizer(Cell):
         return moments
 
     def _rows(self, gradients: Any, *states: Any) -> list[tuple[Any, ...]]:
-        """(group, Parameter, gradient, its states …), gradients of groups with ``maximize`` negated."""
+        """One tuple (group, Parameter, gradient, states …) for each Parameter.
+
+        Gradients of groups with ``maximize`` are negated.
+        """
         listed = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         if len(listed) != len(self.parameters):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent follows PyTorch's definition."""
+"""Stochastic gradient descent with momentum, as defined by PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activation layers are Cells, which other layers find by name."""
+"""Activation layers, and the table of their names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ GELU = _layer(
     "GELU", activation.gelu,
     'f"{nn.GELU()(Tensor(1.0)):.4f} {nn.GELU(approximate=False)(Tensor(1.0)):.4f}"', "0.8412 0.8413",
     run=lambda self, x: activation.gelu(x, "tanh" if self.approximate else "none"), inputs="x",
-    meaning="x Φ(x), with the normal distribution function Φ; ``approximate`` (the default): by tanh.",
+    meaning="x Φ(x) with the normal distribution function Φ, by default approximated with tanh.",
     approximate=boolean(True),
 )  # fmt: skip
 FastGelu = _layer("FastGelu", activation.fast_gelu, 'f"{nn.FastGelu()(Tensor(1.0)):.4f}"', "0.8458")
@@ -46,7 +46,7 @@ LRN = _layer(
     norm_region=text("ACROSS_CHANNELS"),
 )  # fmt: skip
 
-# --- shares ------------------------------------------------------------------------------------------
+# --- softmax -----------------------------------------------------------------------------------------
 
 Softmax = _layer(
     "Softmax", activation.softmax, "nn.Softmax()(Tensor([1000.0, 1000.0]))", "[0.5 0.5]",
@@ -77,7 +77,7 @@ Softmax2d = _layer(
     meaning="softmax over the channels of a tensor of shape (n, c, h, w) or (c, h, w).",
 )  # fmt: skip
 
-# --- pieces ------------------------------------------------------------------------------------------
+# --- piecewise functions -----------------------------------------------------------------------------
 
 ReLU = _layer("ReLU", rectifiers.relu, "nn.ReLU()(Tensor([-1.0, 0.0, 2.0]))", "[0. 0. 2.]")
 ReLU6 = _layer("ReLU6", rectifiers.relu6, "nn.ReLU6()(Tensor([-1.0, 8.0]))", "[0. 6.]")
@@ -161,7 +161,7 @@ class RReLU(Cell):
         x (Tensor): real tensor of any shape.
 
     Outputs:
-    Tensor with the shape of ``x``. Each call draws a new slope for each element.
+        Tensor with the shape of ``x``. Each call draws a new slope for each element.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -199,7 +199,7 @@ _BY_NAME = {
     "softmax2d": Softmax2d, "softmin": Softmin, "softshrink": SoftShrink, "softsign": Softsign,
     "tanh": Tanh, "tanhshrink": Tanhshrink,
 }  # fmt: skip
-_activation = _BY_NAME  # the name under which libraries import the table, to add their own
+_activation = _BY_NAME  # other libraries import the table by this name, to add activations
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:

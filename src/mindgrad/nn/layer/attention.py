@@ -1,4 +1,4 @@
-"""Multi-head attention follows Vaswani et al., 2017."""
+"""Multi-head attention (Vaswani et al., 2017)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Basic layers: Dense and BiDense, and Cells that move or measure elements.
 
-Weights are initialized as in MindSpore 2.x where nothing else is said: HeUniform(√5), biases uniform in
-±1/√(inputs). (MindSpore 1.6 took Normal(0.01) and zeros: ``weight_init="normal", bias_init="zeros"``.)
+Unless a class documents another initial value, weights are initialized as in MindSpore 2.x: HeUniform(√5),
+and biases uniform in ±1/√inputs. MindSpore 1.6 used Normal(0.01) and zeros; to get these, pass
+``weight_init="normal", bias_init="zeros"``.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ from mindgrad.rows.contraction import dot
 
 
 def _activation(owner: str, activation: Any) -> Any:
-    """The activation of a layer: ``None``, or what can be called.
+    """Look up an activation by name; ``None`` means no activation.
 
     Raises:
-        TypeError: ``activation`` is no name, Cell or operator.
+        TypeError: If ``activation`` is not a name, Cell, or operator.
     """
     function = get_activation(activation, owner) if isinstance(activation, str) else activation
     if function is not None and not isinstance(function, (Cell, Operation)):
@@ -224,14 +225,14 @@ def _flattened(self: Any, x: Any) -> Tensor:
 Flatten = function_cell(
     __name__, "Flatten", layout.flatten, run=_flattened, inputs="x",
     attributes={"start_dim": integer(1), "end_dim": integer(-1)},
-    meaning="All axes from ``start_dim`` to ``end_dim`` as one; by default all but the first.",
+    meaning="Flatten the axes from ``start_dim`` to ``end_dim``; by default, all but the first.",
     example="nn.Flatten()(ops.ones((2, 3, 4))).shape", prints="(2, 12)",
 )  # fmt: skip
 Unflatten = function_cell(
     __name__, "Unflatten", layout.reshape, inputs="x",
     attributes={"axis": integer(), "unflattened_size": integers()},
     run=lambda self, x: _unflattened(operand(x, "Unflatten"), self.axis, self.unflattened_size),
-    meaning="One axis as several: the inverse of ``Flatten``.",
+    meaning="Split one axis into several, the inverse of ``Flatten``.",
     example="nn.Unflatten(1, (3, 4))(ops.ones((2, 12))).shape", prints="(2, 3, 4)",
 )  # fmt: skip
 
@@ -245,17 +246,17 @@ def _unflattened(x: Tensor, axis: int, parts: Any) -> Tensor:
 Roll = function_cell(
     __name__, "Roll", movement.roll, attributes={"shift": integers(), "axis": integers()},
     run=lambda self, x: movement.roll(x, self.shift, self.axis), inputs="input_x",
-    meaning="Elements moved along axes, those that leave at one end enter at the other.",
+    meaning="Shift elements along axes; elements that leave one end enter at the other end.",
     example="nn.Roll(1, 0)(Tensor([1.0, 2.0, 3.0]))", prints="[3. 1. 2.]",
 )  # fmt: skip
 Tril = function_cell(
     __name__, "Tril", matrices.tril, run=lambda self, x, k=0: matrices.tril(x, k), inputs="x k",
-    meaning="The part of matrices on and below the ``k``-th diagonal (by default 0), zeros above.",
+    meaning="The part of matrices on and below the ``k``-th diagonal (default 0), and zeros above.",
     example="nn.Tril()(ops.ones((2, 2)))", prints="[[1. 0.]\n [1. 1.]]",
 )  # fmt: skip
 Triu = function_cell(
     __name__, "Triu", matrices.triu, run=lambda self, x, k=0: matrices.triu(x, k), inputs="x k",
-    meaning="The part of matrices on and above the ``k``-th diagonal (by default 0), zeros below.",
+    meaning="The part of matrices on and above the ``k``-th diagonal (default 0), and zeros below.",
     example="nn.Triu()(ops.ones((2, 2)))", prints="[[1. 1.]\n [0. 1.]]",
 )  # fmt: skip
 OneHot = function_cell(
@@ -298,10 +299,10 @@ def _padded(self: Any, x: Any) -> Tensor:
 Pad = function_cell(
     __name__, "Pad", padding.pad, run=_padded, inputs="x",
     attributes={
-        "paddings": Attribute(_pairs, "a tuple with a pair (before, behind) of ints for each axis"),
+        "paddings": Attribute(_pairs, "a tuple with a pair (before, after) of ints for each axis"),
         "mode": anything('"CONSTANT", "REFLECT" or "SYMMETRIC"', "CONSTANT"),
     },
-    meaning="Elements added before and behind each axis: zeros, or those of the input, mirrored.",
+    meaning="Pad each axis before and after with zeros or with mirrored elements of the input.",
     example='nn.Pad(((2, 1),), "REFLECT")(Tensor([1.0, 2.0, 3.0]))', prints="[3. 2. 1. 2. 3. 2.]",
 )  # fmt: skip
 

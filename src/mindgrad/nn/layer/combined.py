@@ -1,4 +1,4 @@
-"""Combined layers join convolution or product, normalization and activation, or apply a layer over time."""
+"""Combined layers: convolution or dense layer, normalization, and activation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers of Cells, where MindSpore's programs import them from."""
+"""Containers of Cells, in the module that MindSpore programs import them from."""
 
 from mindgrad.nn.container import CellDict, CellList, SequentialCell
 

@@ -1,7 +1,8 @@
-"""Convolution layers and their transposes, over one, two or three axes.
+"""Convolution layers and transposed convolutions, over one, two, or three axes.
 
 By default, kernels are initialized as in MindSpore 2.x with HeUniform(√5), and biases uniformly in
-±1/√(inputs of a unit). MindSpore 1.6 used Normal(0.01) and zeros: ``weight_init="normal"``.
+±1/√(inputs of a unit). MindSpore 1.6 used Normal(0.01) and zeros; to get these, pass ``weight_init="normal"``
+and ``bias_init="zeros"``.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class _Conv(Cell):
         self.dilation = per_axis(dilation, axes, owner, "dilation", 1)
         self.pad_mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
         self.padding = padding
-        # sizes do not matter for what is wrong with padding
+        # check the padding with arbitrary sizes, because errors do not depend on them
         some = (64,) * axes
         convolution.margins(owner, self.pad_mode, padding, some, self.kernel_size, self.stride)
         if self.in_channels % self.group or self.out_channels % self.group:
@@ -69,7 +70,7 @@ class _Conv(Cell):
         first, second = self.in_channels, self.out_channels
         if not self.is_transposed:
             first, second = second, first
-        # as in MindSpore the kernel over one axis is stored as one over two, the first of size 1
+        # as in MindSpore, the kernel of a 1-D convolution is stored with an additional axis of size 1
         shape = (first, second // self.group, *((1,) if axes == 1 else ()), *self.kernel_size)
         if axes == 1 and isinstance(weight_init, Tensor) and weight_init.ndim == 3:
             weight_init = expand_dims(weight_init, 2)
@@ -99,7 +100,7 @@ class _Conv(Cell):
             )  # fmt: skip
         more = per_axis(self.output_padding, axes, owner, "output_padding", 0)
         if self.pad_mode == "valid":
-            # windows that do not touch each other still fill their strides, as in MindSpore
+            # if windows do not touch each other, the output includes the gaps, as in MindSpore
             spans = ((k - 1) * d + 1 for k, d in zip(self.kernel_size, self.dilation, strict=True))
             more = tuple(max(extra, s - k) for extra, s, k in zip(more, self.stride, spans, strict=True))
         return _TRANSPOSED[axes - 1](
@@ -129,7 +130,7 @@ _DOC = """{what} over {words}, with an optional bias.
         out_channels (int): number of output channels.
         kernel_size (int or tuple of int): size of the kernel: an int, or one for each axis.
         stride (int or tuple of int): {stride}
-        pad_mode (str): ``"same"``: {same}; ``"valid"``: no padding; ``"pad"``: ``padding``.
+        pad_mode (str): ``"same"`` ({same}), ``"valid"`` (no padding), or ``"pad"`` (``padding`` is used).
         padding (int or tuple of int): number of zeros {zeros} on each side: an int, {pads}. Without ``"pad"``
             it must be 0.
         dilation (int or tuple of int): distance between input elements that neighboring kernel elements
@@ -244,7 +245,7 @@ class Conv3dTranspose(_Conv):
 
 
 def _describe() -> None:
-    """One text for all layers of this file."""
+    """Create the docstrings of all layers of this file."""
     words, letters = ("one axis", "two axes", "three axes"), ("w", "h, w", "d, h, w")
     for kind in (Conv1d, Conv2d, Conv3d, Conv1dTranspose, Conv2dTranspose, Conv3dTranspose):
         axes, back = kind.axes, kind.is_transposed
@@ -257,7 +258,7 @@ def _describe() -> None:
             what="A transposed convolution" if back else "A convolution",
             words=words[axes - 1],
             function=f"conv_transpose{axes}d" if back else f"conv{axes}d",
-            stride="factor by which the axes grow." if back else "distance between windows.",
+            stride="upsampling factor of the axes." if back else "distance between windows.",
             same="output size m · stride for size m" if back else "output size ⌈m / stride⌉ for size m",
             zeros="removed" if back else "added",
             pads="or two" if axes == 1 else f"{axes} or {2 * axes}",

@@ -1,4 +1,4 @@
-"""Dropout layers set random elements or channels to zero in training."""
+"""Dropout layers, which set random elements or channels to zero in training."""
 
 from __future__ import annotations
 
@@ -69,18 +69,18 @@ class Dropout(Cell):
         self.keep_prob = keep_prob
 
     def construct(self, x: Any) -> Tensor:
-        """``x`` with elements dropped, or as it is."""
+        """Drop elements of ``x`` in training; otherwise return ``x``."""
         if not self.training or self.keep_prob == 1:
             return x
         return dropping.dropout(x, 1 - self.keep_prob)
 
     def extend_repr(self) -> str:
-        """The probability as it was given."""
+        """Show the probability that was passed."""
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
 
 
 class _Channels(Cell):
-    """Base of the layers that drop whole channels."""
+    """Base class of layers that drop whole channels."""
 
     _function: Any
 
@@ -89,13 +89,13 @@ class _Channels(Cell):
         self.p = dropping.probability(type(self).__name__, "p", p)
 
     def construct(self, x: Any) -> Tensor:
-        """``x`` with channels dropped, or as it is."""
+        """Drop channels of ``x`` in training; otherwise return ``x``."""
         if not self.training:
             return x
         return type(self)._function(x, self.p, True)
 
     def extend_repr(self) -> str:
-        """The probability."""
+        """Show the probability."""
         return f"p={self.p}"
 
 

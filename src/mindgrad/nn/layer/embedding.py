@@ -1,4 +1,4 @@
-"""Embeddings: rows of a table, by number."""
+"""Embedding layers, which look up vectors in a table by integer ids."""
 
 from __future__ import annotations
 

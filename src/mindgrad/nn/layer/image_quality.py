@@ -37,9 +37,7 @@ def _images(owner: str, img1: Any, img2: Any) -> tuple[Tensor, Tensor]:
 class PSNR(Cell):
     """Peak signal-to-noise ratio of two images in decibels.
 
-    The ratio is 10 log₁₀(max² / mean (x − y)²).
-
-    For equal images the ratio and its derivative are infinite.
+    The ratio is 10 log₁₀(max² / mean (x − y)²). For equal images, the ratio and its derivative are infinite.
 
     Args:
         max_val (float): maximum value of a pixel.
@@ -76,8 +74,8 @@ class SSIM(Cell):
 
         SSIM = mean of (2 μₓμᵧ + c₁)(2 σₓᵧ + c₂) / ((μₓ² + μᵧ² + c₁)(σₓ² + σᵧ² + c₂))
 
-    The mean is over channels and windows. A Gaussian weights the means μ and covariances σ of a window;
-    cᵢ = (kᵢ · ``max_val``)².
+    The mean is over channels and windows. Within a window, elements are weighted by a Gaussian,
+    and cᵢ = (kᵢ · ``max_val``)².
 
     Args:
         max_val (float): maximum value of a pixel.
@@ -138,7 +136,7 @@ class SSIM(Cell):
         return mean(arithmetic.div(above, below), (1, 2, 3))
 
     def _blurred(self, x: Tensor) -> Tensor:
-        """Each window's weighted mean: along the rows, then along the columns."""
+        """The weighted mean of each window: along the rows, then along the columns."""
         n, c, h, w = x.shape
         at = np.arange(self.filter_size) - (self.filter_size - 1) / 2
         weights = np.exp(-0.5 * (at / self.filter_sigma) ** 2)
@@ -233,8 +231,8 @@ class Unfold(Cell):
         strides (tuple or list of int): ``(1, rows, columns, 1)``, the distances between neighboring windows.
         rates (tuple or list of int): ``(1, rows, columns, 1)``, the distances between neighboring elements of
             a window.
-        padding (str): ``"valid"``: no padding; ``"same"``: zeros around the image, so that there are ⌈size /
-            stride⌉ windows.
+        padding (str): ``"valid"`` (no padding), or ``"same"`` (zeros around the image, so that there are
+            ⌈size / stride⌉ windows).
 
     Inputs:
         input_x (Tensor): tensor of shape (n, c, h, w).

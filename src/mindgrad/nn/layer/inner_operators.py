@@ -1,8 +1,8 @@
-"""Inner operators of layers are there for subclasses: ``self.matmul`` of a Dense, ``self.conv2d`` of a conv.
+"""Operators of layers for subclasses, such as ``dense.matmul``.
 
-The layers here compute with functions. A class that derives from one and writes a ``construct`` of its own
-finds the operators under the names that MindSpore's layers hold them by, made when they are first asked for
-from the attributes that the layer has by then.
+mindgrad's layers compute with functions. A subclass written for MindSpore may define its own ``construct``
+with the operators that MindSpore's layers have as attributes. These attributes exist here, too. An operator
+is created when it is first read, from the attributes that the layer has at that time.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ __all__ = ["InnerOperator"]
 
 
 class InnerOperator:
-    """An attribute that a layer gets when it is first read.
+    """An attribute of a layer that is created when it is first read.
 
     Args:
-        make: gives the operator of a layer.
+        make: function that creates the operator of a layer.
     """
 
     def __init__(self, make: Callable[[Any], Any]) -> None:
@@ -33,7 +33,7 @@ class InnerOperator:
     def __get__(self, layer: Any, owner: type) -> Any:
         if layer is None:
             return self
-        # beside ``Cell.__setattr__``: nothing of the layer changes
+        # bypass ``Cell.__setattr__``, because the layer does not change
         made = vars(layer)[self._name] = self._make(layer)
         return made
 

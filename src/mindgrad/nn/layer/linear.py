@@ -1,4 +1,4 @@
-"""The dense layer with the arguments that MindSpore has for it since 2.5."""
+"""The dense layer with the arguments of MindSpore 2.5 and later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mathematical functions as Cells, most of them MindSpore r1.x's."""
+"""Mathematical functions as Cells, most of them from MindSpore r1.x."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class MatMul(Cell):
     """Matrix product of batches of matrices.
 
     Args:
-        transpose_x1 (bool): whether to exchange the last two axes of ``x1`` first.
-        transpose_x2 (bool): whether to exchange the last two axes of ``x2`` first.
+        transpose_x1 (bool): whether to swap the last two axes of ``x1`` first.
+        transpose_x2 (bool): whether to swap the last two axes of ``x2`` first.
 
     Inputs:
         x1, x2 (Tensor): tensors; a 1-D tensor is a vector.

@@ -31,7 +31,7 @@ def _share(owner: str, momentum: Any) -> float:
 
 
 class BatchNorm(Cell):
-    """Base class of batch normalizations for inputs with several numbers of axes."""
+    """Base class of batch normalizations for different numbers of axes."""
 
     axes: tuple[int, ...] = ()
 
@@ -94,11 +94,11 @@ class BatchNorm(Cell):
         )[0]
 
     def _share_of_batch(self) -> Any:
-        """The share of the batch's statistics in the moving ones."""
+        """The weight of the batch's statistics in the running statistics."""
         return 1 - self.momentum
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
-        """Statistics over the batches of all processes; ``None``: of this process only."""
+        """A function for statistics over all processes; ``None`` uses only this process."""
         return None
 
     def extend_repr(self) -> str:
@@ -125,8 +125,8 @@ _BATCH = """Batch normalization of {input}, for each channel.
         beta_init (Tensor, str, Initializer, or number): initial beta.
         moving_mean_init (Tensor, str, Initializer, or number): initial running mean.
         moving_var_init (Tensor, str, Initializer, or number): initial running variance.
-        use_batch_statistics (bool): ``True``: always use the statistics of the batch; ``False``: never;
-            ``None``: in training.
+        use_batch_statistics (bool): whether to use the statistics of the batch. ``None`` means in training
+            only.
         data_format (str): must be ``"NCHW"``: channels are axis 1.
         dtype (DType): dtype of the Parameters.
 
@@ -183,7 +183,7 @@ class LayerNorm(Cell):
         dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x (Tensor): real tensor whose sizes from ``begin_params_axis`` on are ``normalized_shape``.
+        x (Tensor): real tensor whose axes ≥ ``begin_params_axis`` have the sizes ``normalized_shape``.
 
     Outputs:
         Tensor with the shape of ``x``.
@@ -304,7 +304,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """Base class of instance normalizations for inputs with several numbers of axes."""
+    """Base class of instance normalizations for different numbers of axes."""
 
     rank = 0
 

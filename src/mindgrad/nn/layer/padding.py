@@ -1,4 +1,4 @@
-"""Padding layers: elements added around the last axes."""
+"""Padding layers, which add elements around the last axes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
         margins = margins * (2 * axes) if len(margins) == 1 else margins
         if len(margins) != 2 * axes:
             raise ValueError(
-                f"For '{name}', the 'padding' must be one int, or {2 * axes}(before and after each of the "
+                f"For '{name}', the 'padding' must be one int, or {2 * axes} (before and after each of the "
                 f"last {axes} axes, the last axis first), but got {self.padding}."
             )
         value = getattr(self, "value", None)
@@ -38,7 +38,7 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
 
 
 def family(name: str, mode: str, meaning: str, prints: str, more: str = "", counts: Any = (1, 2, 3)) -> Any:
-    """The layers of one kind for each number of axes in ``counts``."""
+    """Create padding layers of one kind, one for each number of axes in ``counts``."""
     layers = []
     for axes in counts:
         pairs = ", ".join(["1, 1"] + ["0, 0"] * (axes - 1))
@@ -58,6 +58,6 @@ ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = family(
 ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = family(
     "ReplicationPad", "edge", "the edge elements", "[1. 1. 2. 3. 3.]"
 )
-(ZeroPad2d,) = family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(2,))
+(ZeroPad2d,) = family("ZeroPad", "constant", "zeros", "[0. 1. 2. 3. 0.]", counts=(2,))
 
 __all__ = list(function_cells(globals()))

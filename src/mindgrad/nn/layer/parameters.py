@@ -30,19 +30,22 @@ def parameter(
 
 
 def weight_of_fan(init: Any) -> Any:
-    """``init``; for ``None`` what MindSpore 2.x takes for weights: HeUniform(√5)."""
+    """``init``, or for ``None`` the default of MindSpore 2.x, HeUniform(√5)."""
     return HeUniform(math.sqrt(5)) if init is None else init
 
 
 def bias_of_fan(init: Any, fan_in: int) -> Any:
-    """``init``; for ``None`` what MindSpore 2.x takes for biases: uniform in ±1/√(inputs of a unit)."""
+    """``init``, or for ``None`` the default of MindSpore 2.x for biases.
+
+    The default is uniform in ±1/√(inputs of a unit).
+    """
     if init is not None:
         return init
     return Uniform(1 / math.sqrt(fan_in)) if fan_in else "zeros"
 
 
 def check_data_format(owner: str, data_format: Any, supported: str) -> None:
-    """Raise unless the axes of images stand in the order that is supported."""
+    """Raise ``ValueError`` unless ``data_format`` is supported."""
     if data_format != supported:
         raise ValueError(
             f"For '{owner}', the 'data_format' must be '{supported}', but got {data_format!r}; move the "

@@ -1,4 +1,4 @@
-"""Pooling layers reduce windows over the last axes of images and sequences."""
+"""Pooling layers: reduce windows over the last axes of images and sequences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mindgrad.ops.pool_windows import avg_pooled, max_pooled, pool_windows
 
 
 class _Pool(FunctionCell):
-    """A layer that pools; ``pad_mode`` may be written in capitals."""
+    """Base class of pooling layers; ``pad_mode`` may be upper case."""
 
     kernel_size: Any
     stride: Any
@@ -28,7 +28,7 @@ class _Pool(FunctionCell):
 
 
 def _windows(*more: str) -> dict[str, Attribute]:
-    """The attributes that say where windows are, and those of ``more`` that a layer has."""
+    """The attributes of pooling windows, and ``more`` attributes by name."""
     others = {
         "dilation": integers(1),
         "return_indices": boolean(False),

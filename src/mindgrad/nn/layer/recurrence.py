@@ -1,4 +1,4 @@
-"""Recurrence functions compute one step of each recurrent layer."""
+"""Functions that compute one step of each recurrent layer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def affine(x: Tensor, weight: Any, bias: Any) -> Tensor:
     return y if bias is None else arithmetic.add(y, bias)
 
 
-# --- steps: what the input gives is computed for all times at once -----------------------------------
+# --- steps: x is W_ih · input + b_ih, which is computed for all times in one product ------------------
 
 
 def _parts(x: Tensor, count: int) -> list[Tensor]:
@@ -54,7 +54,7 @@ def _lstm(x: Tensor, hc: tuple[Tensor, Tensor], weight: Any, bias: Any) -> tuple
     return arithmetic.mul(sigmoid(o), math.tanh(c)), c
 
 
-#: ``step(what the input gives, state, weight_hh, bias_hh)`` gives the next state
+#: ``step(x, state, weight_hh, bias_hh)`` returns the next state, for x = W_ih · input + b_ih
 STEPS: dict[str, Callable[..., Any]] = {"tanh": _tanh, "relu": _relu, "gru": _gru, "lstm": _lstm}
-#: how many rows of the weights there are for each unit
+#: number of rows of the weights per hidden unit
 GATES = {"tanh": 1, "relu": 1, "gru": 3, "lstm": 4}

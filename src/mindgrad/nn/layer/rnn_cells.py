@@ -1,4 +1,4 @@
-"""Recurrent cells compute one step: RNNCell, GRUCell and LSTMCell."""
+"""Recurrent cells, which compute one step: RNNCell, GRUCell, and LSTMCell."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
 
 class _RecurrentCell(Cell):
-    """Base of the three cells: weights and checks."""
+    """Base class of recurrent cells, with their weights and checks."""
 
     kind = ""
 
@@ -184,6 +184,7 @@ def _step_of(kind: str) -> Callable[..., Any]:
     return step
 
 
-#: one step each as a function of its weights, which programs with recurrent layers of their own import
+#: one step of each cell as a function of its weights; libraries that define recurrent layers import these
+#: names
 _rnn_tanh_cell, _rnn_relu_cell = _step_of("tanh"), _step_of("relu")
 _gru_cell, _lstm_cell = _step_of("gru"), _step_of("lstm")

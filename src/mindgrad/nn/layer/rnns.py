@@ -27,7 +27,7 @@ __all__ = ["GRU", "LSTM", "RNN"]
 
 
 class _Recurrent(Cell):
-    """Base of the three layers, which differ in the step that is repeated."""
+    """Base class of the layers, which differ in the repeated step."""
 
     kind = ""
 
@@ -191,7 +191,7 @@ class _Recurrent(Cell):
     def _one(
         self, x: Tensor, start: list[Tensor], lengths: Tensor | None, index: int, is_reversed: bool
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """One layer in one direction: its outputs and its last state."""
+        """Run one layer in one direction; return its outputs and its last state."""
         w_hh, b_hh = self.w_hh_list[index], self.b_hh_list[index] if self.has_bias else None
         xs = affine(x, self.w_ih_list[index], self.b_ih_list[index] if self.has_bias else None)
         if is_reversed:

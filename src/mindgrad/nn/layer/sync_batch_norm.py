@@ -19,9 +19,9 @@ __all__ = ["SyncBatchNorm"]
 class SyncBatchNorm(BatchNorm):
     """Batch normalization over the batches of all processes.
 
-    With one process it equals :class:`BatchNorm2d`. In training, processes exchange two messages of the size
-    of the statistics, forward and backward. Their batches may have different sizes; all processes must make
-    the call.
+    With one process it equals :class:`BatchNorm2d`. In training, the processes exchange two messages of the
+    size of the statistics, in the forward and in the backward pass. Their batches may have different sizes.
+    All processes must make the call.
 
     Args:
         num_features (int): number of channels, c.
@@ -96,7 +96,7 @@ class SyncBatchNorm(BatchNorm):
 
 
 def _group_of(process_groups: Any) -> str:
-    """The group among ``process_groups`` that this process is in."""
+    """The group among ``process_groups`` that contains this process."""
     rank = get_rank()
     own = [sorted(ranks) for ranks in process_groups if rank in ranks]
     if len(own) != 1:

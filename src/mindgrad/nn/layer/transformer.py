@@ -1,4 +1,4 @@
-"""Transformer encoders and decoders follow Vaswani et al., 2017."""
+"""Transformer encoders and decoders (Vaswani et al., 2017)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Block(Cell):
         return self.dense2(self.dropout(self.activation(self.dense1(x))))
 
     def _added(self, x: Tensor, norm: Cell, dropout: Cell, part: Any) -> Tensor:
-        """x + part(norm(x)), or norm(x + part(x))."""
+        """Return x + part(norm(x)) if ``norm_first``, else norm(x + part(x))."""
         if self.norm_first:
             return arithmetic.add(x, dropout(part(norm(x))))
         return norm(arithmetic.add(x, dropout(part(x))))

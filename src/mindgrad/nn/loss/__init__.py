@@ -1,4 +1,4 @@
-"""Loss functions are Cells."""
+"""Loss functions as Cells."""
 
 from mindgrad.nn.loss import loss
 from mindgrad.nn.loss.loss import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Losses derive from a class that weights elements and reduces them to a number."""
+"""Base class of losses, which weights the losses of elements and reduces them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LossBase(Cell):
         return tuple(range(operand(x, type(self).__name__).ndim))
 
     def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
-        """Return ``weights`` · ``x``, reduced. It is computed at least in float32.
+        """Return ``weights`` · ``x``, reduced. It is computed in float32 or wider.
 
         Args:
             x (Tensor): loss of each element.

@@ -1,7 +1,7 @@
-"""Loss functions as Cells, and the base class of a user's own.
+"""Loss functions as Cells, and the base class for other losses.
 
-Each applies one function of ``ops`` (or a formula of this file) to predictions and targets; names, arguments
-and defaults are MindSpore's, where r1.x and 2.x differ those of 2.x.
+Each loss applies one function of ``ops``, or a formula in this file, to predictions and targets. Names,
+arguments, and defaults are MindSpore's. If r1.x and 2.x differ, they follow 2.x.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Loss = LossBase
 
 
 class _FunctionLoss(FunctionCell, LossBase):
-    """A loss that applies one function."""
+    """Base class of losses that apply one function."""
 
     also: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ MSELoss = _loss("MSELoss", losses.mse_loss, f"nn.MSELoss(){_PAIR}", "2.5", reduc
 RMSELoss = _loss(
     "RMSELoss", losses.mse_loss, "nn.RMSELoss()(Tensor([1.0, 5.0]), Tensor([2.0, -2.0]))", "5.0",
     run=lambda self, x, t: math.sqrt(losses.mse_loss(x, t)),
-    meaning="The square root of the mean of (x − t)²; its derivative is infinite where it is 0.",
+    meaning="The square root of the mean of (x − t)²; its derivative at 0 is infinite.",
 )  # fmt: skip
 SmoothL1Loss = _loss(
     "SmoothL1Loss", losses.smooth_l1_loss, f"nn.SmoothL1Loss(){_PAIR}", "[0.5 1.5]",

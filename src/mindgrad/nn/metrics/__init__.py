@@ -1,4 +1,4 @@
-"""Metrics accumulate what an evaluation counts over all batches."""
+"""Metrics, which accumulate over all batches of an evaluation."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class _Counted(EvaluationBase):
         self._true = self._true + labels.sum(0)
 
     def _compared(self) -> Any:
-        """The counts by which those of right labels are divided."""
+        """The denominators of the metric by class; the numerators are the correct labels."""
         raise NotImplementedError
 
     def eval(self, average: bool = False) -> Any:

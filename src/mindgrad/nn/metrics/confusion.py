@@ -1,4 +1,4 @@
-"""ConfusionMatrixMetric computes one of many measures from a confusion matrix."""
+"""``ConfusionMatrixMetric``, which computes one of many measures of a classifier."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _correlation(tp: Any, fp: Any, tn: Any, fn: Any) -> Any:
     return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-#: measures of true and false positives, true and false negatives, with all names that MindSpore has for each
+#: measures from the numbers of true and false positives, true and false negatives, by MindSpore's names
 _MEASURES: dict[tuple[str, ...], Callable[[Any, Any, Any, Any], Any]] = {
     ("sensitivity", "recall", "hit rate", "true positive rate", "tpr"): lambda tp, fp, tn, fn: _ratio(
         tp, tp + fn
@@ -59,7 +59,7 @@ class ConfusionMatrixMetric(Metric):
     """A metric computed from true and false, positive and negative predictions.
 
     Args:
-        skip_channel (bool): whether to skip the first channel, the background, if there are others.
+        skip_channel (bool): whether to skip the first channel, the background, if there are several.
         metric_name (str): ``"sensitivity"``, ``"specificity"``, ``"precision"``, ``"f1 score"``,
             ``"accuracy"``, ``"mcc"``, or another name from MindSpore. Underscores count as spaces.
         calculation_method (bool): whether to compute the metric for each sample and channel and then reduce

@@ -1,4 +1,4 @@
-"""ROC curves, the areas below them, and confusion matrices are metrics of a classifier."""
+"""Metrics of a classifier: ROC curve, area under a curve, and confusion matrix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["ROC", "ConfusionMatrix", "auc"]
 
 
 def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rates of false and of true positives, and the thresholds that give them, from the highest down."""
+    """The false and true positive rates, and their thresholds in descending order."""
     order = np.argsort(-scores, kind="stable")
     scores, positive = scores[order], positive[order]
     ends = np.append(np.nonzero(np.diff(scores))[0], scores.size - 1)  # the last of equal scores
@@ -138,7 +138,9 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
         x, y = x[order], y[order]
     steps = np.diff(x)
     if (steps < 0).any() and (steps > 0).any():
-        raise ValueError("For 'auc', 'x' must rise or fall throughout; or say reorder=True.")
+        raise ValueError(
+            "For 'auc', 'x' must increase or decrease monotonically. To sort the points, pass reorder=True."
+        )
     return np.abs(steps) @ (y[1:] + y[:-1]) / 2
 
 

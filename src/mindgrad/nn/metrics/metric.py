@@ -1,4 +1,4 @@
-"""The Metric accumulates what an evaluation counts over all batches."""
+"""Base classes of metrics, which accumulate over all batches of an evaluation."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Metric(metaclass=ABCMeta):
         return self
 
     def _convert_data(self, data: Any) -> np.ndarray:
-        """A Tensor, list or array as an array."""
+        """Convert a Tensor, list or number to an array."""
         if isinstance(data, Tensor):
             return data.asnumpy()
         if isinstance(data, (list, tuple)):
@@ -191,7 +191,7 @@ class EvaluationBase(Metric):
         self._type = eval_type
 
     def _predicted_and_true(self, inputs: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Predictions of shape (N, C) and labels of the same shape, or (N,) of class numbers."""
+        """Predictions of shape (N, C), and labels of shape (N, C) or class indices (N,)."""
         predicted, true = self._arrays(inputs)
         if self._type == "classification" and predicted.ndim > 1 and predicted.shape == true.shape:
             true = true.argmax(axis=1)

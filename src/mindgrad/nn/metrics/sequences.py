@@ -1,4 +1,4 @@
-"""Metrics of language models compare sequences of words, and probabilities of words with those that came."""
+"""Metrics of language models: BLEU score and perplexity."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST_PROBABILITY = 1e-10
 
 
 def _runs(words: Sequence[Any], longest: int) -> Counter[tuple[Any, ...]]:
-    """Counts of all runs of up to ``longest`` words."""
+    """Count all sequences of 1 to ``longest`` consecutive words."""
     return Counter(
         tuple(words[start : start + length])
         for length in range(1, longest + 1)

@@ -1,4 +1,4 @@
-"""Metrics of similarity: the Dice coefficient, angles between rows, and what a classifier looks at."""
+"""Dice coefficient, similarity between samples, and occlusion sensitivity."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class OcclusionSensitivity(Metric):
     >>> net = nn.Dense(3, 2, weight_init="ones", bias_init="zeros")
     >>> metric = nn.OcclusionSensitivity(margin=1)
     >>> metric.update(net, np.array([[1.0, 2.0, 4.0]], np.float32), np.array(1))
-    >>> print(metric.eval())  # what lies one before, and at, each place
+    >>> print(metric.eval())  # the sum of the previous element and the element
     [1. 3. 6.]
     """
 
@@ -162,13 +162,13 @@ class OcclusionSensitivity(Metric):
         self._sensitivity: np.ndarray | None = None
 
     def _bounds(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The first and last place of each axis."""
+        """The first and last index of each axis."""
         sizes = np.array(shape)
         if self.b_box is None:
             return np.zeros_like(sizes), sizes - 1
         if len(self.b_box) != 2 * len(shape):
             raise ValueError(
-                f"For 'OcclusionSensitivity', the 'b_box' must have two places for each of {len(shape)} "
+                f"For 'OcclusionSensitivity', the 'b_box' must have two indices for each of {len(shape)} "
                 f"axes, but got {self.b_box}."
             )
         first, last = np.maximum(self.b_box[::2], 0), np.array(self.b_box[1::2])
@@ -185,8 +185,8 @@ class OcclusionSensitivity(Metric):
         """Set a model, one sample, and its class.
 
         Args:
-            *inputs (Cell, Tensor, int): a Cell that returns scores of shape (N, C); a sample of shape (1,
-                ...); the index of a class.
+            *inputs (Cell, Tensor, int): a Cell that returns scores of shape (N, C), a sample of shape (1,
+                ...), and the index of a class.
 
         Raises:
             ValueError: If there are not three inputs, or ``b_box`` does not match the sample.

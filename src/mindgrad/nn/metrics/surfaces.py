@@ -1,4 +1,4 @@
-"""Metrics of surfaces compare the outlines of two labeled regions by the distances between them."""
+"""Metrics that compare the outlines of two labeled regions by their distances."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 
 def _outline(region: np.ndarray) -> np.ndarray:
-    """The elements of a region that touch its outside."""
+    """The elements of a region that touch its exterior."""
     return region ^ scipy_module("ndimage").binary_erosion(region)
 
 
 def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
-    """The regions within the smallest box that holds all of them, without axes of length 1."""
+    """Crop regions to the smallest box that contains all, without axes of length 1."""
     union = np.logical_or.reduce(regions)
     if not union.any():
         return list(regions)
@@ -39,7 +39,7 @@ def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
 
 
 def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
-    """The distance of each element of an outline from the nearest one of another; ∞ if that is empty."""
+    """The distance of each element of an outline from another; ∞ if that is empty."""
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":
@@ -50,7 +50,7 @@ def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarra
 
 
 class _SurfaceMetric(Metric):
-    """Metrics of the outlines of the elements with one label, predicted and true.
+    """Base of metrics that compare the predicted and the true outline of one label.
 
     Args:
         distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
@@ -112,7 +112,7 @@ class _SurfaceMetric(Metric):
         return self._outlines
 
     def _both_ways(self) -> tuple[np.ndarray, np.ndarray]:
-        """Distances of the predicted outline from the true one, and the other way round."""
+        """The distances of the predicted outline from the true outline, and vice versa."""
         predicted, true = self._pair()
         metric = self.distance_metric
         return _distances(predicted, true, metric), _distances(true, predicted, metric)
@@ -170,7 +170,7 @@ class HausdorffDistance(_SurfaceMetric):
 
 
 class _MeanDistance(_SurfaceMetric):
-    """A mean of distances, of one direction or of both."""
+    """A mean of distances in one direction or in both."""
 
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
         super().__init__(distance_metric)

@@ -1,4 +1,4 @@
-"""Optimizers: Cells that change Parameters, given their gradients."""
+"""Optimizers: Cells that update Parameters from their gradients."""
 
 from mindgrad._base.absent import absent
 from mindgrad.nn.optim.ada_grad import FTRL, Adadelta, Adagrad, ProximalAdagrad, RMSProp
@@ -12,10 +12,10 @@ AdaSumByDeltaWeightWrapCell = absent(
     __name__,
     "AdaSumByDeltaWeightWrapCell",
     "adds the updates of several processes",
-    "Use the optimiser itself.",
+    "Use the optimizer itself.",
 )
 AdaSumByGradWrapCell = absent(
-    __name__, "AdaSumByGradWrapCell", "adds the gradients of several processes", "Use the optimiser itself."
+    __name__, "AdaSumByGradWrapCell", "adds the gradients of several processes", "Use the optimizer itself."
 )
 thor = absent(
     __name__, "thor", "is a second-order optimizer with special layers",

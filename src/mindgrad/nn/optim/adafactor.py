@@ -22,7 +22,7 @@ class AdaFactor(Optimizer):
 
     For a matrix w with the gradient g, in step t = 1, 2, ..., with β = 1 − t^−decay_rate::
 
-        r ← β r + (1 − β) · the mean of g² + eps[0] over each row;   c likewise over each column
+        r ← β r + (1 − β) · the mean of g² + eps[0] over each row;   c: the same over each column
         u = g / √(r c / the mean of r)
         u ← u / max(1, RMS(u) / clip_threshold)
         w ← w − α u
@@ -103,7 +103,11 @@ class AdaFactor(Optimizer):
         self.exp_avg_sq = self._averages("exp_avg_sq", 0)
 
     def _averages(self, name: str, axis: int | None) -> ParameterTuple:
-        """Averages over axis −1 or −2 of matrices, or (0) those of elements of others; else one number."""
+        """Create moving averages, one Parameter for each trained Parameter.
+
+        The averages of a matrix are over its rows or columns (``axis`` −1 or −2). ``axis`` 0 has an average
+        for each element of other Parameters. Averages that are not used have one element.
+        """
 
         def state(parameter: Parameter) -> Parameter:
             shape: tuple[int, ...] = (1,)

@@ -91,7 +91,7 @@ class Adam(Optimizer):
             if self.use_nesterov:
                 mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
             if id(rate) not in steps:
-                # divided last: XLA computes a quotient once, a product again in the loop over each Parameter
+                # divide last: XLA computes the quotient once, but it would repeat a product for every element
                 steps[id(rate)] = ops.reshape(rate * root / correction, ())
             ops.assign_sub(parameter, steps[id(rate)] * mean / (ops.sqrt(square) + self.eps))
         return True
@@ -242,7 +242,7 @@ class AdaMax(Optimizer):
         return True
 
 
-#: the greatest trust ratio, as in MindSpore
+#: the largest trust ratio, as in MindSpore
 _MOST = 10.0
 
 
@@ -307,7 +307,7 @@ class Lamb(Optimizer):
 
 
 def _moments(moment1: Any, moment2: Any, gradient: Any, beta1: float, beta2: float) -> Sequence[Any]:
-    """The running means of the gradient and of its square, one step further."""
+    """Update the running means of the gradient and of its square, and return them."""
     return (
         ops.assign(moment1, beta1 * moment1 + (1.0 - beta1) * gradient),
         ops.assign(moment2, beta2 * moment2 + (1.0 - beta2) * ops.square(gradient)),

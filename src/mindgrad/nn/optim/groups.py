@@ -15,7 +15,7 @@ _KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
 
 
 class Member(NamedTuple):
-    """One Parameter with the options of its group; ``None``: not set."""
+    """One Parameter with the options of its group; ``None`` means not set."""
 
     parameter: Parameter
     group: int
@@ -25,18 +25,18 @@ class Member(NamedTuple):
 
 
 def members(owner: str, parameters: Any) -> tuple[list[Member], bool]:
-    """The Parameters that ``parameters`` lists, in the order of updates, and whether it is made of groups.
+    """List the Parameters in the order of updates, and whether there are groups.
 
     Args:
-        owner: the optimizer that errors name.
-        parameters: an iterable of Parameters, or of dicts with the key ``params`` and any of ``lr``,
-            ``weight_decay`` and ``grad_centralization``; a dict of ``order_params`` alone gives the order.
+        owner: name of the optimizer in errors.
+        parameters: an iterable of Parameters, or of dicts with the key ``params`` and optionally ``lr``,
+            ``weight_decay`` and ``grad_centralization``. A dict with only ``order_params`` sets the order.
 
     Raises:
-        TypeError: it is nothing of these, or mixes them.
-        ValueError: it is empty, or ``order_params`` are not the Parameters of the groups.
-        KeyError: a group has another key, or no ``params``.
-        RuntimeError: a Parameter stands in two groups, or two Parameters have one name.
+        TypeError: If ``parameters`` is neither, or mixes Parameters and dicts.
+        ValueError: If it is empty, or ``order_params`` does not list the Parameters of the groups.
+        KeyError: If a group has an unknown key or does not have ``params``.
+        RuntimeError: If a Parameter occurs twice, or two Parameters have the same name.
     """
     listed = _listed(owner, "parameters", parameters)
     if all(isinstance(entry, Parameter) for entry in listed):

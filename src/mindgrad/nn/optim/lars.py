@@ -1,4 +1,4 @@
-"""Layer-wise adaptive rate scaling (LARS) wraps another optimizer."""
+"""Layer-wise adaptive rate scaling (LARS), a wrapper of another optimizer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LARS(Cell):
         coefficient (float): c, positive.
         use_clip (bool): whether to clip the factor.
         lars_filter (Callable): function of a Parameter that returns whether to scale its gradient. By
-            default, names with neither ``layernorm`` nor ``bias``.
+            default, it selects names with neither ``layernorm`` nor ``bias``.
 
     Inputs:
         gradients (tuple of Tensor): one gradient for each Parameter.

@@ -81,9 +81,9 @@ class Optimizer(Cell):
     function it becomes part of that function, which updates the Parameters in place.
 
     Args:
-        learning_rate (float, Tensor, iterable, or LearningRateSchedule): a number or 0-D Tensor; one rate for
-            each step (a list, another iterable, or a 1-D Tensor), whose last element is also used after the
-            end; or a :class:`LearningRateSchedule`.
+        learning_rate (float, Tensor, iterable, or LearningRateSchedule): a number or 0-D Tensor, a
+            :class:`LearningRateSchedule`, or one rate for each step (a list, another iterable, or a 1-D
+            Tensor). The last rate of a list is also used for all later steps.
         parameters (list of Parameter or list of dict): the Parameters in order, or groups of them: dicts with
             the key ``params`` and, optionally, ``lr``, ``weight_decay``, and ``grad_centralization`` (whether
             to subtract from a gradient its mean over all axes except the first). A dict
@@ -91,7 +91,7 @@ class Optimizer(Cell):
         weight_decay (float or Cell): factor of the Parameter, which is added to its gradient: a number, or a
             Cell that computes it from ``global_step``. Without groups it applies to the Parameters whose
             names contain neither ``beta`` nor ``gamma``.
-        loss_scale (float): factor by which the loss was multiplied; gradients are divided by it.
+        loss_scale (float): factor that the loss was multiplied by. Gradients are divided by it.
 
     Inputs:
         gradients (tuple or list of Tensor): one gradient for each Parameter, of its shape.
@@ -144,7 +144,7 @@ class Optimizer(Cell):
         self._hold_decays(weight_decay, entries)
         self.grad_centralization_flags = tuple([member.is_centralised for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
-        # names that optimizers written for MindSpore use
+        # names that optimizers written for MindSpore read
         self.global_step_increase_tensor = Tensor(1, dtype.int32)
         self.assignadd = ops.assign_add
         self.map_, self.map_reverse = ops.Map(), ops.Map(None, True)
@@ -218,7 +218,7 @@ class Optimizer(Cell):
             if id(parameter) not in trained:
                 parameter.name = prefix + parameter.name
 
-    # -- how it looks ----------------------------------------------------------------------------
+    # -- representation --------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
         """Return the number of Parameters, the learning rate, and changed settings."""
@@ -245,7 +245,7 @@ class Optimizer(Cell):
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         before = as_it_is(state.read(self.global_step))
         result = super()._run(*args, **kwargs)
-        # a step is counted once, also where the construct of a derived class does it or leaves it out
+        # count the step once, whether or not the construct of a derived class counts it
         if identity(state.read(self.global_step)) == identity(before):
             ops.assign_add(self.global_step, 1)
         return result
@@ -261,7 +261,7 @@ class Optimizer(Cell):
         )
 
     def _state(self, prefix: str, init: Any = "zeros") -> ParameterTuple:
-        """One Parameter like each trained one, named ``prefix.name``."""
+        """Create one Parameter like each trained one, named ``prefix.name``."""
         moments = self.parameters.clone(prefix, init)
         for parameter in moments:
             parameter.requires_grad = False
@@ -279,7 +279,10 @@ class Optimizer(Cell):
         return [ops.cast(g, p.dtype) for g, p in zip(gradients, self.parameters, strict=True)]
 
     def _rows(self, gradients: Any, *states: Sequence[Any], decayed: bool = True) -> list[tuple[Any, ...]]:
-        """For each Parameter: itself, its prepared gradient, its learning rate and its part of each state."""
+        """Return, for each Parameter, a tuple of all that its update needs.
+
+        The tuple has the Parameter, its prepared gradient, its learning rate, and its part of each state.
+        """
         prepared = self._prepared(gradients, decayed)
         return list(zip(self.parameters, prepared, self._rates(), *states, strict=True))
 
@@ -288,7 +291,7 @@ class Optimizer(Cell):
         rates = self.get_lr()
         return rates if isinstance(rates, tuple) else (rates,) * self.param_length
 
-    # -- what derived classes call ---------------------------------------------------------------
+    # -- methods for derived classes -------------------------------------------------------------
 
     def flatten_gradients(self, gradients: Any) -> tuple[Any, ...]:
         """Check gradients and return them as a tuple.
@@ -408,7 +411,7 @@ class Optimizer(Cell):
     def _is_dynamic_lr_or_weight_decay(self) -> bool:
         return self.dynamic_lr or self.dynamic_weight_decay
 
-    # -- what machines of MindSpore have ---------------------------------------------------------
+    # -- members of MindSpore for parameter servers and data parallelism -------------------------
 
     @property
     def unique(self) -> bool:
@@ -453,7 +456,7 @@ def _decay_at(decay: Any, step: Parameter) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A hyperparameter in a few words."""
+    """Format a hyperparameter briefly."""
     if isinstance(value, Tensor):
         value = value.value() if isinstance(value, Parameter) else value
         return f"{value.item():.6g}" if value.size == 1 else f"one of {value.size} per step"

@@ -1,4 +1,4 @@
-"""Learning rates of optimizers, as a Parameter or a Cell that computes them."""
+"""Learning rates of optimizers: a Parameter, or a Cell that computes the rate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ConstantRate", "ListedRate", "checked_rate", "held_rate"]
 
 
 class ListedRate(LearningRateSchedule):
-    """A schedule of listed rates, of which the last is used for all later steps."""
+    """A schedule of listed rates; the last rate is used for all later steps."""
 
     def __init__(self, values: np.ndarray, name: str) -> None:
         super().__init__(auto_prefix=False)
@@ -41,11 +41,11 @@ class ConstantRate(LearningRateSchedule):
 
 
 def checked_rate(owner: str, rate: Any) -> Any:
-    """A learning rate as a float, a 0-D Tensor, an array of rates, or a schedule.
+    """Convert a learning rate to a float, 0-D Tensor, array of rates, or schedule.
 
     Raises:
-        TypeError: it is nothing of these, nor an iterable of numbers.
-        ValueError: it is negative, not finite, empty, or has more than one axis.
+        TypeError: If ``rate`` is neither one of these nor an iterable of numbers.
+        ValueError: If a rate is negative or not finite, there are none, or a Tensor has several axes.
     """
     if isinstance(rate, LearningRateSchedule):
         return rate

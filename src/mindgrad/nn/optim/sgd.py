@@ -89,14 +89,14 @@ class SGD(Optimizer):
         return True
 
     def set_momentum(self, momentum: float) -> None:
-        """Change the momentum. It stays positive if it was positive, and 0 if it was 0.
+        """Change the momentum. It must stay positive, or stay 0.
 
         Args:
             momentum (float): the new μ.
         """
         factor = non_negative("SGD", "momentum", momentum)
         if (factor > 0) is not self.has_momentum:
-            raise ValueError("For 'SGD', momentum cannot be switched on or off: create a new optimizer.")
+            raise ValueError("For 'SGD', the momentum cannot change from 0 or to 0. Create a new optimizer.")
         self.momentum.set_data(Tensor(np.float32(factor)))
 
 

@@ -1,4 +1,4 @@
-"""Distributions and bijectors: densities and samples that are differentiated as any other function."""
+"""Probability distributions and bijectors, with differentiable densities."""
 
 from mindgrad.nn.probability import bijector, bnn_layers, distribution
 

@@ -1,4 +1,4 @@
-"""Layers of Bayesian nets: importable, and refused when they are called."""
+"""Names of MindSpore's layers of Bayesian nets, which raise an error when called."""
 
 from mindgrad._base.absent import absent
 

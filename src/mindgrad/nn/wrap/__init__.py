@@ -1,4 +1,4 @@
-"""Wrapper Cells add a loss, a gradient, or a training step to a net."""
+"""Wrapper Cells, which add a loss, a gradient, or a training step to a net."""
 
 from mindgrad.nn.wrap.cell_wrapper import (
     ParameterUpdate,

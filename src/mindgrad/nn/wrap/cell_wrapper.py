@@ -1,4 +1,4 @@
-"""Wrapper Cells add a loss, a gradient, or a training step to a net."""
+"""Wrapper Cells, which add a loss, a gradient, or a training step to a net."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ class WithGradCell(Cell):
 
 
 def loss_and_gradients(network: Any, weights: Any, inputs: Any, sens: Any = None) -> tuple[Any, Any]:
-    """Return ``(loss, gradients of sens · loss)``; ``sens`` of ``None`` is 1."""
+    """Return ``(loss, gradients of sens · loss)``; ``None`` for ``sens`` means 1."""
     if sens is None or (isinstance(sens, (int, float)) and sens == 1):
         return value_and_grad(network, None, weights)(*inputs)
 

@@ -18,15 +18,15 @@ __all__ = ["DistributedGradReducer", "gradient_reducer"]
 class DistributedGradReducer(Cell):
     """The sum or mean of gradients over the processes of a group.
 
-    With one process, gradients do not change. In a compiled step the sums are part of the program, which
-    combines them into messages of 32 MiB. In eager mode each call sends one message for each dtype. In the
+    With one process, gradients do not change. In a compiled step, the sums are part of the program, which
+    combines them into messages of 32 MiB. In eager mode, each call sends one message for each dtype. In the
     parallel mode ``"data_parallel"``, the reducer copies the Parameters of the group's first process to all
     processes when it is created.
 
     Args:
         parameters (iterable of Parameter): the Parameters of the gradients.
-        mean (bool): ``True`` averages, ``False`` sums. ``None``: the value of ``gradients_mean`` in
-            ``set_auto_parallel_context``, initially ``False``.
+        mean (bool): whether to average instead of sum. ``None`` uses ``gradients_mean`` of
+            ``set_auto_parallel_context``, which is initially ``False``.
         degree (int): divisor of an average. ``None``: the number of processes.
         fusion_type (int): accepted for compatibility; messages are always combined.
         group (str): name of the group. ``None``: all processes.

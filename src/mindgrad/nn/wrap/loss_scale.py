@@ -1,7 +1,8 @@
 """Loss scaling for float16: scale the loss, and skip steps with an overflow.
 
-Small gradients vanish in Float16. The loss is multiplied with a scale before it is differentiated and
-the gradients are divided by it; where one is infinite or NaN, the Parameters stay and the scale shrinks.
+Small gradients underflow in float16. Therefore the loss is multiplied by a scale before it is differentiated,
+and the gradients are divided by the scale. If a gradient is infinite or NaN, the Parameters do not change and
+the scale decreases.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def all_finite(tensors: Any) -> Any:
     return result
 
 
-#: of one gradient, 1 if an element is infinite or NaN, else 0, as Float32 of shape (1,); libraries import it
+#: 1 if an element of a gradient is infinite or NaN, else 0, as float32 of shape (1,); other libraries import
+#: it
 _grad_overflow = ops.MultitypeFuncGraph("grad_overflow")
 
 
@@ -149,15 +151,15 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     Args:
         network (Cell): network that returns its loss.
         optimizer (Optimizer): updates the Parameters with which it was created.
-        scale_sense (Tensor or Cell): the scale, a Tensor of one element; or a Cell that updates it, such as
+        scale_sense (Tensor or Cell): the scale, a Tensor of one element, or a Cell that updates it, such as
             :class:`DynamicLossScaleUpdateCell`.
 
     Inputs:
         inputs (Any): the inputs of ``network``.
 
     Outputs:
-        ``(loss, overflow, loss scale)``: the loss, not scaled; whether the step was skipped; and the scale of
-            this step.
+        ``(loss, overflow, loss scale)``: the loss without the scale, whether the step was skipped, and the
+        scale of this step.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -242,10 +244,10 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
 
 def unless(test: Any, action: Callable[[], Any]) -> None:
-    """``if not test: action()``, of which only what Parameters hold afterwards counts.
+    """Execute ``if not test: action()`` for an action that updates Parameters.
 
-    While a program is compiled, what is written is chosen element by element: XLA fuses that into the update,
-    where a branch would copy every Parameter and its state.
+    In a compiled function, the action always runs, and the updates are selected element by element. XLA fuses
+    the selection into the update; a branch would copy every Parameter and its state.
     """
     if not is_symbolic(test):
         if not test:

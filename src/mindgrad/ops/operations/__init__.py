@@ -1,6 +1,6 @@
-"""Operators as classes, MindSpore r1.x's spelling: ``ops.MatMul(transpose_b=True)(x, y)``.
+"""Operator classes of MindSpore r1.x, such as ``ops.MatMul()(x, y)``.
 
-Each fixes its attributes when it is made and applies the function of the same name when it is called.
+An object fixes the attributes of an operator, and a call applies the function of the same name.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -40,13 +40,13 @@ from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.registry import CLASSES as _CLASSES
 
 if _TYPE_CHECKING:
-    # the names are made from the registry, which a type checker does not follow
+    # the classes are created from the registry, which type checkers cannot follow
 
     def __getattr__(name: str) -> _Any: ...
 
 
 __all__ = ["Operation"]
-# modules write out the classes that compute more than one function does, and declare forms of functions
+# these modules define classes that differ from one function, and declare forms of functions
 for _module in (
     alignment_ops, array_ops, box_ops, collective_ops, custom_ops, later_ops, layer_ops, linalg_ops, loop_ops,
     loss_ops, math_ops, nn_ops, other_ops, part_ops, primitive, random_ops, rl_ops, sparse_ops, special_ops,

@@ -1,4 +1,4 @@
-"""The update of a cache of embeddings, as a class."""
+"""Operator class that updates a cache of embeddings."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ __all__ = ["UpdateCache"]
 
 
 def update_cache(input_x: Any, indices: Any, updates: Any, max_num: Any) -> Tensor:
-    """Rows of a Parameter written at those indices that are inside of ``[0, max_num)``, and at no others.
+    """Write rows of a Parameter; ignore indices outside ``[0, max_num)``.
 
     Args:
-        input_x: a Parameter of shape (rows, …).
+        input_x: Parameter of shape (rows, …).
         indices: integers of any shape.
-        updates: the rows, of shape (number of indices, …).
-        max_num: an int or integer tensor.
+        updates: new rows, of shape (number of indices, …).
+        max_num: int or integer tensor.
 
     Returns:
-        A tensor ``[0]``, of no use; the Parameter is assigned.
+        A tensor ``[0]``, as in MindSpore; the result is the new value of the Parameter.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the shape of ``updates`` does not fit.
+        TypeError: If an input does not have its type.
+        ValueError: If the shape of ``updates`` does not match.
     """
     x = operand(input_x, "UpdateCache")
     index, rows = layout.ravel(operand(indices, "UpdateCache")), x.shape[0]
     inside = comparison.logical_and(comparison.greater_equal(index, 0), comparison.less(index, max_num))
-    # what is left out is written to one row more, which is dropped
+    # ignored updates are written to an extra row, which is removed
     spare = joining.concat([x, zeros((1, *x.shape[1:]), x.dtype)])
     target = layout.expand_dims(indexing.where(inside, index, rows), 1)
     new = scattering.tensor_scatter_update(spare, target, updates)

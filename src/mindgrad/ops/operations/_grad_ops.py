@@ -1,6 +1,7 @@
-"""Derivatives as operators of their own, which MindSpore's rules are made of: refused when they are called.
+"""Names of MindSpore's derivative operators, which raise an error when called.
 
-``from mindspore.ops.operations import _grad_ops as G``: every name with ``Grad`` in it is there.
+MindSpore's own derivative rules consist of such operators. Programs can import the module as in MindSpore,
+``from mindspore.ops.operations import _grad_ops as G``, and every name that contains ``Grad`` exists.
 """
 
 from functools import cache

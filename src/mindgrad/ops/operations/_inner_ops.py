@@ -1,4 +1,4 @@
-"""Operators that MindSpore keeps for itself and programs import nevertheless."""
+"""Internal operators of MindSpore that programs import nevertheless."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MatrixSetDiag = operation(
 
 
 class TopTypeof(Primitive):
-    """The kind of a value in words, ``"Tensor"``, ``"Tuple"``, …; of one in an element type's place the type.
+    """The kind of a value as a string, such as ``"Tensor"`` or ``"Tuple"``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.operations._inner_ops import TopTypeof
@@ -31,7 +31,7 @@ class TopTypeof(Primitive):
     """
 
     def __init__(self, prim: Any = None) -> None:
-        """Nothing to set."""
+        """Do nothing."""
 
     def __call__(self, x: Any) -> str:
         kinds: list[tuple[type, str]] = [

@@ -1,7 +1,7 @@
-"""Operators of reinforcement learning and of cuDNN that programs import: most refuse to be called.
+"""Operators of reinforcement learning and cuDNN; most raise an error when called.
 
-Buffers, queues and environments are handles of MindSpore's own runtime; a program that keeps its experience
-in arrays or Parameters (``ops.BufferAppend``, ``BufferSample``) needs none of them.
+Buffers, queues, and environments are handles of MindSpore's own runtime. A program that stores its experience
+in arrays or Parameters (``ops.BufferAppend``, ``BufferSample``) does not need them.
 """
 
 from typing import Any
@@ -24,15 +24,15 @@ class DiscountedReturn(Primitive):
     """The discounted sums of later rewards: Rₜ = rewardₜ + gamma · (1 − doneₜ) · Rₜ₊₁.
 
     Args:
-        gamma: the discount.
+        gamma (float): discount factor.
 
     Inputs:
-        reward: a real tensor of shape (steps, …).
-        done: whether an episode ends with the step, of the same shape.
-        last_state_value: the value after the last step, of the shape of one step.
+        reward (Tensor): real tensor of shape (steps, …).
+        done (Tensor): whether an episode ends with the step; tensor of the same shape.
+        last_state_value (Tensor): value after the last step, of the shape of one step.
 
     Outputs:
-        Tensor of the shape and element type of ``reward``.
+        Tensor of the shape and dtype of ``reward``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.operations._rl_inner_ops import DiscountedReturn
@@ -64,7 +64,7 @@ _HANDLES = {
     "PriorityReplayBuffer": (("Create", "Push", "Sample", "Update", "Destroy"), _BUFFER),
     "ReservoirReplayBuffer": (("Create", "Push", "Sample", "Destroy"), _BUFFER),
     "Env": (("Create", "Reset", "Step"), "Write the environment in Python, between calls of the agent."),
-    "Mux": (("Send", "Receive"), "Use the functions of mindspore.communication.comm_func."),
+    "Mux": (("Send", "Receive"), "Use the functions of mindgrad.communication.comm_func."),
     "Batch": (("Assign", "Read"), "Assign the Parameters one by one with ops.assign."),
     "TensorsQueue": (
         ("Create", "Put", "Get", "Pop", "Clear", "Close", "Size"),

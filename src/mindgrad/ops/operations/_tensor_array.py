@@ -1,4 +1,4 @@
-"""Operators on arrays of tensors in MindSpore's own runtime are importable, and refuse to be called."""
+"""Names of MindSpore's tensor array operators, which raise an error when called."""
 
 from mindgrad._base.absent import absent
 

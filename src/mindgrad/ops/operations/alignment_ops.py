@@ -1,4 +1,4 @@
-"""Connectionist temporal classification, as classes: with labels of a sparse matrix, and greedy decoding."""
+"""Operator classes of connectionist temporal classification: loss and decoding."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sparse_ctc_loss(
     """Compute the CTC loss for labels of a sparse matrix, and its derivative.
 
     Args:
-        x (Tensor): logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        x (Tensor): logits of shape (t, n, c): time, batch, classes. The last class is the blank.
         labels_indices (Tensor): sequence and position of each label, integers of shape (k, 2).
         labels_values (Tensor): the k labels.
         sequence_length (Tensor): number of time steps of each sequence: n integers.
@@ -96,18 +96,18 @@ def ctc_greedy_decoder(
     """Decode the most likely class of each time step, as a sparse matrix.
 
     Args:
-        inputs (Tensor): logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        inputs (Tensor): logits of shape (t, n, c): time, batch, classes. The last class is the blank.
         sequence_length (Tensor): number of time steps of each sequence: n integers up to t.
         merge_repeated (bool): whether to merge repeated classes.
 
     Returns:
-        Sequence and position of each of k labels, of shape (k, 2); the labels, of shape (k,); the number of
-        sequences and the largest number of labels; and for each sequence −Σ of its largest logits, of shape
-        (n, 1).
+        tuple: four tensors. The sequence and position of each of k labels, of shape (k, 2). The labels, of
+            shape (k,). The number of sequences and the largest number of labels. For each sequence, minus
+            the sum of its largest logits, of shape (n, 1).
 
     Raises:
         TypeError: If an input does not have its type.
-        ValueError: If ``inputs`` has another shape, or a length is too large.
+        ValueError: If ``inputs`` is not 3-D, or a length is missing or too large.
         RuntimeError: If the values are unknown at compile time, because they determine the number of
             labels.
 

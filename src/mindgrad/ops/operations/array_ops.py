@@ -1,4 +1,4 @@
-"""Operators that make, move, join and look up elements, as classes."""
+"""Operator classes that create, move, join, split, and look up elements."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The generic class form of an operator: attributes fixed when it is made, inputs given when it is called.
+"""Create operator classes with attributes in the constructor and inputs in calls.
 
-One entry of a table makes one class: its name, the function that computes it, its attributes with what
-each must be, and an example. Names, order and defaults of attributes are MindSpore's.
+One table entry creates one class: its name, the function that computes it, its attributes with their types,
+and an example. Names, order, and defaults of attributes are MindSpore's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,13 @@ _REQUIRED = inspect.Parameter.empty
 
 
 class Attribute(NamedTuple):
-    """An attribute's check: ``check(value)`` gives the value to keep, or raises ``TypeError``."""
+    """Type and default of an attribute.
+
+    Attributes:
+        check: returns the value to store, or raises ``TypeError``.
+        words: the required type, for error messages.
+        default: the default value; ``inspect.Parameter.empty`` if the attribute is required.
+    """
 
     check: Callable[[Any], Any]
     words: str
@@ -135,17 +141,17 @@ def operation(
     prints: str = "",
     meaning: str = "",
 ) -> type[Operation]:
-    """The class of an operator.
+    """Create the class of an operator.
 
     Args:
-        module: the module in which the class is defined.
-        name: the class's name.
-        function: the function of ``mindgrad.ops`` that computes and documents it.
-        attributes: by name, in the order of the constructor.
-        run: ``run(operation, *inputs)`` where attributes are needed; by default ``function(*inputs)``.
-        example: an expression that uses the class; by default that of the function's documentation.
-        prints: what printing it shows.
-        meaning: summary and result of a class that does not compute the function: ``summary | result``.
+        module: module in which the class is defined.
+        name: name of the class.
+        function: function of ``mindgrad.ops`` that computes the result and documents the class.
+        attributes: attributes by name, in the order of the constructor.
+        run: ``run(operation, *inputs)``, if the attributes are needed; by default ``function(*inputs)``.
+        example: expression that uses the class; by default the example of the function.
+        prints: printed result of ``example``.
+        meaning: ``summary | result`` for a class that does not compute ``function``.
     """
     declared = attributes or {}
     used = inspect.unwrap(function) if run is None else run
@@ -173,12 +179,12 @@ def operation(
 
 
 def expose_classes(path: str, namespace: dict[str, Any], conversions: dict[str, Any] | None = None) -> None:
-    """Give a module the classes that are declared for its path, now and later.
+    """Add the operator classes that are declared for a path to a module.
 
     Args:
-        path: the path of the surface.
-        namespace: the globals of its module.
-        conversions: further names that forms use.
+        path: path of the classes in the registry, such as ``"ops.operations"``.
+        namespace: globals of the module.
+        conversions: other names that forms may use.
     """
 
     def install(forms: list[Form]) -> None:
@@ -190,7 +196,10 @@ def expose_classes(path: str, namespace: dict[str, Any], conversions: dict[str, 
 
 
 def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Operation]:
-    """The class of a form; the function behind one with attributes is defined when it is first called."""
+    """Create the class of a form.
+
+    If the form has attributes, the function that computes the operator is defined at the first call.
+    """
     if not form.arguments:
         example, _, prints = form.example.partition(" => ")
         return operation(module, form.name, form.function, example=example, prints=prints)
@@ -212,7 +221,7 @@ def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Opera
 
 def _defined(form: Form, reading: Reading, conversions: dict[str, Any]) -> Callable[..., Any]:
     text = definition(form.name, form.function, reading, is_class=True)
-    # fixed values and conversions are written in the names of the function's module, and element types
+    # fixed values and conversions may use names of the function's module and element types
     names = {**vars(dtype_names), **conversions, **inspect.unwrap(form.function).__globals__}
     scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
@@ -241,7 +250,7 @@ def _documentation_of(
 
 
 def _attribute(argument: Argument) -> Attribute:
-    """The attribute that an argument describes: ``keep_dims=False``, a bool as its default is."""
+    """The attribute that an argument of a form describes, such as ``keep_dims=False``."""
     default: tuple[Any, ...] = (_value(argument.default),) if argument.default else ()
     conversion, _, words = argument.conversion.partition("(")
     if conversion == "anything":
@@ -257,7 +266,7 @@ _PLAIN = frozenset({"None", "True", "False"})
 
 
 def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
-    """The signature of a constructor that takes these attributes."""
+    """The signature of a constructor with these attributes."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Signature(
         [inspect.Parameter(key, kind, default=each.default) for key, each in attributes.items()]
@@ -265,7 +274,7 @@ def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
 
 
 def classes(namespace: dict[str, Any]) -> list[str]:
-    """The names of the operators' classes in a module, for its ``__all__``."""
+    """The names of the operator classes in a module, for its ``__all__``."""
     return sorted(
         name
         for name, value in namespace.items()
@@ -274,7 +283,7 @@ def classes(namespace: dict[str, Any]) -> list[str]:
 
 
 def _counts(function: Any, skip: int) -> tuple[int, float]:
-    """The least and the largest number of positional inputs."""
+    """The smallest and the largest number of positional inputs."""
     if inspect.unwrap(function).__code__.co_flags & inspect.CO_VARARGS:
         return 0, float("inf")
     most = len(input_names(function, skip))
@@ -341,7 +350,7 @@ _WRONG = {
 
 
 def _by_name(names: Iterable[str], function: Callable[..., Any]) -> dict[str, str]:
-    """The parameters of a function by the attributes and inputs that are or have been called so."""
+    """Map attributes and inputs to parameters of a function, also by former names."""
     code = inspect.unwrap(function).__code__
     free = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     parameters = {name: name for name in names if name in free}
@@ -355,14 +364,14 @@ def _by_name(names: Iterable[str], function: Callable[..., Any]) -> dict[str, st
 def attribute_lines(
     doc: FunctionDoc, attributes: dict[str, Attribute], ignored: Collection[str] = ()
 ) -> list[str]:
-    """The entries of the attributes of a class that ``doc`` describes."""
+    """The docstring entries of the attributes of a class that ``doc`` describes."""
     return [
         doc.described(key, attribute.default, _TYPES.get(attribute.check, ""), is_ignored=key in ignored)
         for key, attribute in attributes.items()
     ]
 
 
-# --- what attributes must be -------------------------------------------------------------------------
+# --- types of attributes -----------------------------------------------------------------------------
 
 
 def boolean(default: Any = _REQUIRED) -> Attribute:
@@ -426,7 +435,7 @@ def element_type(default: Any = _REQUIRED) -> Attribute:
 
 
 def anything(words: str, default: Any = _REQUIRED) -> Attribute:
-    """An attribute that the function checks itself."""
+    """An attribute without a check; the function checks its value."""
     return Attribute(lambda value: value, words, default)
 
 
@@ -438,7 +447,7 @@ _ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
     "number": number,
     "text": text,
 }
-#: the types of attributes in docstrings, by their checks; a function documents the type of any other
+#: docstring types of attributes by their checks; other types are taken from the docstring of the function
 _TYPES: dict[Callable[[Any], Any], str] = {
     _boolean: "bool",
     _integer: "int",
@@ -447,7 +456,7 @@ _TYPES: dict[Callable[[Any], Any], str] = {
     _text: "str",
     as_dtype: "mindgrad.dtype",
 }
-#: the kind of an attribute whose default says it
+#: the constructor for an attribute by the type of its default
 _KINDS: dict[type, Callable[..., Attribute]] = {
     bool: boolean, int: integer, float: number, str: text, dtype_names.DType: element_type,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Boxes in images, and images resized, as classes."""
+"""Operator classes for resizing images, padding, and pooling with indices."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ResizeLinear1D = operation(
 
 def _padded(self: Any, x: Any, paddings: Any, constant_value: Any = None) -> Tensor:
     flat = paddings.asnumpy().tolist() if isinstance(paddings, Tensor) else list(paddings)
-    if not self.paddings_contiguous:  # all that stand before, then all that stand behind
+    if not self.paddings_contiguous:  # all paddings before, followed by all paddings after
         half = len(flat) // 2
         flat = [n for pair in zip(flat[:half], flat[half:], strict=True) for n in pair]
     return padding.pad(x, flat, self.mode, constant_value)

@@ -1,4 +1,4 @@
-"""Examples of functions become examples of classes: ``ops.softmax(x, 0)``, ``ops.Softmax(axis=0)(x)``."""
+"""Rewrite examples of functions, ``ops.softmax(x, 0)``, as ``ops.Softmax(0)(x)``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["class_example"]
 
 
 def class_path(form: Form) -> str:
-    """The path under which an example has the class of a form: ``ops.Softmax``."""
+    """The path of the class of a form in an example, such as ``ops.Softmax``."""
     return f"{'ops' if form.path == CLASSES else form.path}.{form.name}"
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Calls of the function become calls of the class, with the arguments divided."""
+    """Replace calls of a function by calls of a class, with the arguments divided."""
 
     def __init__(self, form: Form, reading: Reading, parameters: dict[str, str]) -> None:
         self.form, self.fixed = form, [each.name for each in reading.attributes]
@@ -40,12 +40,12 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def class_example(example: str, form: Form, reading: Reading, parameters: dict[str, str]) -> str:
-    """The example of a function with its calls as calls of the class that ``form`` describes.
+    """Replace the calls in a function's example by calls of the class of ``form``.
 
     Args:
         example: lines of a doctest.
-        form: the class's form.
-        reading: the form, read.
+        form: form of the class.
+        reading: the parsed form.
         parameters: the function's parameters by the names of attributes and inputs.
     """
     rewriter = _Rewriter(form, reading, parameters)

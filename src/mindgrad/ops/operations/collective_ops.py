@@ -1,4 +1,4 @@
-"""Collectives as classes: ``ops.AllReduce()(x)``, the sum of every process's ``x``."""
+"""Collectives as operator classes, such as ``ops.AllReduce()(x)``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _X = "(Tensor([1.0, 2.0]))"
 
 
 def _broadcast(self: Any, inputs: Any) -> Any:
-    if isinstance(inputs, tuple):  # as MindSpore takes and gives them
+    if isinstance(inputs, tuple):  # MindSpore accepts and returns a tuple
         return tuple(collectives.broadcast(x, self.root_rank, self.group) for x in inputs)
     return collectives.broadcast(inputs, self.root_rank, self.group)
 
@@ -43,7 +43,7 @@ class Barrier(Primitive):
         self.group = group
 
     def __call__(self) -> None:
-        """Wait."""
+        """Wait for the other processes."""
         collectives.barrier(self.group)
 
 
@@ -130,7 +130,7 @@ class Receive(Primitive):
         self.shape, self.dtype = tuple(shape), dtype
 
     def __call__(self, *before: Any) -> Any:
-        """Receive."""
+        """Receive the tensor."""
         first = before[0] if before and isinstance(before[0], Tensor) else None
         return collectives.received(self.shape, self.dtype, self.src_rank, self.group, first)
 

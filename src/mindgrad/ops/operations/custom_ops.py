@@ -1,4 +1,4 @@
-"""``Custom``: a Python function on NumPy arrays as an operator with its own derivative."""
+"""``Custom``, an operator that is a Python function of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Custom"]
 
 
 class Custom(Primitive):
-    """An operator that is a Python function on NumPy arrays, with its own derivative.
+    """An operator that is a Python function on NumPy arrays, with its derivative.
 
     Args:
         func (Callable): function of NumPy arrays, one per input; returns a NumPy array, or a tuple of them.
@@ -85,7 +85,7 @@ class Custom(Primitive):
         self._call = self._run if bprop is None else CustomDerivative(self._run, bprop, name_of(func))
 
     def __call__(self, *inputs: Any) -> Any:
-        """The result of ``func``."""
+        """Compute the result of ``func``."""
         return self._call(*[operand(x, "Custom") for x in inputs])
 
     def _run(self, *inputs: Tensor) -> Any:

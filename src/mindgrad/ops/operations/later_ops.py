@@ -1,4 +1,4 @@
-"""Classes that MindSpore has had since 2.0: counts, windows, columns of images, places in images."""
+"""Operator classes of MindSpore 2.x: counts, lookups, and columns of images."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Bincount = operation(
 
 
 def _counted(array: Any, size: Any, weights: Any) -> Tensor:
-    """Counts in bins up to ``size``; numbers beyond do not count."""
+    """Count the numbers below ``size``; ignore larger numbers."""
     bins = int(operand(size, "Bincount").host_array())
     found = ordering.bincount(array, weights, bins)
     return found[:bins]  # type: ignore[index]
@@ -53,7 +53,7 @@ ConjugateTranspose = operation(
     "EmbeddingLookup >>> ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4) => [[1.]\n [2.]]"
 )
 def looked_up_rows(table: Any, indices: Any, offset: Any) -> Tensor:
-    """Look up the rows ``indices − offset`` of a table; zeros outside.
+    """Look up the rows ``indices − offset`` of a table; zeros if out of range.
 
     Args:
         table (Tensor): the table.

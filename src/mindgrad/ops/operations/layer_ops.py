@@ -1,4 +1,4 @@
-"""Pooling and normalisation as operators: what layers of older programs are made of."""
+"""Pooling and normalization as operator classes, for layers of older programs."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ public(
     f" >>> ops.AdaptiveMaxPool2D(3)({_IMAGE})[0].shape => (1, 2, 3, 3)"
 )(pooling.adaptive_max_pool2d)
 
-# --- normalisation -----------------------------------------------------------------------------------
+# --- normalization -----------------------------------------------------------------------------------
 
 
 def _layer_norm(self: Any, x: Any, gamma: Any, beta: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """The normalised input, its mean and its variance over the axes from ``begin_norm_axis`` on."""
+    """Normalize over the axes ≥ ``begin_norm_axis``; return also mean and variance."""
     original = real_operand(x, "LayerNorm")
     first = normalize_axis(self.begin_norm_axis, original.ndim, "LayerNorm")
     params = normalize_axis(self.begin_params_axis, original.ndim, "LayerNorm")

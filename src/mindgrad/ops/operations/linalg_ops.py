@@ -1,4 +1,4 @@
-"""Linear algebra as classes."""
+"""Operator classes for linear algebra."""
 
 from __future__ import annotations
 

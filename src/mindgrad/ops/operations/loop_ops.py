@@ -1,7 +1,7 @@
-"""Loops as operators: ``ops.WhileLoop``, ``ops.ForiLoop`` and ``ops.Scan`` call Python functions repeatedly.
+"""Loops as operators: ``ops.WhileLoop``, ``ops.ForiLoop``, and ``ops.Scan``.
 
-They are Python's loops while operators run one by one, and the loops of a compiled function inside one, so
-that they are differentiated in every mode and to every order.
+In eager mode they are Python loops, and in a compiled function they are compiled loops. They are
+differentiable to any order in both modes.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def _check_unroll(owner: str, unroll: Any) -> None:
 
 
 class _Carried:
-    """The values that a loop of a compiled function passes from one iteration to the next.
+    """The values that a compiled loop passes from one iteration to the next.
 
     Args:
-        owner: the name of the operator, for errors.
-        values: the values before the first iteration.
-        names: what errors call them.
+        owner: name of the operator in errors.
+        values: values before the first iteration.
+        names: names of the values in errors.
     """
 
     def __init__(self, owner: str, values: tuple[Any, ...], names: tuple[str, ...]) -> None:
@@ -42,7 +42,7 @@ class _Carried:
         self.names = [f"{name} of {owner}" for name in names]
 
     def get(self) -> tuple[Any, ...]:
-        """The values now."""
+        """The current values."""
         return self.values
 
     def put(self, values: tuple[Any, ...]) -> None:
@@ -154,7 +154,7 @@ class Scan:
     Inputs:
         - **loop_func** (function) - called as ``loop_func(carry, x)``, returns ``(next carry, y)``.
         - **init** (Any) - the first carry: a Tensor, a number, or a tuple, list or dict of them.
-        - **xs** (tuple, list, Tensor or None) - the elements; of a Tensor its slices along the first axis.
+        - **xs** (tuple, list, Tensor or None) - the elements; a Tensor is divided along its first axis.
         - **length** (int, optional) - the number of elements; required if ``xs`` is ``None``. Default:
           ``None``.
         - **unroll** (bool) - accepted for compatibility: the compiler decides. Default: ``True``.
@@ -163,7 +163,8 @@ class Scan:
         A tuple of the last carry and the list of all ``y``.
 
     Raises:
-        TypeError: If ``loop_func`` is not callable, ``xs`` is of another type, or ``unroll`` is not a bool.
+        TypeError: If ``loop_func`` is not callable, ``xs`` has an unsupported type, or ``unroll`` is not a
+            bool.
         ValueError: If ``length`` is not the number of elements of ``xs``, or both are ``None``.
 
     See Also:

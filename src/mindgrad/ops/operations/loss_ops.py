@@ -1,4 +1,4 @@
-"""Losses as operators: what ``nn.loss`` and older programs are made of."""
+"""Losses as operator classes, for ``nn.loss`` and older programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arithmetic, elementwise functions, comparisons, reductions and matrix products, as classes."""
+"""Operator classes for arithmetic, comparisons, reductions, and matrix products."""
 
 from __future__ import annotations
 

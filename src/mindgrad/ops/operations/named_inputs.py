@@ -1,7 +1,7 @@
-"""Inputs of an operator's class that are given by name: ``ops.ReduceSum()(x, axis=1)``.
+"""Inputs of operator classes by name, as in ``ops.ReduceSum()(x, axis=1)``.
 
-MindSpore has renamed inputs from release to release (``input_x``, ``x``, ``input``). An input can be given
-by the name that the function behind the class has, or by any name that stood for the same thing.
+MindSpore has renamed inputs from release to release (``input_x``, ``x``, ``input``). An input can be passed
+by the parameter name of the function that computes the operator, or by a synonym of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mindgrad.ops.define import NOT_GIVEN
 
 __all__ = ["input_names", "meant", "optional_inputs", "with_named"]
 
-#: names that have stood for one thing; a name may be in several groups
+#: groups of synonyms; a name may be in several groups
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
@@ -36,13 +36,13 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
 
 
 def input_names(function: Callable[..., Any], skip: int) -> list[str]:
-    """The names of a function's positional arguments, without the first ``skip``."""
+    """The names of a function's positional parameters, without the first ``skip``."""
     code = inspect.unwrap(function).__code__
     return list(code.co_varnames[skip : code.co_argcount])
 
 
 def optional_inputs(function: Callable[..., Any]) -> dict[str, Any]:
-    """The defaults of the positional arguments that a call may leave out."""
+    """The defaults of the positional parameters that a call may omit."""
     defaults = inspect.unwrap(function).__defaults__ or ()
     names = input_names(function, 0)
     pairs = zip(names[len(names) - len(defaults) :], defaults, strict=True)
@@ -52,10 +52,10 @@ def optional_inputs(function: Callable[..., Any]) -> dict[str, Any]:
 def with_named(
     operator: str, function: Callable[..., Any], skip: int, inputs: tuple[Any, ...], named: dict[str, Any]
 ) -> list[Any]:
-    """All inputs in order, the first ones from ``inputs``, the others by their names from ``named``.
+    """Order inputs passed by position (``inputs``) and by name (``named``).
 
     Raises:
-        TypeError: a name stands for no input, or an input is missing or given twice.
+        TypeError: If a name is unknown, or an input is missing or passed twice.
 
     >>> from mindgrad.ops.operations.named_inputs import with_named
     >>> with_named("Gather", lambda x, indices, axis: None, 0, ("x",), {"axis": 0, "input_indices": "i"})
@@ -82,5 +82,5 @@ def with_named(
 
 
 def meant(name: str, free: list[str]) -> str | None:
-    """The input in ``free`` that ``name`` has stood for."""
+    """The parameter in ``free`` that ``name`` is a synonym of."""
     return next((own for group in _SYNONYMS if name in group for own in free if own in group), None)

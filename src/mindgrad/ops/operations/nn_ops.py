@@ -1,4 +1,4 @@
-"""Activations, convolutions and what else layers are made of, as classes."""
+"""Operator classes for layers: convolutions, padding, losses, and normalization."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ Pad = operation(
     example="ops.Pad(((1, 0),))(Tensor([1.0, 2.0]))", prints="[0. 1. 2.]",
 )  # fmt: skip
 
-# --- losses and normalisation ------------------------------------------------------------------------
+# --- losses and normalization ------------------------------------------------------------------------
 
 L2Loss = operation(
     __name__, "L2Loss", math.square,
@@ -133,7 +133,7 @@ L2Loss = operation(
 
 
 def _normalised(self: Any, x: Any) -> Any:
-    size = statistics.vector_norm(x, 2, self.axis, True)  # whose square would overflow before it does
+    size = statistics.vector_norm(x, 2, self.axis, True)  # no overflow, unlike the sum of squares
     return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 
 

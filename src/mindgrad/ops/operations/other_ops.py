@@ -1,4 +1,4 @@
-"""Assignment to Parameters, and what lets gradients through or not, as classes."""
+"""Operator classes for summaries, which have no effect, and hooks of gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups, parts of Parameters, rearranged space, sequences and bands of matrices, as classes."""
+"""Operator classes for cumulative logsumexp, mirror padding, and shapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mindgrad.ops.operations.base import (
 )
 from mindgrad.ops.registry import public
 
-# --- vectors -----------------------------------------------------------------------------------------
+# --- cumulative reductions ---------------------------------------------------------------------------
 
 
 @public(
@@ -49,7 +49,7 @@ def running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tens
     return movement.flip(sums, (dim,)) if reverse else sums
 
 
-# --- space, channels, batch ------------------------------------------------------------------------------
+# --- padding ---------------------------------------------------------------------------------------------
 
 
 def _mirrored(self: Any, x: Any, paddings: Any) -> Any:

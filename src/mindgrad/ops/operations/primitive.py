@@ -1,4 +1,4 @@
-"""``Primitive`` has the methods that MindSpore programs call on operators, and refuses to be derived from."""
+"""Base classes of operators in MindSpore's API; user code cannot derive from them."""
 
 from __future__ import annotations
 
@@ -44,43 +44,46 @@ class Primitive:
 
     @property
     def name(self) -> str:
-        """The operator's name."""
+        """The name of the operator."""
         return type(self).__name__
 
-    #: the strategies of inputs and of results, as :meth:`shard` was given them
+    #: the arguments of :meth:`shard`: strategies of inputs and of results
     strategies: tuple[Any, Any] | None = None
 
-    # one process and one compiler: what chooses among several changes nothing here
+    # mindgrad has one compiler, so the attributes that select a device or a backend have no effect
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
-        """Accepted for compatibility (``"primitive_target"`` and the like); gives the operator itself."""
+        """Return the operator; attributes are accepted for compatibility only."""
         return self
 
     def set_device(self, device_target: str) -> Self:
-        """Accepted for compatibility: a program runs on one device; gives the operator itself."""
+        """Return the operator; the device is accepted for compatibility only."""
         return self
 
     def set_stage(self, stage: int) -> Self:
-        """Accepted for compatibility; gives the operator itself."""
+        """Return the operator; the stage is accepted for compatibility only."""
         return self
 
     def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Self:
-        """Divide the operator's tensors among the devices of a compiled program; gives the operator itself.
+        """Divide the operator's tensors among the devices of a compiled function.
 
-        XLA's partitioner divides what is computed and inserts the communication. Where programs are not
-        divided (``set_auto_parallel_context``), and in PYNATIVE_MODE, where each operator runs at once on
-        one device, strategies change nothing; values are the same.
+        XLA's partitioner divides the computation and inserts the communication. Strategies do not change
+        values. They have no effect in PYNATIVE_MODE, where each operator runs on one device, or if compiled
+        functions are not divided (see ``set_auto_parallel_context``).
 
         Args:
-            in_strategy: a tuple with, for each tensor among the inputs, a tuple of the numbers of slices of
-                its axes, a ``Layout``, or ``None``, with which the partitioner chooses.
-            out_strategy: the same for the results; by default a product of matrices has the slices of its
-                operands, and of other results the partitioner chooses.
+            in_strategy (tuple or None): one entry for each tensor among the inputs: a tuple with the number
+                of slices of each axis, a ``Layout``, or ``None`` to let the partitioner choose.
+            out_strategy (tuple or None): one such entry for each result. By default, the result of a matrix
+                product is divided like its operands, and the partitioner chooses for other results.
+
+        Returns:
+            The operator.
 
         Raises:
-            TypeError: a strategy is of another type.
-            ValueError: a number of slices is not positive; in a call, a strategy does not fit the tensors'
-                shapes, the other strategies or the number of devices.
+            TypeError: If a strategy does not have its type.
+            ValueError: If a number of slices is not positive; in a call, if a strategy does not match the
+                shapes of the tensors, the other strategies, or the number of devices.
 
         >>> from mindgrad import Tensor, ops
         >>> product = ops.MatMul().shard(((2, 1), (1, 2)))
@@ -97,7 +100,7 @@ class Primitive:
         return self
 
     def recompute(self, mode: bool = True) -> Self:
-        """Accepted for compatibility: the compiler chooses residuals; gives the operator itself."""
+        """Return the operator; the compiler decides which residuals to recompute."""
         return self
 
 
@@ -135,4 +138,4 @@ def prim_attr_register(fn: Callable[..., Any]) -> NoReturn:
     Raises:
         TypeError: If it is called.
     """
-    _refuse(f"what {getattr(fn, '__qualname__', fn)} initialises")
+    _refuse(f"the class with the constructor {getattr(fn, '__qualname__', fn)}")

@@ -1,4 +1,4 @@
-"""Random numbers and dropout as classes; ``seed`` and ``seed2`` are seeds of the operator's own."""
+"""Random numbers and dropout as operator classes, with seeds of each operator."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ Randperm = operation(
     example="ops.Randperm(3, -1)(Tensor([1]))", prints="[ 0 -1 -1]",
 )  # fmt: skip
 
-# MindSpore's mask has a bit for each element; here it is a truth value
+# MindSpore's mask has one bit for each element; mindgrad's mask has one Boolean
 DropoutGenMask = operation(
     __name__, "DropoutGenMask", dropping.dropout, attributes={"Seed0": integer(0), "Seed1": integer(0)},
     meaning="Draw a random mask of the elements to keep. | Boolean tensor of the given shape.",

@@ -1,7 +1,7 @@
-"""Ring buffers of experiences: tensors whose rows are appended, read and drawn, as classes of MindSpore r1.x.
+"""Ring buffers for reinforcement learning, as operator classes of MindSpore r1.x.
 
-A buffer is a list of tensors of ``capacity`` rows; ``count`` rows are in use, from the row ``head`` on and
-around. Appending changes the tensors, ``count`` and ``head`` in place.
+A buffer is a list of tensors with ``capacity`` rows each. ``count`` consecutive rows are in use, starting at
+the row ``head`` and wrapping around. Appending changes the tensors, ``count``, and ``head`` in place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Operators of sparse tensors whose indices, values and shape are given one by one, as classes."""
+"""Operator classes for sparse tensors with separate indices, values, and shape."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _sparse(owner: str, indices: Any, values: Any, shape: Any) -> COOTensor:
 
 
 def _segments(name: str, power: float, number: str, prints: str) -> str:
-    """The form of the class that sums rows over segments; ``number`` is that of segments in the example."""
+    """Describe a class that sums rows over segments; ``number`` is for the example."""
     inputs, value = ("num_segments", "num_segments") if number else ("", "None")
     return (
         f"{name}()(x, indices, segment_ids, {inputs})(operator='{name}', num_segments={value}, power={power})"

@@ -1,4 +1,4 @@
-"""Transforms of signals as classes."""
+"""Operator classes for signal transforms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mindgrad.ops.operations.base import anything, boolean, classes, integer, op
 
 
 def _transform(self: Any, x: Any) -> Any:
-    """The transform over the last ``signal_ndim`` axes that the attributes name."""
+    """Compute the transform over the last ``signal_ndim`` axes."""
     x = operand(x, "FFTWithSize")
     axes = tuple(range(-self.signal_ndim, 0))
     if not self.real:

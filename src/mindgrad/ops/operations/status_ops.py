@@ -1,8 +1,8 @@
-"""Overflow, seen by its results: ``FloatStatus``, and the flags of Ascend, which other devices do not have.
+"""Overflow checks of results: ``FloatStatus``, and Ascend's overflow flags.
 
-Training loops on Ascend set a flag, compute, and read it; on other devices they ask whether results are
-finite. Here the flags are those of nothing: they stay 0, and a loop that relies on them never skips a step.
-The layer ``nn.TrainOneStepWithLossScaleCell`` asks the gradients.
+Training loops on Ascend clear a flag, compute, and read the flag. On other devices, they check whether
+results are finite. mindgrad has no such flags: the operators return 0, so a loop that relies on them never
+skips a step. The layer ``nn.TrainOneStepWithLossScaleCell`` checks the gradients.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def spacing(x: Any) -> Tensor:
 
 @public("NPUAllocFloatStatus")
 def flag_of_zeros() -> Tensor:
-    """Return Ascend's overflow flags, none of which is set: eight zeros.
+    """Return Ascend's overflow flags, eight zeros, because no flag is ever set.
 
     Returns:
         float32 tensor of shape (8,).
@@ -83,7 +83,7 @@ def flag_of_zeros() -> Tensor:
 
 @public("NPUGetFloatStatus", "NPUClearFloatStatus >>> ops.NPUClearFloatStatus()(Tensor([0.0])) => [0.]")
 def flag_unchanged(x: Any) -> Tensor:
-    """Return Ascend's overflow flags unchanged; other devices have none.
+    """Return Ascend's overflow flags unchanged; other devices do not have them.
 
     Args:
         x (Tensor): result of ``NPUAllocFloatStatus``.
@@ -126,5 +126,5 @@ _ABSENT = [
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 
-#: `ops.identity` is the function
+#: `ops.identity` is the function, so the class is not exported
 __all__ = list(_ABSENT + [name for name in classes(globals()) if name != "identity"])

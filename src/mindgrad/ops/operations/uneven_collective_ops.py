@@ -1,4 +1,4 @@
-"""Uneven collectives as classes: parts of different sizes, neighbours, several messages at a time."""
+"""Operator classes for parts of different sizes, neighbors, and several messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _X = "(Tensor([1.0, 2.0]), [2]"
 
 
 def _in_blocks(tensor: Any, block_size: int) -> Any:
-    """A flat tensor with a row for each block."""
+    """Reshape a flat tensor to one row per block."""
     return tensor if block_size == 1 else tensor.reshape(-1, block_size)
 
 
@@ -72,8 +72,8 @@ class NeighborExchange(Primitive):
 
     Raises:
         TypeError: If an input is not a tuple of tensors of ``recv_type``.
-        ValueError: If a rank does not exist, or shapes are not the declared ones or not the ones that
-            another process expects.
+        ValueError: If a rank does not exist, or shapes differ from the declared shapes or from the shapes
+            that another process expects.
 
     >>> import mindgrad as ms
     >>> from mindgrad import Tensor, ops

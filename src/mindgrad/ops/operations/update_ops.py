@@ -1,4 +1,7 @@
-"""Update rules of optimisers as classes: ``ops.ApplyMomentum()(w, v, 0.1, g, 0.9)`` assigns w and v."""
+"""Update rules of optimizers as operator classes, such as ``ops.ApplyMomentum``.
+
+``ops.ApplyMomentum()(w, v, 0.1, g, 0.9)`` assigns new values to w and v.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bijectors: increasing or decreasing functions with their inverses and the logarithms of their slopes."""
+"""Bijectors: invertible functions with their inverses and logarithms of slopes."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.nn.probability.bijector.bijector import Bijector, Invert

@@ -1,4 +1,4 @@
-"""The Bijector is a function with its inverse and the logarithm of its slope."""
+"""Base class of bijectors: invertible functions with the logarithm of their slope."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ __all__ = ["Bijector", "Invert"]
 
 
 class Bijector(Cell):
-    """A function f with its inverse, and the logarithm of its slope.
+    """An invertible function f, with its inverse and the logarithm of its slope.
 
     A derived class defines ``_forward``, ``_inverse`` and ``_forward_log_jacobian``.
 
     Args:
-        is_constant_jacobian: whether the slope is the same everywhere.
-        is_injective: whether it is injective.
-        name: its name.
-        dtype: the element type of its parameters, by default Float32.
-        param: its parameters by name; or, as programs write, ``dict(locals())`` of the constructor, in which
-            ``"param"`` holds them.
+        is_constant_jacobian (bool, optional): whether the slope is constant. Default: ``False``.
+        is_injective (bool, optional): whether f is injective. Default: ``True``.
+        name (str or None, optional): name of the bijector. Default: ``None``, the name of the class.
+        dtype (mindgrad.dtype or None, optional): element type of the parameters. Default: ``None``, float32.
+        param (dict or None, optional): parameters by name. MindSpore programs may pass ``dict(locals())`` of
+            the constructor instead, which contains the parameters as ``"param"``. Default: ``None``.
 
     Inputs:
-        A Distribution, which gives the :class:`~mindgrad.nn.probability.distribution.TransformedDistribution`
-        of f(x), or the name of a method and its argument.
+        A Distribution of x, for which the call returns the
+        :class:`~mindgrad.nn.probability.distribution.TransformedDistribution` of f(x), or the name of a
+        method, followed by its argument.
 
     Raises:
-        TypeError: a value is no Tensor, or the first input is something else.
+        TypeError: If a value is not a Tensor, or a parameter is neither a number nor a Tensor.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -66,7 +67,7 @@ class Bijector(Cell):
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the bijector."""
         return self._name
 
     @property
@@ -76,12 +77,12 @@ class Bijector(Cell):
 
     @property
     def is_constant_jacobian(self) -> bool:
-        """Whether the slope is the same everywhere."""
+        """Whether the slope is constant."""
         return self._is_constant_jacobian
 
     @property
     def is_injective(self) -> bool:
-        """Whether it is injective."""
+        """Whether f is injective."""
         return self._is_injective
 
     def _checked(self, value: Any) -> Any:
@@ -125,7 +126,7 @@ class Bijector(Cell):
         return super().__call__(*args, **kwargs)
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """The result of the method ``name``."""
+        """Call the method ``name``."""
         return getattr(self, name)(*args, **kwargs)
 
 
@@ -133,8 +134,9 @@ class Invert(Bijector):
     """The inverse of a bijector.
 
     Args:
-        bijector: a bijector.
-        name: its name, by default that of the bijector with ``Invert`` in front.
+        bijector (Bijector): the bijector to invert.
+        name (str, optional): name. Default: ``""``, which means ``Invert`` followed by the name of
+            ``bijector``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -151,7 +153,7 @@ class Invert(Bijector):
 
     @property
     def bijector(self) -> Bijector:
-        """The bijector whose inverse it is."""
+        """The original bijector."""
         return self._bijector
 
     def _forward(self, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Bijectors of one formula: exponential, power, affine map, softplus and Gumbel's distribution function."""
+"""Bijectors: Exp, PowerTransform, ScalarAffine, Softplus, and GumbelCDF."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Exp", "GumbelCDF", "PowerTransform", "ScalarAffine", "Softplus"]
 
 
 class PowerTransform(Bijector):
-    """f(x) = (1 + c x) to the power of 1 / c, and exp x for c = 0.
+    """f(x) = (1 + c x)^(1 / c), and exp x for c = 0.
 
     Args:
-        power: c, at least 0.
-        name: its name.
+        power (number, optional): c, at least 0. Default: ``0.0``.
+        name (str, optional): name of the bijector.
 
     Raises:
-        ValueError: ``power`` is below 0.
+        ValueError: If ``power`` is negative.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -37,7 +37,7 @@ class PowerTransform(Bijector):
 
     @property
     def power(self) -> float:
-        """c."""
+        """The parameter c."""
         return self._power
 
     def _forward(self, value: Any) -> Any:
@@ -63,7 +63,7 @@ class Exp(PowerTransform):
     """f(x) = exp x.
 
     Args:
-        name: its name.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -79,9 +79,9 @@ class ScalarAffine(Bijector):
     """f(x) = scale · x + shift.
 
     Args:
-        scale: the slope, not 0.
-        shift: what is added.
-        name: its name.
+        scale (number, array, or Tensor, optional): slope, nonzero. Default: ``1.0``.
+        shift (number, array, or Tensor, optional): constant term. Default: ``0.0``.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -99,7 +99,7 @@ class ScalarAffine(Bijector):
 
     @property
     def shift(self) -> Any:
-        """The number that is added."""
+        """The constant term."""
         return self._shift
 
     def _forward(self, value: Any) -> Any:
@@ -119,8 +119,8 @@ class Softplus(Bijector):
     """f(x) = log(1 + exp(k x)) / k.
 
     Args:
-        sharpness: k, not 0.
-        name: its name.
+        sharpness (number, array, or Tensor, optional): k, nonzero. Default: ``1.0``.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -133,7 +133,7 @@ class Softplus(Bijector):
 
     @property
     def sharpness(self) -> Any:
-        """k."""
+        """The parameter k."""
         return self._sharpness
 
     def _forward(self, value: Any) -> Any:
@@ -151,12 +151,12 @@ class Softplus(Bijector):
 
 
 class GumbelCDF(Bijector):
-    """f(x) = exp(−exp(−(x − loc) / scale)), Gumbel's distribution function.
+    """f(x) = exp(−exp(−(x − loc) / scale)), the distribution function of Gumbel.
 
     Args:
-        loc: the mode.
-        scale: the scale, above 0.
-        name: its name.
+        loc (number, array, or Tensor, optional): mode. Default: ``0.0``.
+        scale (number, array, or Tensor, optional): scale, above 0. Default: ``1.0``.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector

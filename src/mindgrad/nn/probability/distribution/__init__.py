@@ -1,4 +1,4 @@
-"""Distributions: ``prob``, ``log_prob``, ``cdf``, moments, entropies, divergences and samples."""
+"""Distributions with densities, probabilities, moments, divergences, and samples."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.nn.probability.distribution.discrete import Bernoulli, Categorical, Geometric, Poisson

@@ -1,7 +1,6 @@
-"""Distributions of integers: Bernoulli, geometric, Poisson and categorical numbers.
+"""Discrete distributions: Bernoulli, geometric, Poisson, and categorical.
 
-Values are taken as floats; between two integers ``cdf`` is that of the lower one. Samples are constants for
-derivatives.
+Values are floats. Between two integers, ``cdf`` is the value at the lower one. Samples have no derivative.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class _Chance(Distribution):
 
 
 class Bernoulli(_Chance):
-    """1 with a probability, else 0.
+    """The Bernoulli distribution: 1 with probability ``probs``, else 0.
 
     Args:
-        probs: the probability, in [0, 1].
+        probs (number, array, or Tensor, optional): probability of 1, in [0, 1].
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -85,10 +84,10 @@ class Bernoulli(_Chance):
 
 
 class Geometric(_Chance):
-    """The number of failures in front of the first success.
+    """The geometric distribution: number of failures before the first success.
 
     Args:
-        probs: the probability of success, in (0, 1].
+        probs (number, array, or Tensor, optional): probability of success, in (0, 1].
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -139,14 +138,14 @@ class Geometric(_Chance):
 
 
 class Poisson(Distribution):
-    """Counts of events that are independent of each other.
+    """The Poisson distribution: number of independent events.
 
     Args:
-        rate: the mean, above 0.
+        rate (number, array, or Tensor, optional): mean, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     Raises:
-        NotImplementedError: ``entropy`` is asked for.
+        NotImplementedError: If ``entropy`` is called.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability.distribution import Poisson
@@ -169,7 +168,7 @@ class Poisson(Distribution):
         return ops.where(is_count, ops.xlogy(count, rate) - rate - ops.lgamma(count + 1.0), _NONE)
 
     def _cdf(self, value: Any, rate: Any) -> Any:
-        count = ops.floor(value) + 1.0  # waiting times of so many events are gamma numbers
+        count = ops.floor(value) + 1.0  # the waiting time of `count` events has a gamma distribution
         return ops.where(count > 0.0, ops.igammac(ops.where(count > 0.0, count, 1.0), rate), 0.0)
 
     def _survival(self, value: Any, rate: Any) -> Any:
@@ -202,10 +201,11 @@ class Poisson(Distribution):
 
 
 class Categorical(Distribution):
-    """The number of a category.
+    """The categorical distribution: index of a category.
 
     Args:
-        probs: the probabilities of k categories, of shape (…, k); their sum is 1.
+        probs (array or Tensor, optional): probabilities of k categories, of shape (…, k); their sum over the
+            last axis is 1.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

@@ -1,7 +1,8 @@
-"""The Distribution computes everything from what a class defines of it: a log density, moments, samples.
+"""Base class of probability distributions: densities, moments, and samples.
 
-A derived class names its parameters and defines ``_log_prob(value, *parameters)`` and what else there is.
-From these follow ``prob``, ``sd`` or ``var``, ``survival_function``, the logarithms and ``cross_entropy``.
+A derived class names its parameters and defines ``_log_prob(value, *parameters)`` and, if available, other
+methods such as ``_cdf`` or ``_mean``. The base class derives ``prob``, ``sd`` or ``var``,
+``survival_function``, the logarithms, and ``cross_entropy`` from them.
 """
 
 from __future__ import annotations
@@ -22,22 +23,25 @@ __all__ = ["Distribution", "above_zero", "in_unit_interval"]
 
 
 class Distribution(Cell):
-    """A distribution, whose parameters are given when it is made, or in each call.
+    """A distribution with parameters from the constructor or from each call.
+
+    A parameter that is ``None`` in the constructor must be an argument of each call.
 
     Args:
-        seed: a seed of its own, ``None`` or 0 for none.
-        dtype: the element type of its samples.
-        name: its name.
-        param: the parameters by name: numbers, arrays, Tensors, Parameters, or ``None``.
+        seed (int or None): seed of this distribution; ``None`` or 0 for none.
+        dtype (mindgrad.dtype): element type of the samples.
+        name (str): name of the distribution.
+        param (dict, optional): parameters by name: numbers, arrays, Tensors, Parameters, or ``None``.
+            Default: ``None``.
 
     Inputs:
-        ``name``: one of the methods, and its arguments: ``normal("log_prob", value)``.
+        ``name``: name of a method, followed by its arguments: ``normal("log_prob", value)``.
 
     Raises:
-        TypeError: an argument is of another type, or a parameter was given neither to the distribution nor to
-            the call.
-        ValueError: a parameter is out of range.
-        NotImplementedError: the distribution does not have the method.
+        TypeError: If an argument has an unsupported type, or a parameter is missing in both the constructor
+            and the call.
+        ValueError: If a parameter is out of range.
+        NotImplementedError: If the distribution does not have the method.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability.distribution import Normal
@@ -48,7 +52,7 @@ class Distribution(Cell):
 
     #: the names of the parameters, in the order of calls
     parameter_names: tuple[str, ...] = ()
-    #: what a parameter has to fulfil, and in words
+    #: for each constrained parameter: a test of its values, and the condition in words for error messages
     conditions: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {}
     is_discrete = False
 
@@ -85,11 +89,11 @@ class Distribution(Cell):
                 raise ValueError(f"For '{owner}', the '{key}' must be {words}, but got {tensor.asnumpy()}.")
         return tensor
 
-    # -- what it is -----------------------------------------------------------------------------
+    # -- attributes and parameters ----------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the distribution."""
         return self._name
 
     @property
@@ -99,12 +103,12 @@ class Distribution(Cell):
 
     @property
     def seed(self) -> int:
-        """The seed of its own, 0 for none."""
+        """The seed of this distribution, 0 for none."""
         return self._seed
 
     @property
     def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape that its parameters have together; ``None`` if some are given in calls."""
+        """The broadcast shape of the parameters; ``None`` if calls pass some of them."""
         values = [getattr(self, f"_{key}_value") for key in self.parameter_names]
         if any(value is None for value in values):
             return None
@@ -112,20 +116,20 @@ class Distribution(Cell):
 
     @property
     def is_scalar_batch(self) -> bool:
-        """Whether it is one distribution and not a batch of them."""
+        """Whether it is a single distribution, not a batch of them."""
         return self.batch_shape == ()
 
     @property
     def broadcast_shape(self) -> tuple[int, ...] | None:
-        """As :attr:`batch_shape`."""
+        """The same as :attr:`batch_shape`."""
         return self.batch_shape
 
     def get_dist_type(self) -> str:
-        """The kind of distribution, as :meth:`kl_loss` takes it."""
+        """The kind of distribution, as :meth:`kl_loss` expects it."""
         return type(self).__name__
 
     def get_dist_args(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Its parameters, those of the call where they are given."""
+        """The parameters, where arguments of the call replace the distribution's own."""
         return tuple(self._arguments("get_dist_args", args, kwargs))
 
     def _arguments(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -154,7 +158,7 @@ class Distribution(Cell):
         return ops.cast(value, self._real)
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """The result of the method ``name``."""
+        """Call the method ``name``."""
         return getattr(self, name)(*args, **kwargs)
 
     # -- densities ------------------------------------------------------------------------------
@@ -168,7 +172,7 @@ class Distribution(Cell):
         return self._log_prob(self._number(value), *self._arguments("log_prob", args, kwargs))
 
     def cdf(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of a number up to ``value``."""
+        """The probability of a sample less than or equal to ``value``."""
         return self._cdf(self._number(value), *self._arguments("cdf", args, kwargs))
 
     def log_cdf(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -176,7 +180,7 @@ class Distribution(Cell):
         return self._log_cdf(self._number(value), *self._arguments("log_cdf", args, kwargs))
 
     def survival_function(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
-        """The probability of a number above ``value``."""
+        """The probability of a sample greater than ``value``."""
         return self._survival(self._number(value), *self._arguments("survival_function", args, kwargs))
 
     def log_survival(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -200,7 +204,7 @@ class Distribution(Cell):
 
     def _log_survival(self, value: Any, *parameters: Any) -> Any:
         survival = self._survival(value, *parameters)
-        is_near_one = survival > 0.5  # its rounding would be a large part of a small logarithm
+        is_near_one = survival > 0.5  # the rounding error of `survival` would dominate its small logarithm
         below = ops.where(is_near_one, self._cdf(value, *parameters), 0.0)
         return ops.where(is_near_one, ops.log1p(-below), ops.log(survival))
 
@@ -219,11 +223,11 @@ class Distribution(Cell):
         return self._var(*self._arguments("var", args, kwargs))
 
     def mode(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The number of the greatest density or probability."""
+        """The value with the greatest density or probability."""
         return self._mode(*self._arguments("mode", args, kwargs))
 
     def entropy(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The mean of −``log_prob``."""
+        """The entropy: the mean of −``log_prob``."""
         return self._entropy(*self._arguments("entropy", args, kwargs))
 
     def _mean(self, *parameters: Any) -> Any:
@@ -244,21 +248,28 @@ class Distribution(Cell):
     # -- two distributions ------------------------------------------------------------------------
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The divergence from this distribution, a, to another, b: the mean over a of log a(x) − log b(x).
+        """The Kullback-Leibler divergence: the mean of log a(x) − log b(x) for x from a.
+
+        This distribution is a, and ``dist`` and its parameters describe b.
 
         Args:
-            dist: the kind of b, which must be that of a.
-            args: the parameters of b, and then those of a, by default its own.
-            kwargs: the same by their names, those of b with ``_b`` behind: ``mean_b``.
+            dist (str): kind of b, which must be the kind of a.
+            *args (number, array, or Tensor): parameters of b, then the parameters of a. By default, the
+                latter are the parameters of this distribution.
+            **kwargs (number, array, or Tensor): the same parameters by name; the names for b end with
+                ``_b``, as in ``mean_b``.
+
+        Returns:
+            Tensor: the divergence.
 
         Raises:
-            ValueError: b is of another kind.
+            ValueError: If b is not of the same kind.
         """
         first, second = self._two("kl_loss", dist, args, kwargs)
         return self._kl(second, first)
 
     def cross_entropy(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The mean over this distribution of −log b(x): arguments as for :meth:`kl_loss`."""
+        """The cross entropy, the mean of −log b(x); arguments as for :meth:`kl_loss`."""
         first, second = self._two("cross_entropy", dist, args, kwargs)
         return self._entropy(*first) + self._kl(second, first)
 
@@ -280,7 +291,7 @@ class Distribution(Cell):
     # -- samples --------------------------------------------------------------------------------
 
     def sample(self, shape: Any = (), *args: Any, **kwargs: Any) -> Tensor:
-        r"""Random numbers of the distribution, of shape (\*shape, \*shape of the parameters)."""
+        r"""Draw samples of shape (\*shape, \*shape of the parameters)."""
         values = self._arguments("sample", args, kwargs)
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
         whole = (*sizes, *self._batch(values))
@@ -293,7 +304,7 @@ class Distribution(Cell):
         self._refuse("sample")
 
     def _fractions(self, shape: tuple[int, ...]) -> Any:
-        """Uniform numbers of (0, 1]."""
+        """Uniform random numbers in (0, 1]."""
         return 1.0 - ops.uniform(shape, Tensor(0.0, float32), Tensor(1.0, float32), self._seed or None)  # type: ignore[operator]
 
     def _refuse(self, method: str) -> NoReturn:

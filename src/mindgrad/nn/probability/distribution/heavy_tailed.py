@@ -1,4 +1,4 @@
-"""Distributions around a location, of which MindSpore has densities only, and Cauchy's."""
+"""Distributions with location and scale: Cauchy, HalfNormal, Laplace, StudentT."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ __all__ = ["Cauchy", "HalfNormal", "Laplace", "StudentT"]
 
 
 class Cauchy(Distribution):
-    """Cauchy numbers, of density 1 / (π scale (1 + ((x − loc) / scale)²)), which have no mean.
+    """The Cauchy distribution, with density 1 / (π scale (1 + ((x − loc) / scale)²)).
+
+    It has no mean and no variance.
 
     Args:
-        loc: the mode.
-        scale: half the width at half the height, above 0.
+        loc (number, array, or Tensor, optional): mode.
+        scale (number, array, or Tensor, optional): half width at half maximum, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     Raises:
-        ValueError: a mean or a variance is asked for.
+        ValueError: If a mean, variance, or standard deviation is requested.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability.distribution import Cauchy
@@ -76,18 +78,18 @@ class Cauchy(Distribution):
 
 
 class _Centred(Distribution):
-    """A distribution with a mean and a standard deviation, of which there is the density."""
+    """A distribution with a location, a scale, and only a density, as in MindSpore."""
 
     parameter_names: tuple[str, ...] = ("mean", "sd")
     conditions = {"sd": above_zero}
 
 
 class HalfNormal(_Centred):
-    """Numbers from ``mean`` on, of twice the normal density.
+    """The half-normal distribution: twice the normal density for x ≥ ``mean``.
 
     Args:
-        mean: the least number.
-        sd: the standard deviation of the normal density, above 0.
+        mean (number, array, or Tensor, optional): lower bound, the mean of the normal density.
+        sd (number, array, or Tensor, optional): standard deviation of the normal density, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -112,11 +114,11 @@ class HalfNormal(_Centred):
 
 
 class Laplace(_Centred):
-    """Numbers of density exp(−|x − mean| / sd) / (2 sd).
+    """The Laplace distribution, with density exp(−|x − mean| / sd) / (2 sd).
 
     Args:
-        mean: the mean.
-        sd: the scale, above 0.
+        mean (number, array, or Tensor, optional): mean.
+        sd (number, array, or Tensor, optional): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -135,12 +137,14 @@ class Laplace(_Centred):
 
 
 class StudentT(_Centred):
-    """Student's numbers: density proportional to (1 + ((x − mean) / sd)² / df) to the power of −(df + 1) / 2.
+    """Student's t distribution, with a location and a scale.
+
+    The density is proportional to (1 + ((x − mean) / sd)² / df)^(−(df + 1) / 2).
 
     Args:
-        df: the degrees of freedom, above 0.
-        mean: the location.
-        sd: the scale, above 0.
+        df (number, array, or Tensor, optional): degrees of freedom, above 0.
+        mean (number, array, or Tensor, optional): location.
+        sd (number, array, or Tensor, optional): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

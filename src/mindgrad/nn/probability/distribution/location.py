@@ -1,4 +1,4 @@
-"""Distributions with a location and a scale: normal, uniform, logistic, Gumbel and log-normal numbers."""
+"""Normal, LogNormal, Uniform, Logistic, and Gumbel distributions."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _EULER = 0.5772156649015329
 
 
 class Normal(Distribution):
-    """Normal numbers, of density exp(−((x − mean) / sd)² / 2) / (sd √(2π)).
+    """The normal distribution, with density exp(−((x − mean) / sd)² / 2) / (sd √(2π)).
 
     Samples are mean + sd · z, so gradients flow from them to both parameters.
 
     Args:
-        mean: the mean.
-        sd: the standard deviation, above 0.
+        mean (number, array, or Tensor, optional): mean.
+        sd (number, array, or Tensor, optional): standard deviation, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -81,11 +81,11 @@ class Normal(Distribution):
 
 
 class LogNormal(Normal):
-    """Numbers whose logarithms are normal; ``loc`` and ``scale`` are mean and standard deviation of these.
+    """The log-normal distribution: the logarithm is normally distributed.
 
     Args:
-        loc: the mean of the logarithm.
-        scale: its standard deviation, above 0.
+        loc (number, array, or Tensor, optional): mean of the logarithm.
+        scale (number, array, or Tensor, optional): standard deviation of the logarithm, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -120,7 +120,7 @@ class LogNormal(Normal):
         return self._of_logarithm(super()._log_survival, 0.0, value, loc, scale)
 
     def _of_logarithm(self, of_normal: Any, elsewhere: float, value: Any, loc: Any, scale: Any) -> Any:
-        """``of_normal`` of the logarithm of positive values, and ``elsewhere``."""
+        """``of_normal`` of the logarithm if the value is positive, else ``elsewhere``."""
         is_positive = value > 0.0
         return ops.where(
             is_positive, of_normal(ops.log(ops.where(is_positive, value, 1.0)), loc, scale), elsewhere
@@ -146,13 +146,13 @@ class LogNormal(Normal):
 
 
 class Uniform(Distribution):
-    """Numbers of [low, high], all of the same density.
+    """The uniform distribution on [low, high].
 
     Samples are low + (high − low) · u, so gradients flow from them to both parameters.
 
     Args:
-        low: the least number.
-        high: the greatest number, above ``low``.
+        low (number, array, or Tensor, optional): lower bound.
+        high (number, array, or Tensor, optional): upper bound, above ``low``.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -197,7 +197,7 @@ class Uniform(Distribution):
 
 
 class _LocationScale(Distribution):
-    """A distribution of loc + scale · z."""
+    """The distribution of loc + scale · z for a random number z."""
 
     parameter_names = ("loc", "scale")
     conditions = {"scale": above_zero}
@@ -207,11 +207,11 @@ class _LocationScale(Distribution):
 
 
 class Logistic(_LocationScale):
-    """Logistic numbers, whose ``cdf`` is 1 / (1 + exp(−(x − loc) / scale)).
+    """The logistic distribution, with ``cdf`` 1 / (1 + exp(−(x − loc) / scale)).
 
     Args:
-        loc: the mean.
-        scale: the scale, above 0.
+        loc (number, array, or Tensor, optional): mean.
+        scale (number, array, or Tensor, optional): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -264,11 +264,13 @@ class Logistic(_LocationScale):
 
 
 class Gumbel(_LocationScale):
-    """Gumbel numbers, whose ``cdf`` is exp(−exp(−(x − loc) / scale)): the greatest of many.
+    """The Gumbel distribution, with ``cdf`` exp(−exp(−(x − loc) / scale)).
+
+    It is the limit distribution of the maximum of many samples.
 
     Args:
-        loc: the mode.
-        scale: the scale, above 0.
+        loc (number, array, or Tensor): mode.
+        scale (number, array, or Tensor): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

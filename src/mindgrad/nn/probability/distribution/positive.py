@@ -1,4 +1,4 @@
-"""Distributions of positive numbers: exponential, gamma, and beta numbers between 0 and 1."""
+"""Distributions of positive numbers: exponential, gamma, and beta."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from mindgrad.nn.probability.distribution.tails import (
 __all__ = ["Beta", "Exponential", "Gamma"]
 
 _NAN = float("nan")
-#: the largest logarithm of a normalizing factor at the edge of a density, which is computed there by powers
-#: because its logarithm is −∞; with larger factors the density is 0 at the edge
+#: Upper bound for the logarithm of the normalizing factor if a density is computed at an edge. The factor is
+#: multiplied by powers there, because the logarithm of the density can be −∞. Larger factors would overflow.
 _MOST = 80.0
 
 
 class Exponential(Distribution):
-    """Exponential numbers, of density rate · exp(−rate · x) from 0 on.
+    """The exponential distribution, with density rate · exp(−rate · x) for x ≥ 0.
 
     Samples are −log u / rate, so gradients flow from them to the rate.
 
     Args:
-        rate: the inverse of the mean, above 0.
+        rate (number, array, or Tensor, optional): inverse of the mean, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -84,13 +84,13 @@ class Exponential(Distribution):
 
 
 class Gamma(Distribution):
-    """Gamma numbers, of density rateᶜ xᶜ⁻¹ exp(−rate · x) / Γ(c), c the concentration.
+    """The gamma distribution, with density rateᶜ xᶜ⁻¹ exp(−rate · x) / Γ(c).
 
-    Gradients flow from samples to the rate, not to the concentration (:func:`mindgrad.ops.gamma`).
+    Gradients flow from samples to the rate, but not to the concentration c (see :func:`mindgrad.ops.gamma`).
 
     Args:
-        concentration: c, above 0.
-        rate: above 0.
+        concentration (number, array, or Tensor, optional): c, above 0.
+        rate (number, array, or Tensor, optional): rate, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -154,11 +154,11 @@ class Gamma(Distribution):
 
 
 class Beta(Distribution):
-    """Beta numbers, of density xᵃ⁻¹ (1 − x)ᵇ⁻¹ / B(a, b) between 0 and 1.
+    """The beta distribution, with density xᵃ⁻¹ (1 − x)ᵇ⁻¹ / B(a, b) on [0, 1].
 
     Args:
-        concentration1: a, above 0.
-        concentration0: b, above 0.
+        concentration1 (number, array, or Tensor, optional): a, above 0.
+        concentration0 (number, array, or Tensor, optional): b, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

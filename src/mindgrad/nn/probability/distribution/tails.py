@@ -1,7 +1,7 @@
-"""Logarithms of probabilities in tails of distributions, exact where probabilities vanish or are next to 1.
+"""Log-probabilities in tails of distributions, accurate near probability 0 and 1.
 
-Each is a choice between formulas. The one that is not chosen gets a harmless argument, so that derivatives of
-every order are exact too.
+Each function chooses between formulas. The unused formula gets an argument where it is finite, so that
+derivatives of every order are accurate, too.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = [
 
 
 def log_normal_cdf(z: Any) -> Any:
-    """log Φ(z), for the distribution function Φ of standard normal numbers.
+    """log Φ(z), where Φ is the standard normal distribution function.
 
-    For z < 0 it is log(exp(t²) erfc(t) / 2) − t² with t = −z / √2, where nothing underflows.
+    For z < 0 the formula is log(exp(t²) erfc(t) / 2) − t² with t = −z / √2, which does not underflow.
     """
     is_below = z < 0.0
     t = ops.where(is_below, z, 0.0) * -math.sqrt(0.5)
@@ -41,7 +41,8 @@ def log1mexp(a: Any) -> Any:
     return ops.where(is_small, small, ops.log1p(-ops.exp(-ops.where(is_small, 1.0, a))))
 
 
-#: of log((1 − exp(−a)) / a) in powers a, a², a⁴, …: Bernoulli numbers, B_k / (k k!), exact for a < 1/2
+#: series of log((1 − exp(−a)) / a) in a, a², a⁴, …: coefficients B_k / (k k!) with Bernoulli numbers B_k, for
+#: a < 1/2
 _SERIES = {
     1: -1 / 2, 2: 1 / 24, 4: -1 / 2880, 6: 1 / 181440, 8: -1 / 9676800, 10: 1 / 479001600,
     12: -691 / 15692092416000, 14: 1 / 1046139494400, 16: -3617 / 170729965486080000,
@@ -49,7 +50,10 @@ _SERIES = {
 
 
 def log_of_gumbel_survival(z: Any) -> Any:
-    """log(1 − exp(−exp(−z))): −z + log((1 − exp(−a)) / a) with a = exp(−z), by its series for a < 1/2."""
+    """log(1 − exp(−exp(−z))).
+
+    For a = exp(−z) < 1/2, this is −z + log((1 − exp(−a)) / a), computed by a series.
+    """
     is_above = z > math.log(2.0)
     a = ops.exp(-ops.where(is_above, z, 0.0))
     square = ops.square(a)
@@ -61,7 +65,10 @@ def log_of_gumbel_survival(z: Any) -> Any:
 
 
 def log_cauchy_survival(z: Any) -> Any:
-    """log(atan2(1, z) / π): for z > 1 it is −log(π z) + log(atan(w) / w) with w = 1 / z."""
+    """log(atan2(1, z) / π).
+
+    For z > 1 this is −log(π z) + log(atan(w) / w) with w = 1 / z.
+    """
     is_above = z > 1.0
     large = ops.where(is_above, z, 2.0)
     inverse = 1.0 / large
@@ -86,7 +93,7 @@ def log_beta_cdf(a: Any, b: Any, x: Any) -> Any:
 
 
 def log1p_of_square(z: Any) -> Any:
-    """log(1 + z²), also where z² overflows."""
+    """log(1 + z²), also if z² overflows."""
     is_large = ops.abs(z) > 1.0
     large = ops.abs(ops.where(is_large, z, 1.0))
     rest = ops.log1p(ops.square(ops.where(is_large, 1.0 / large, z)))
@@ -94,7 +101,7 @@ def log1p_of_square(z: Any) -> Any:
 
 
 def softplus(x: Any) -> Any:
-    """log(1 + exp(x)), which :func:`mindgrad.ops.softplus` rounds to x above 20."""
+    """log(1 + exp(x)); :func:`mindgrad.ops.softplus` returns x for x above 20 instead."""
     return ops.softplus(x, threshold=math.inf)
 
 

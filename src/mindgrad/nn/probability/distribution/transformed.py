@@ -1,4 +1,4 @@
-"""The TransformedDistribution is that of f(x), for x of a distribution and f a bijector."""
+"""The distribution of f(x) for a random number x and a bijector f."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of f(x): its density at y is that of f⁻¹(y), times |df⁻¹ / dy|.
+    """The distribution of y = f(x), with density p(f⁻¹(y)) · |df⁻¹/dy|.
+
+    Here, p is the density of x.
 
     Args:
-        bijector: f, increasing for ``cdf``.
-        distribution: that of x; its parameters are those of this one.
+        bijector (Bijector): f, which must be increasing for ``cdf``.
+        distribution (Distribution): distribution of x; the transformed distribution has the same parameters.
         seed, name: see :class:`Distribution`.
 
     Raises:
-        TypeError: an argument is of another type.
-        NotImplementedError: a moment is asked for that f does not carry over.
+        TypeError: If an argument does not have its type.
+        NotImplementedError: If a moment is requested that does not follow from the moment of x.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector, distribution
@@ -49,7 +51,7 @@ class TransformedDistribution(Distribution):
 
     @property
     def bijector(self) -> Any:
-        """f."""
+        """The bijector f."""
         return self._bijector
 
     @property
