@@ -1,4 +1,4 @@
-"""An installation check runs an operator and its gradient, eager and compiled."""
+"""``run_check``: an installation test that computes a product and its gradient."""
 
 import sys
 from typing import Any

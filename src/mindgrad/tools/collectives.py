@@ -1,6 +1,8 @@
 """Number and size of the collectives of a compiled program, read from XLA's HLO.
 
-%all-reduce.1 = f32[4,16]{1,0} all-reduce(%dot), replica_groups=…        all-reduce, 256 bytes
+For example, this line is an all-reduce of 256 bytes::
+
+    %all-reduce.1 = f32[4,16]{1,0} all-reduce(%dot), replica_groups=…
 """
 
 from __future__ import annotations
