@@ -1,6 +1,7 @@
-"""MindSpore's boost trades accuracy for speed on Ascend: it can be imported, and refuses to be called.
+"""MindSpore's ``boost``, which trades accuracy for speed on Ascend.
 
-Gradient accumulation needs no Ascend: it works.
+Gradient accumulation is supported. The other names are placeholders that raise ``NotImplementedError`` when
+they are called.
 """
 
 from mindgrad._base.absent import absent as _absent
