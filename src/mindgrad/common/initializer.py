@@ -62,8 +62,8 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
 
     Args:
         init (Initializer, str, number, or Tensor): an initializer or its name, such as ``"normal"``,
-            ``"xavier_uniform"``, or ``"zeros"``. Case and underscores in the name are ignored. A number is the
-            value of all elements, and a Tensor is returned unchanged.
+            ``"xavier_uniform"``, or ``"zeros"``. Case and underscores in the name are ignored. A number is
+            the value of all elements, and a Tensor is returned unchanged.
         shape (int, tuple, or list of int, optional): shape of the tensor. Not required if ``init`` is a
             Tensor. Default: ``None``.
         dtype (DType, optional): dtype of the tensor; floating-point for random values. Default: ``float32``.
