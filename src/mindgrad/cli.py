@@ -41,7 +41,7 @@ Run a Python program as `python` does, except that `import mindspore` and every 
 mindgrad. An installed MindSpore is neither needed nor changed. `python -m mindgrad` is the same command.
 
   script.py      a program; a folder or zip file that holds __main__.py; or - for standard input
-  -m module      a module or package, found as `python -m` finds it
+  -m module      a module or package, as for `python -m`
   -c code        a program given as a string
   args           arguments of the program, in sys.argv
   -h, --help     show this text
@@ -60,11 +60,11 @@ examples:
 
 Exit status: the program's; for commands 0, 1 (problem found), or 2 (usage error).
 
-The programs' own context.set_context(...) chooses between GRAPH_MODE and PYNATIVE_MODE. If no GPU is
-available, the program runs on the CPU and prints a warning to stderr; MINDGRAD_STRICT_DEVICE=1 makes
-this an error.
+A program chooses GRAPH_MODE or PYNATIVE_MODE by context.set_context(...). If it requests a GPU and no GPU
+is available, it runs on the CPU, and a warning is printed to stderr. With MINDGRAD_STRICT_DEVICE=1, this
+is an error.
 
-In your own program, mindgrad.install() has the same effect on the imports that follow it.
+Inside a Python program, mindgrad.install() has the same effect on all later imports.
 """
 _RUN_HELP = """usage: mindgrad run [--debug-nans] {script.py | folder | - | -m module | -c code} [args ...]
 
@@ -185,8 +185,8 @@ def install() -> None:
         if name.partition(".")[0] == _ALIAS and not is_own(module):
             place = getattr(module, "__file__", None) or "a module without a file"
             raise ImportError(
-                f"{name!r} is already imported in this process, from {place}, so it cannot come to "
-                f"mean {PACKAGE}. Call mindgrad.install() before the first import of {_ALIAS}, or "
+                f"{name!r} is already imported in this process, from {place}, so {PACKAGE} cannot "
+                f"replace it. Call mindgrad.install() before the first import of {_ALIAS}, or "
                 "start the program with `python -m mindgrad`.",
                 name=name,
             )

@@ -334,8 +334,8 @@ def set_auto_parallel_context(**options: Any) -> None:
         needed = {"global_rank": 0, "pipeline_stages": 1, "grad_accumulation_step": 1}
         if name in needed and value != needed[name]:
             raise ValueError(
-                f"For '{owner}', the '{name}' must be {needed[name]}, because mindgrad runs in one process, "
-                f"but got {value!r}."
+                f"For '{owner}', the '{name}' must be {needed[name]}, because mindgrad does not support "
+                f"other values, but got {value!r}."
             )
         if name == "strategy_ckpt_load_file" and value:
             raise _no_strategies_from_files(name)
@@ -435,8 +435,8 @@ def set_ps_context(**kwargs: Any) -> None:
         _check_server_option("set_ps_context", name)
     if kwargs.get("enable_ps"):
         raise ValueError(
-            "For 'set_ps_context', the 'enable_ps' must be False: mindgrad runs in one process, which keeps "
-            "its Parameters itself."
+            "For 'set_ps_context', the 'enable_ps' must be False, because mindgrad does not support "
+            "parameter servers."
         )
     _servers.update(kwargs)
 

@@ -70,8 +70,8 @@ def explain_depth(error: RecursionError) -> None:
     """Replace the message of a RecursionError by one with the reason and fixes."""
     error.args = (
         f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
-        f"Cell takes six. If the recursion ends, raise the limit, sys.setrecursionlimit(...), or call the "
-        f"Cells one after another, in a SequentialCell.",
+        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
+        f"call the Cells one after another in a SequentialCell.",
     )
 
 

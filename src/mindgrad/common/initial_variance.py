@@ -147,7 +147,7 @@ class Normal(Initializer):
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     """Draw standard normal random numbers between ``low`` and ``high`` by rejection."""
     generator = _generator()
-    # more than 40 from 0, or from the other bound, the probability is below the smallest float64
+    # The density falls by exp(−800) at a distance of 40 from its maximum: there are no values beyond.
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     values = generator.normal(size=shape)
     outside = (values < low) | (values > high)

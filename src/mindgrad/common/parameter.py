@@ -104,7 +104,7 @@ class Parameter(Tensor):
         super().__init__(default_input)
         if self.is_traced:
             raise TypeError(
-                "a Parameter was made from a tensor that is being differentiated or compiled; make "
+                "a Parameter was created from a tensor that is being differentiated or compiled; create "
                 "Parameters in '__init__' of a Cell, from values."
             )
         self.name = name
@@ -123,7 +123,7 @@ class Parameter(Tensor):
             name = DEFAULT_NAME
         of_type(name, str, "Parameter", "name", "a string or None")
         if not name:
-            raise ValueError("For 'Parameter', the 'name' must not be empty; leave it out or give one.")
+            raise ValueError("For 'Parameter', the 'name' must not be empty; omit it or pass a name.")
         self._name = name
 
     @property

@@ -75,7 +75,7 @@ def set_seed(seed: int) -> None:
     global _seed, _times
     start = state_of(seed, "set_seed")
     seed = int(seed)
-    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
+    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - user programs draw from it
     write(RANDOM_STATE, start)
     restart_count(RANDOM_STATE)
     _seed, _times = seed, _times + 1

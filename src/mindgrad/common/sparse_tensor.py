@@ -413,7 +413,7 @@ class RowTensor:
 
     @property
     def dtype(self) -> DType:
-        """The element type of the values."""
+        """Dtype of the values."""
         return self.values.dtype
 
     def to_dense(self) -> Tensor:

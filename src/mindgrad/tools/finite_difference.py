@@ -21,12 +21,13 @@ __all__ = ["Differences", "complex_step", "differences", "power_of_two"]
 _STEPS = 11
 #: bound of the rounding error of one evaluation, in units of the last place
 _ROUNDING = 4.0
-#: A point is nondifferentiable if a step reduces the difference of the one-sided slopes to no less than this
-#: fraction. At a smooth point it shrinks to about 1/4.
+#: The next smaller step must reduce the difference of the one-sided slopes to less than this fraction.
+#: Otherwise the point is nondifferentiable. At a smooth point, the difference falls to about 1/4.
 _STAYS = 0.8
 #: an effect counts only if it exceeds this multiple of the rounding error
 _VISIBLE = 50.0
-#: A jump is found if the central differences grow by more than this factor with each step. They grow by 4.
+#: The function jumps if the next smaller step increases the central difference by more than this factor. At a
+#: jump, the factor is 4.
 _GROWS = 3.5
 #: number of smallest steps whose estimates are compared with the best one
 _TAIL = 3
@@ -41,7 +42,8 @@ class Differences(NamedTuple):
         slope: extrapolated central difference; NaN if the extrapolations are not finite.
         uncertainty: estimated error of ``slope``.
         step: the step used for ``slope``.
-        left, right: one-sided slopes at the smallest step that shows a nondifferentiable point.
+        left, right: one-sided slopes at the smallest step that shows a nondifferentiable point. They are at
+            the largest step for other points, and at the smallest step at the boundary of the domain.
         is_corner: whether the one-sided slopes do not approach each other as the step decreases.
         is_edge: whether the function is finite on one side only.
         is_jump: whether the values on the two sides do not approach each other.
