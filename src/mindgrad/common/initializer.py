@@ -97,13 +97,14 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         kind = named(init)
         if kind is None:
             raise ValueError(
-                f"For 'initializer', there is no initializer named {init!r}; known are {', '.join(names())}."
+                f"For 'initializer', there is no initializer named {init!r}; known names are "
+                f"{', '.join(names())}."
             )
         try:
             init = kind()
         except TypeError:
             raise ValueError(
-                f"For 'initializer', '{kind.__name__}' needs arguments: give an object, "
+                f"For 'initializer', '{kind.__name__}' needs arguments: pass an object, "
                 f"{kind.__name__}(...), instead of its name."
             ) from None
     elif isinstance(init, (int, float, np.integer, np.floating)) and not isinstance(init, bool):

@@ -165,7 +165,7 @@ def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> No
     """
     if not isinstance(state, Tensor) or state.type is not generator.type:
         raise TypeError(
-            f"For '{setter}', the 'state' must be a tensor that {getter} gave: "
+            f"For '{setter}', the 'state' must be a tensor that {getter} returned: "
             f"{generator.type}, but got {state.type if isinstance(state, Tensor) else state!r}."
         )
     write(generator, Tensor(state))
