@@ -207,7 +207,8 @@ class _Boundary:
     def __init__(self) -> None:
         self.rooms: set[str] = set()
         self.classes: set[type] = set()
-        #: code with a handler, by the id of the original code, because equality of code objects is slow
+        #: code with a handler, by the id of the original code, because `==` compares all contents of two
+        #: codes
         self.codes: dict[int, CodeType] = {}
         #: the original code objects, kept so that their ids stay valid
         self.before: list[CodeType] = []

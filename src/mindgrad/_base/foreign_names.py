@@ -240,7 +240,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 }
 #: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: advice for arguments without a direct replacement
+#: advice for other arguments
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,

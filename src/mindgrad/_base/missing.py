@@ -130,7 +130,7 @@ def _has(module: ModuleType, name: str) -> bool:
 def _spelling(module: ModuleType) -> str:
     """Return the name of a module as the program writes it.
 
-    It begins with another name than this package if `install` has replaced that package.
+    After `mindgrad.install`, the name begins with ``mindspore``.
     """
     names = (getattr(finder, "stands_for", None) for finder in sys.meta_path)
     return next((name for name in names if name), PACKAGE) + module.__name__.removeprefix(PACKAGE)

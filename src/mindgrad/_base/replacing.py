@@ -3,8 +3,9 @@
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
 New content is written to a temporary file, whose name contains the machine and the process. If the process is
-killed, the temporary file remains. The next process that writes to the same folder removes it. It does so if
-the old process no longer exists, or, for a process on another machine, if the file is older than a day.
+killed, the temporary file remains. The next process that writes to the same folder removes it if the killed
+process no longer exists. If this is unknown, for example on another machine, the file must be older than a
+day.
 """
 
 from __future__ import annotations

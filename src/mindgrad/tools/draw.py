@@ -208,7 +208,7 @@ class Drawing:
         return [(a, b) for a, b in self._arrows if a.is_derivative and b.is_derivative]
 
     def _divide(self) -> None:
-        """Merge neighboring lines of each function into about `_MOST_ROWS` blocks."""
+        """Merge neighboring lines of each function into blocks, `_MOST_ROWS` in total."""
         functions: dict[tuple[str, str], set[Source]] = {}
         self._blocks.clear()
         for source in self._places:

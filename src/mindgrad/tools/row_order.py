@@ -9,7 +9,7 @@ order of importance:
 3. It belongs to the group of the previous row, so that the rows of a group stay together.
 4. It comes first in the program.
 
-The cost grows with the cube of the number of rows, which is about fifty.
+The cost grows with the cube of the number of rows, which is usually below fifty.
 """
 
 from __future__ import annotations
