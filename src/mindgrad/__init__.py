@@ -1,7 +1,7 @@
-"""mindgrad differentiates programs, with MindSpore's gradient API, on CPU and GPU.
+"""Automatic differentiation of any order, with MindSpore's gradient API.
 
-What a gradient of operators needs is loaded with the package; the rooms and names in ``_ROOMS`` and
-``_NAMES`` are when they are first asked for (docs/decisions/0010-import.md).
+``import mindgrad`` loads the modules that gradients of operators need. The subpackages in ``_ROOMS`` and the
+names in ``_NAMES`` are loaded when they are first used (docs/decisions/0010-import.md).
 """
 
 import sys as _sys
@@ -11,7 +11,7 @@ from typing import Any as _Any
 
 from mindgrad._base.collection import no_garbage as _no_garbage
 
-with _no_garbage:  # with these comes nearly all that is loaded
+with _no_garbage:  # these imports load nearly all modules
     from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_rooms as _enclose_rooms
 from mindgrad._base.location import FrozenValueWarning, ZeroGradientWarning
@@ -145,12 +145,12 @@ if _TYPE_CHECKING:
     from mindgrad.tools.source import source
     from mindgrad.train import *  # noqa: F403
 
-#: Loaded when they are first asked for, by `__getattr__` or by their own import.
+#: subpackages that are loaded at their first use, by `__getattr__` or by an import statement
 _ROOMS = (
     "amp", "boost", "communication", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
     "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
 )  # fmt: skip
-#: Likewise, and where they live.
+#: names that are loaded at their first use, by module
 _NAMES = {
     "mindgrad.api.functional_call": ("functional_call",),
     "mindgrad.api.trees": ("ravel_pytree", "tree_leaves", "tree_map"),
@@ -205,7 +205,7 @@ _NAMES = {
 }  # fmt: skip
 _LATER = {name: module for module, names in _NAMES.items() for name in names}
 
-#: `__version__` says another one where this package stands for MindSpore
+#: version of mindgrad; after `install`, `__version__` is a version of MindSpore instead
 _OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
@@ -235,7 +235,7 @@ __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
 
 def __getattr__(name: str) -> object:
     if name in _ROOMS:
-        return _import_module(f"mindgrad.{name}")  # which makes it an attribute
+        return _import_module(f"mindgrad.{name}")  # also sets the attribute
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
         _enclose_rooms()
@@ -244,14 +244,14 @@ def __getattr__(name: str) -> object:
         "bool",
         "float",
         "int",
-    ):  # names of Python's too, which `from mindspore import *` leaves alone
+    ):  # not in `__all__`, because `from mindspore import *` must not replace Python's names
         return getattr(_import_module("mindgrad.common.dtype"), name)
     module = _sys.modules[__name__]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)
 
 
 def _save_graph(*program: _Any) -> None:
-    """Write a program that is compiled while ``save_graphs`` is set; what draws it is loaded then."""
+    """Save a compiled program if ``save_graphs`` is set."""
     _import_module("mindgrad.tools.saved_graphs").save(*program)
 
 
@@ -259,7 +259,7 @@ _OBSERVERS["save_graphs"] = _save_graph
 
 
 def _record_layouts(*layouts: _Any) -> None:
-    """Write how Parameters are divided while a strategy file is set; what writes is loaded then."""
+    """Record how Parameters are divided among devices if a strategy file is set."""
     _import_module("mindgrad.execution.strategy_file").record(*layouts)
 
 
@@ -267,7 +267,7 @@ _set_layout_recorder(_record_layouts)
 
 
 def __dir__() -> list[str]:
-    """The public names, without the rooms that the package is built of (``docs/architecture.md``)."""
+    """List the public names, without internal subpackages (``docs/architecture.md``)."""
     return sorted({*__all__, *[name for name in globals() if name.startswith("__")]})
 
 

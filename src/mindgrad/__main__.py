@@ -1,4 +1,7 @@
-"""``python -m mindgrad`` runs :mod:`mindgrad.cli`; a worker of a job ties its life to its launcher before."""
+"""``python -m mindgrad``: run :mod:`mindgrad.cli`.
+
+Before, a worker of a job asks the kernel to end it when its launcher ends.
+"""
 
 import sys
 

@@ -1,6 +1,7 @@
-"""Names that programs import from MindSpore's compiled part: classes of element types, to ask ``isinstance``.
+"""Names that programs import from MindSpore's C++ extension.
 
-``from mindspore._c_expression import typing``; ``isinstance(mindspore.float32, typing.Number)``.
+For example, ``from mindspore._c_expression import typing`` and
+``isinstance(mindspore.float32, typing.Number)``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["MetaTensor", "Tensor", "TensorPy", "security", "typing"]
 
 
 class _Kind(type):
-    """A class of element types: those whose kind it names are its instances."""
+    """The metaclass of classes of dtypes: ``isinstance`` compares the kind of a dtype."""
 
     kinds: tuple[str, ...]
 
@@ -41,11 +42,11 @@ TensorPy = Tensor
 
 
 class _Security:
-    """Features that MindSpore was built without."""
+    """The build options of MindSpore."""
 
     @staticmethod
     def enable_security() -> bool:
-        """Whether summaries and dumps are left out of the build."""
+        """Return ``False``, because summaries are available."""
         return False
 
 
@@ -53,7 +54,7 @@ security = _Security()
 
 
 class MetaTensor:
-    """An element type and a shape.
+    """A dtype and a shape.
 
     >>> import mindgrad as ms
     >>> from mindgrad._c_expression import MetaTensor
@@ -70,12 +71,12 @@ class MetaTensor:
 
 
 def _framework_profiler_step_start() -> None:
-    """Accepted for compatibility: jax's profiler needs no marks of steps."""
+    """Accepted for compatibility: JAX's profiler does not need marks of steps."""
 
 
 def _framework_profiler_step_end() -> None:
-    """Accepted for compatibility: jax's profiler needs no marks of steps."""
+    """Accepted for compatibility: JAX's profiler does not need marks of steps."""
 
 
-#: what MindSpore returns from operators that have no result yet
+#: the object that MindSpore returns from operators whose result is not yet computed
 _empty_instance = object()

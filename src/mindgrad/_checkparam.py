@@ -1,6 +1,8 @@
-"""Checks of arguments that programs borrow from MindSpore: functions (2.x), ``Validator`` and ``Rel`` (1.x).
+"""Checks of arguments that programs import from MindSpore.
 
-Each returns the value it was given, or raises an error that names the argument and its owner.
+MindSpore 2.x has functions, and MindSpore 1.x has the classes ``Validator`` and ``Rel``. Each function
+returns the value, or raises an error that contains the name of the argument and of the function or class that
+checks it.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 class Rel:
-    """Relations between a value and what it is compared with, or the bounds that belong to a range.
+    """Names of comparisons and of kinds of intervals.
 
     >>> from mindgrad._checkparam import Rel
     >>> Rel.GE, Rel.INC_LEFT
@@ -62,10 +64,10 @@ _INT, _FLOAT, _REAL = (int, np.integer), (float, np.floating), (int, float, np.i
 
 
 def check_number(arg_name: str | None, arg_value: Any, value: Any, rel: str, prim_name: str | None) -> Any:
-    """A finite number in the relation ``rel`` to ``value``.
+    """Check that an argument is finite and satisfies ``arg_value rel value``.
 
     Raises:
-        TypeError, ValueError: it is none, or not in that relation.
+        ValueError: If it is not.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_number("rate", 0.5, 0, validator.GT, "Net")
@@ -85,10 +87,14 @@ def check_number_range(
     arg_value: Any, lower_limit: Any, upper_limit: Any, rel: str, value_type: type,
     arg_name: str | None = None, prim_name: str | None = None,
 ) -> Any:  # fmt: skip
-    """A number of ``value_type`` between two limits, each of which ``rel`` takes in, ``[``, or not, ``(``.
+    """Check that an argument is a number of a given type in an interval.
+
+    ``rel`` has a square bracket for each limit that belongs to the interval: ``"[)"`` includes the lower
+    limit.
 
     Raises:
-        TypeError, ValueError: it is none, or not between them.
+        TypeError: If the argument does not have the type ``value_type``.
+        ValueError: If the argument is out of range.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_number_range(0.0, 0.0, 1.0, validator.INC_LEFT, float, "rate", "Net")
@@ -110,10 +116,10 @@ def check(
     arg_name: str | None, arg_value: Any, value_name: str, value: Any, rel: str = EQ,
     prim_name: str | None = None, excp_cls: type[Exception] = ValueError,
 ) -> Any:  # fmt: skip
-    """``arg_value`` in the relation ``rel`` to ``value``, which errors call ``value_name``.
+    """Check that ``arg_value rel value`` is true, and name ``value`` in errors.
 
     Raises:
-        excp_cls: it is not.
+        excp_cls: If it is false.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check("rank of x", 2, "rank of y", 2, validator.EQ, "Net")
@@ -133,31 +139,31 @@ def check(
 def check_int(
     arg_value: Any, value: Any, rel: str, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """An int in the relation ``rel`` to ``value``."""
+    """Check that an argument is an int that satisfies ``arg_value rel value``."""
     return check_number(arg_name, check_is_int(arg_value, arg_name, prim_name), value, rel, prim_name)
 
 
 def check_float(
     arg_value: Any, value: Any, rel: str, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """A float in the relation ``rel`` to ``value``."""
+    """Check that an argument is a float that satisfies ``arg_value rel value``."""
     return check_number(arg_name, check_is_float(arg_value, arg_name, prim_name), value, rel, prim_name)
 
 
 def check_is_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """An int."""
+    """Check that an argument is an int."""
     return _number(arg_value, _INT, "int", arg_name, prim_name)
 
 
 def check_is_float(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """A float."""
+    """Check that an argument is a float."""
     return _number(arg_value, _FLOAT, "float", arg_name, prim_name)
 
 
 def check_is_number(
     arg_value: Any, arg_type: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """A finite number of the type ``arg_type``, or of one of them."""
+    """Check that an argument is a finite number of a type, or of one of several types."""
     kinds = arg_type if isinstance(arg_type, tuple) else (arg_type,)
     names = " or ".join(kind.__name__ for kind in kinds)
     return check_number(
@@ -166,43 +172,43 @@ def check_is_number(
 
 
 def check_positive_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """An int above 0."""
+    """Check that an argument is a positive int."""
     return check_int(arg_value, 0, GT, arg_name, prim_name)
 
 
 def check_negative_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """An int below 0."""
+    """Check that an argument is a negative int."""
     return check_int(arg_value, 0, LT, arg_name, prim_name)
 
 
 def check_non_negative_int(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """An int that is 0 or more."""
+    """Check that an argument is a nonnegative int."""
     return check_int(arg_value, 0, GE, arg_name, prim_name)
 
 
 def check_equal_int(
     arg_value: Any, value: int, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """The int ``value``."""
+    """Check that an argument is an int equal to ``value``."""
     return check_int(arg_value, value, EQ, arg_name, prim_name)
 
 
 def check_positive_float(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """A float above 0."""
+    """Check that an argument is a positive float."""
     return check_float(arg_value, 0, GT, arg_name, prim_name)
 
 
 def check_non_negative_float(
     arg_value: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """A float that is 0 or more."""
+    """Check that an argument is a nonnegative float."""
     return check_float(arg_value, 0, GE, arg_name, prim_name)
 
 
 def check_positive_int_sequence(
     sequence: Sequence[Any], arg_name: str | None = None, prim_name: str | None = None
 ) -> Sequence[Any]:
-    """A sequence of ints above 0."""
+    """Check that an argument is a sequence of positive ints."""
     for index, element in enumerate(sequence):
         check_positive_int(element, f"{arg_name or 'value'}[{index}]", prim_name)
     return sequence
@@ -212,7 +218,7 @@ def check_int_range(
     arg_value: Any, lower_limit: Any, upper_limit: Any, rel: str,
     arg_name: str | None = None, prim_name: str | None = None,
 ) -> Any:  # fmt: skip
-    """An int between two limits; see :func:`check_number_range`."""
+    """Check that an argument is an int in an interval (:func:`check_number_range`)."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, int, arg_name, prim_name)
 
 
@@ -220,12 +226,12 @@ def check_float_range(
     arg_value: Any, lower_limit: Any, upper_limit: Any, rel: str,
     arg_name: str | None = None, prim_name: str | None = None,
 ) -> Any:  # fmt: skip
-    """A float between two limits; see :func:`check_number_range`."""
+    """Check that an argument is a float in an interval (:func:`check_number_range`)."""
     return check_number_range(arg_value, lower_limit, upper_limit, rel, float, arg_name, prim_name)
 
 
 def check_bool(arg_value: Any, arg_name: str | None = None, prim_name: str | None = None) -> Any:
-    """A bool."""
+    """Check that an argument is a bool."""
     if not isinstance(arg_value, bool):
         raise TypeError(
             f"{_owner(prim_name)} {_named(arg_name)} must be a bool, but got {type(arg_value).__name__}."
@@ -236,7 +242,7 @@ def check_bool(arg_value: Any, arg_name: str | None = None, prim_name: str | Non
 def check_string(
     arg_value: Any, valid_values: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """One of some strings."""
+    """Check that an argument is one of several strings."""
     if not isinstance(arg_value, str) or arg_value not in valid_values:
         raise ValueError(
             f"{_owner(prim_name)} {_named(arg_name)} must be str and must be in '{valid_values}', but got "
@@ -248,17 +254,19 @@ def check_string(
 def check_str_by_regular(
     target: str, reg: str = r"^[0-9a-zA-Z_\.]*$", flag: Any = re.ASCII, prim_name: str | None = None
 ) -> bool:
-    """A string that matches a pattern: ``True``."""
+    """Check that a string matches a pattern, and return ``True``."""
     if re.match(reg, target, flag) is None:
         raise ValueError(f"{_owner(prim_name)} value '{target}' does not match {reg!r}.")
     return True
 
 
 def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name: str | None = None) -> Any:
-    """A value of one of some Python types; a bool is an int only where bool is listed.
+    """Check that an argument has one of several Python types.
+
+    A bool does not count as an int.
 
     Raises:
-        TypeError: it is of another type.
+        TypeError: If the argument does not have one of these types.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_value_type("rate", 0.5, [int, float], "Net")
@@ -279,14 +287,14 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name:
 
 
 def check_isinstance(arg_name: str, arg_value: Any, classes: Any) -> Any:
-    """An instance of one of some classes."""
+    """Check that an argument is an instance of one of several classes."""
     return check_value_type(arg_name, arg_value, classes)
 
 
 def check_subclass(
     arg_name: str, type_: Any, template_types: Any, prim_name: str | None, addition_error_info: Any = None
 ) -> Any:
-    """A class or element type that is one of some, or derived from one."""
+    """Check that a class or dtype is one of several, or derived from one of them."""
     allowed = tuple(template_types) if isinstance(template_types, (list, tuple)) else (template_types,)
     for template in allowed:
         if type_ is template or (
@@ -300,7 +308,7 @@ def check_subclass(
 
 
 def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: str | None) -> Any:
-    """An element type that is one of some."""
+    """Check that a dtype is one of several."""
     allowed = tuple(valid_types) if isinstance(valid_types, (list, tuple, set, frozenset)) else (valid_types,)
     if arg_type not in allowed:
         names = ", ".join(map(str, allowed))
@@ -312,7 +320,7 @@ def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: s
 def check_non_negative_int_sequence(
     sequence: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """A sequence of ints that are at least 0.
+    """Check that an argument is a sequence of nonnegative ints.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_non_negative_int_sequence((0, 2), "sizes")
@@ -326,7 +334,7 @@ def check_non_negative_int_sequence(
 def check_positive_float_sequence(
     sequence: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """A sequence of floats above 0.
+    """Check that an argument is a sequence of positive floats.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_positive_float_sequence([0.5], "rates")
@@ -340,9 +348,10 @@ def check_positive_float_sequence(
 def args_type_check(
     *type_args: Any, **type_kwargs: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that checks the types of a function's arguments, by position or by name.
+    """Decorate a function to check the types of its arguments.
 
-    ``None`` stands for any type; an argument whose value is its default may be ``None``.
+    The types are given by position or by name, and ``None`` means any type. The value ``None`` is always
+    accepted.
 
     >>> from mindgrad import _checkparam as validator
     >>> @validator.args_type_check(rate=float)
@@ -378,7 +387,7 @@ def args_type_check(
 
 
 class Validator:
-    """The checks of this module under MindSpore 1.x's name.
+    """The checks of this module under the name in MindSpore 1.x.
 
     >>> from mindgrad._checkparam import Validator
     >>> Validator.check_positive_int(3, "size", "Net")
@@ -392,10 +401,10 @@ for _name, _value in list(globals().items()):
 
 
 def twice(m: Any) -> tuple[int, ...]:
-    """A number for both of two axes: an int stands for two of it.
+    """Convert an int to a tuple of two ints, and return a tuple unchanged.
 
     Raises:
-        TypeError: it is no int and no tuple of two ints.
+        TypeError: If ``m`` is neither an int nor a tuple of two ints.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.twice(3), validator.twice((3, 4))
@@ -409,10 +418,10 @@ def twice(m: Any) -> tuple[int, ...]:
 
 
 def check_input_format(input_param: str) -> str:
-    """The format ``"NCHW"`` of images.
+    """Check that the format of images is ``"NCHW"``.
 
     Raises:
-        ValueError: it is another.
+        ValueError: If it is a different format.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_input_format("NCHW")

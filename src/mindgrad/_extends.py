@@ -1,4 +1,4 @@
-"""Names of MindSpore's compiler: ``from mindspore._extends import cell_attr_register``."""
+"""Names of MindSpore's compiler: ``from mindspore._extends import …``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["cell_attr_register", "compile_config"]
 
 
 class _Switches:
-    """Switches of MindSpore's compiler: ``from mindspore._extends.parse import compile_config``.
+    """Options of MindSpore's compiler, ``mindspore._extends.parse.compile_config``.
 
-    They are kept and change nothing, but one: with ``CHECK_BPROP`` the gradients of a ``bprop`` must have the
-    shapes and element types of the inputs, as with ``set_context(check_bprop=True)``.
+    They have no effect, except ``CHECK_BPROP``. It checks that the gradients of a ``bprop`` have the shapes
+    and dtypes of the inputs, like ``set_context(check_bprop=True)``.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -34,11 +34,13 @@ compile_config = _Switches()
 
 
 def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: Any = None) -> Any:
-    """A decorator of ``__init__`` that keeps what a Cell was made with, as text in ``cell_init_args``.
+    """Decorate ``__init__`` to store its arguments as a string in ``cell_init_args``.
 
     Args:
-        fn: an ``__init__``.
-        attrs: the names of the arguments to keep, by default all.
+        fn (Callable, optional): the method ``__init__`` of a Cell. ``None``: return a decorator. Default:
+            ``None``.
+        attrs (str or list of str, optional): names of the arguments to store. ``None``: all. Default:
+            ``None``.
 
     >>> from mindgrad import nn
     >>> from mindgrad._extends import cell_attr_register

@@ -1,4 +1,4 @@
-"""Mixed precision for hand-written training loops gives loss scalers, and casts Cells to half precision."""
+"""Mixed precision: loss scalers, and casts of Cells to float16 or bfloat16."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ __all__ = [
 
 
 def all_finite(inputs: Any, status: Any = None) -> Tensor:
-    """Whether no element of the given tensors is infinite or NaN.
+    """Check that all elements of the given tensors are finite.
 
     Args:
-        inputs: a Tensor, or a tuple or list of them.
-        status: accepted for compatibility.
+        inputs (Tensor, or tuple or list of Tensor): the tensors.
+        status (Any, optional): accepted for compatibility. Default: ``None``.
 
     Returns:
-        0-D Bool Tensor.
+        Tensor: 0-D bool tensor; ``False`` if an element is infinite or NaN.
 
     Raises:
-        TypeError: there is no Tensor.
+        TypeError: If ``inputs`` does not contain a Tensor.
 
     >>> import mindgrad as ms
     >>> print(ms.amp.all_finite((ms.Tensor([1.0]), ms.Tensor([float("nan")]))))
@@ -50,7 +50,9 @@ def all_finite(inputs: Any, status: Any = None) -> Tensor:
 
 
 def init_status() -> Tensor:
-    """A Tensor of zeros that some loops pass to :func:`all_finite`; no result depends on it.
+    """Return a tensor of zeros, which some training loops pass to :func:`all_finite`.
+
+    Accepted for compatibility; results do not depend on it.
 
     >>> import mindgrad as ms
     >>> ms.amp.init_status().shape
@@ -60,7 +62,7 @@ def init_status() -> Tensor:
 
 
 class LossScaler(ABC):
-    """Base class of loss scalers: ``scale``, ``unscale`` and ``adjust``.
+    """The base class of loss scalers: ``scale``, ``unscale`` and ``adjust``.
 
     >>> import mindgrad as ms
     >>> issubclass(ms.amp.StaticLossScaler, ms.amp.LossScaler)
@@ -69,29 +71,30 @@ class LossScaler(ABC):
 
     @abstractmethod
     def scale(self, inputs: Any) -> Any:
-        """The loss, a Tensor or a tuple of them, times the scale."""
+        """Multiply the loss, a Tensor or a tuple of Tensors, by the scale."""
 
     @abstractmethod
     def unscale(self, inputs: Any) -> Any:
-        """Gradients, a Tensor or a tuple of them, divided by the scale."""
+        """Divide gradients, a Tensor or a tuple of Tensors, by the scale."""
 
     @abstractmethod
     def adjust(self, grads_finite: Any) -> Any:
-        """Let the scale follow a step.
+        """Adjust the scale after a training step.
 
         Args:
-            grads_finite: whether its gradients were finite, a 0-D Bool Tensor.
+            grads_finite (Tensor): 0-D bool tensor, whether the gradients of the step were finite.
         """
 
 
 class StaticLossScaler(LossScaler):
-    """A scale that stays.
+    """A loss scaler with a constant scale.
 
     Args:
-        scale_value: the scale.
+        scale_value (float): the scale.
 
     Raises:
-        TypeError, ValueError: it is no number above 0.
+        TypeError: If ``scale_value`` is not a number.
+        ValueError: If ``scale_value`` is not positive.
 
     >>> import mindgrad as ms
     >>> scaler = ms.amp.StaticLossScaler(1024.0)
@@ -103,34 +106,38 @@ class StaticLossScaler(LossScaler):
         self.scale_value = Tensor(positive("StaticLossScaler", "scale_value", scale_value), float32)
 
     def scale(self, inputs: Any) -> Any:
-        """The loss, a Tensor or a tuple of them, times the scale."""
+        """Multiply the loss, a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, self.scale_value)
 
     def unscale(self, inputs: Any) -> Any:
-        """Gradients, a Tensor or a tuple of them, divided by the scale."""
+        """Divide gradients, a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, ops.reciprocal(self.scale_value))
 
     def adjust(self, grads_finite: Any) -> bool:
-        """``False``: the scale stays."""
+        """Return ``False``, because the scale does not change."""
         return False
 
 
 class DynamicLossScaler(LossScaler):
-    """A scale that shrinks after an overflow and grows after ``scale_window`` steps without one.
+    """A loss scaler that adapts the scale to overflows.
+
+    It divides the scale by ``scale_factor`` after a step with an overflow, but not below 1. After
+    ``scale_window`` steps without an overflow, it multiplies the scale by ``scale_factor``.
 
     Args:
-        scale_value: the scale at first.
-        scale_factor: what it is multiplied with or divided by.
-        scale_window: how many steps without overflow it takes to grow.
+        scale_value (float): initial scale.
+        scale_factor (float): multiplier or divisor of the scale.
+        scale_window (int): number of steps without overflow after which the scale grows.
 
     Attributes:
-        scale_value: the scale, a Parameter.
-        counter: how many steps without overflow there were, a Parameter.
+        scale_value (Parameter): the scale.
+        counter (Parameter): number of steps without overflow since the last change.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or not above 0.
+        TypeError: If an argument is not a number, or ``scale_window`` is not an int.
+        ValueError: If an argument is not positive.
 
-    In a training step, eager or compiled:
+    A training step, eager or compiled:
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([3.0]), name="w")
@@ -162,18 +169,21 @@ class DynamicLossScaler(LossScaler):
         self.scale_window = positive_int(owner, "scale_window", scale_window)
 
     def scale(self, inputs: Any) -> Any:
-        """The loss, a Tensor or a tuple of them, times the scale."""
+        """Multiply the loss, a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, self.scale_value.value())
 
     def unscale(self, inputs: Any) -> Any:
-        """Gradients, a Tensor or a tuple of them, divided by the scale."""
+        """Divide gradients, a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, ops.reciprocal(self.scale_value))
 
     def adjust(self, grads_finite: Any) -> bool:
-        """Let the scale follow a step; gives ``True``.
+        """Adjust the scale after a training step.
 
         Args:
-            grads_finite: whether its gradients were finite, a bool or a 0-D Bool Tensor.
+            grads_finite (bool or Tensor): whether the gradients of the step were finite.
+
+        Returns:
+            bool: ``True``, because the scale may have changed.
         """
         finite = grads_finite if isinstance(grads_finite, Tensor) else Tensor(bool(grads_finite))
         finite = ops.reshape(finite, ())

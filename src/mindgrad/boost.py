@@ -1,6 +1,7 @@
-"""MindSpore's boost trades accuracy for speed on Ascend: it can be imported, and refuses to be called.
+"""MindSpore's ``boost``, which trades accuracy for speed on Ascend.
 
-Gradient accumulation needs no Ascend: it works.
+Gradient accumulation is supported. The other names are placeholders that raise ``NotImplementedError`` when
+they are called.
 """
 
 from mindgrad._base.absent import absent as _absent
@@ -11,7 +12,7 @@ _STEP = "Use nn.TrainOneStepCell."
 _NET = "Use the net as it is."
 
 AdaSum = _absent(
-    __name__, "AdaSum", "adds gradients of several processes", "There is one process: leave it out."
+    __name__, "AdaSum", "adds gradients of several processes adaptively", "Use nn.DistributedGradReducer."
 )
 AutoBoost = _absent(__name__, "AutoBoost", "rebuilds nets and optimizers for speed", _NET)
 BoostTrainOneStepCell = _absent(
@@ -33,7 +34,7 @@ GroupLossScaleManager = _absent(
 )
 LessBN = _absent(__name__, "LessBN", "removes batch normalization from a net", _NET)
 OptimizerProcess = _absent(
-    __name__, "OptimizerProcess", "rebuilds optimisers", "Pass groups of Parameters to the optimizer."
+    __name__, "OptimizerProcess", "rebuilds optimizers", "Pass groups of Parameters to the optimizer."
 )
 ParameterProcess = _absent(
     __name__, "ParameterProcess", "regroups Parameters", "Pass groups of Parameters to the optimizer."

@@ -1,10 +1,10 @@
-"""The command line runs MindSpore programs on this package: ``mindgrad script.py`` and :func:`install`.
+"""The command line ``mindgrad script.py``, and :func:`install`.
 
-Two parts. A finder in front of ``sys.meta_path`` answers every import of ``mindspore`` and of what
-is below it with the module of the same path in this package: the module itself, not a copy, so
-that ``mindspore.Tensor is mindgrad.Tensor``. A launcher then does for a script, a module or a
-piece of code what ``python`` itself does, so that the program cannot tell the difference.
-A real MindSpore on the disk is never looked at.
+A finder at the start of ``sys.meta_path`` handles every import of ``mindspore`` and its submodules. It
+returns the module with the same path in this package. It is the same object and not a copy, so
+``mindspore.Tensor is mindgrad.Tensor``. An installed MindSpore is never read.
+
+The launcher runs a script, a module, or a string of code in the same way as ``python``.
 """
 
 import builtins
@@ -28,8 +28,8 @@ from mindgrad.context import set_context
 __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
-#: What programs are told that ask for the version of MindSpore. What counts here is 2.10, but programs
-#: compare versions as text and cut them after five characters, which goes well with single digits only.
+#: Version of MindSpore that programs read. mindgrad follows version 2.10. However, some programs compare
+#: versions as strings, or only their first five characters, which requires numbers with a single digit.
 _MINDSPORE = "2.9.0"
 
 _USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code} [args ...]
@@ -41,7 +41,7 @@ Run a Python program as `python` does, except that `import mindspore` and every 
 mindgrad. An installed MindSpore is neither needed nor changed. `python -m mindgrad` is the same command.
 
   script.py      a program; a folder or zip file that holds __main__.py; or - for standard input
-  -m module      a module or package, found as `python -m` finds it
+  -m module      a module or package, as for `python -m`
   -c code        a program given as a string
   args           arguments of the program, in sys.argv
   -h, --help     show this text
@@ -60,11 +60,11 @@ examples:
 
 Exit status: the program's; for commands 0, 1 (problem found), or 2 (usage error).
 
-The programs' own context.set_context(...) chooses between GRAPH_MODE and PYNATIVE_MODE. If no GPU is
-available, the program runs on the CPU and prints a warning to stderr; MINDGRAD_STRICT_DEVICE=1 makes
-this an error.
+A program chooses GRAPH_MODE or PYNATIVE_MODE by context.set_context(...). If it requests a GPU and no GPU
+is available, it runs on the CPU, and a warning is printed to stderr. With MINDGRAD_STRICT_DEVICE=1, this
+is an error.
 
-In your own program, mindgrad.install() has the same effect on the imports that follow it.
+Inside a Python program, mindgrad.install() has the same effect on all later imports.
 """
 _RUN_HELP = """usage: mindgrad run [--debug-nans] {script.py | folder | - | -m module | -c code} [args ...]
 
@@ -83,13 +83,13 @@ Exit status: the program's, or 2 (usage error).
 
 
 class _Command(NamedTuple):
-    """A command: the module whose function ``main`` it calls, and one line of help."""
+    """A command: a module with a function ``main``, and one line of help."""
 
     module: str
     help: str
 
 
-#: the modules are loaded when their command is called; ``run`` is the launcher
+#: each module is loaded when its command is called; ``run`` is the launcher in this module
 _COMMANDS = {
     "run": _Command("", "run a program; option: --debug-nans"),
     "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
@@ -104,13 +104,13 @@ _COMMANDS = {
 }
 
 
-# --- names: what `import mindspore` means ---
+# --- imports of `mindspore` ---
 
 
 class _Loader:
-    """Hands out a module that is already loaded, and leaves its own ``__spec__`` in place.
+    """A loader that returns a loaded module, and preserves its ``__spec__``.
 
-    Not derived from `importlib.abc.Loader`, whose import alone takes ten milliseconds.
+    It is not derived from `importlib.abc.Loader`, because importing this class takes ten milliseconds.
     """
 
     def __init__(self, module: ModuleType) -> None:
@@ -121,11 +121,11 @@ class _Loader:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.spec  # the import system has just put the alias's spec there
+        module.__spec__ = self.spec  # the import system has just replaced it by the spec of the alias
 
 
 class _Finder:
-    """Finds ``mindspore.a.b`` as ``mindgrad.a.b``; leaves every other name to the next finder."""
+    """A finder that maps ``mindspore.a.b`` to ``mindgrad.a.b``."""
 
     stands_for = _ALIAS
 
@@ -136,13 +136,14 @@ class _Finder:
             return None
         module = _own_module(PACKAGE + fullname.removeprefix(_ALIAS))
         if module is None:
-            # Answering None would let the next finder look for a real MindSpore's module.
+            # if it returned None, the next finder would search an installed MindSpore
             raise ModuleNotFoundError(_no_module(fullname), name=fullname)
         for each in (module, *public_modules()):
             explain_missing_names(each)
-        # What is loaded is known under its second name too, as it would be had this package that name:
-        # importing it then does not set the attribute of its parent, which may be a function by now.
-        # Not this module itself: what is there when its finder answers is loaded by its own spec, again.
+        # Register all loaded modules under their aliases, too. Otherwise, a later import of an alias would
+        # set the attribute of its parent package, which may be a function by now. Skip the alias that is
+        # being imported: if it were registered, the import system would load the module again by its own
+        # spec.
         for name, loaded in list(sys.modules.items()):
             alias = _ALIAS + name.removeprefix(PACKAGE)
             if name.startswith(f"{PACKAGE}.") and alias != fullname:
@@ -158,16 +159,17 @@ class _Finder:
 
 
 def install() -> None:
-    """Make ``import mindspore``, and every import below it, mean this package.
+    """Let ``import mindspore`` and imports below it return mindgrad's modules.
 
-    Holds for the imports that follow, in the whole process; calling it again changes nothing. From then
-    on ``mindgrad.__version__`` says which version of MindSpore the package stands for, because programs
-    choose by ``mindspore.__version__`` what they call; its own version is what
-    ``importlib.metadata.version("mindgrad")`` says.
+    It affects all later imports in the process. Further calls have no effect.
+
+    After the call, ``mindgrad.__version__`` is the version of MindSpore that mindgrad replaces, because
+    programs choose APIs by ``mindspore.__version__``. The version of mindgrad is
+    ``importlib.metadata.version("mindgrad")``.
 
     Raises:
-        ImportError: another ``mindspore`` has been imported in this process already: objects of
-            two libraries would meet in one program.
+        ImportError: If another ``mindspore`` has already been imported in this process. The program would mix
+            objects of two libraries.
 
     Example:
         >>> import mindgrad
@@ -183,8 +185,8 @@ def install() -> None:
         if name.partition(".")[0] == _ALIAS and not is_own(module):
             place = getattr(module, "__file__", None) or "a module without a file"
             raise ImportError(
-                f"{name!r} is already imported in this process, from {place}, so it cannot come to "
-                f"mean {PACKAGE}. Call mindgrad.install() before the first import of {_ALIAS}, or "
+                f"{name!r} is already imported in this process, from {place}, so {PACKAGE} cannot "
+                f"replace it. Call mindgrad.install() before the first import of {_ALIAS}, or "
                 "start the program with `python -m mindgrad`.",
                 name=name,
             )
@@ -194,14 +196,14 @@ def install() -> None:
 
 
 def _own_module(name: str) -> ModuleType | None:
-    """The module of this package with that name; None if there is none."""
+    """Import the module of this package with this name; ``None`` if it does not exist."""
     try:
         return importlib.import_module(own_name(name) or name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module is there, and something that it needs is not
+            raise  # the module exists, but one of its imports is missing
     parent, _, child = name.rpartition(".")
-    value = getattr(sys.modules.get(parent), child, None)  # a module under a second name
+    value = getattr(sys.modules.get(parent), child, None)  # a module with a second name
     return value if isinstance(value, ModuleType) and is_own(value) else None
 
 
@@ -216,15 +218,21 @@ def _no_module(fullname: str) -> str:
     return f"No module named {fullname!r}: {PACKAGE} has no such module{hint}"
 
 
-# --- the launcher: what `python` does ---
+# --- the launcher, which works like `python` ---
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program that the command line `argv` names, in this process, as ``__main__``.
+    """Run the command line of ``mindgrad``.
 
-    `argv` has no program name in front (default ``sys.argv[1:]``). The program takes the process
-    over: ``sys.argv``, ``sys.path[0]`` and the module ``__main__`` become its own; its exceptions
-    and ``SystemExit`` pass through. Returns the exit status: 0, or 2 for a wrong command line.
+    A program runs in this process as ``__main__``. The launcher replaces ``sys.argv``, ``sys.path[0]``, and
+    the module ``__main__``. Exceptions of the program, including ``SystemExit``, propagate to the caller.
+
+    Args:
+        argv (list or tuple of str, optional): arguments without the name of the command. ``None``:
+            ``sys.argv[1:]``. Default: ``None``.
+
+    Returns:
+        The exit status: 0 after a program, the status of a command, or 2 for a wrong command line.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     first = arguments[0] if arguments else ""
@@ -250,18 +258,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_program(path: str) -> bool:
-    """Whether a name is that of a program, which is run though there is a command of that name."""
+    """Check whether a program has this name. Programs take precedence over commands."""
     return os.path.isfile(path) or os.path.isfile(os.path.join(path, "__main__.py"))
 
 
 def _launch(arguments: list[str]) -> int:
-    """Run the program that the arguments name."""
+    """Run a script, folder, module, string, or standard input."""
     first = arguments[0] if arguments else ""
     option = first[:2] if first[:2] in ("-c", "-m") else ""
     if option and len(first) > 2:  # -ccode is -c code
         arguments[:1] = [option, first[2:]]
     if not first or (option and len(arguments) < 2):
-        return _refuse(f"{first} needs an argument" if option else "which program?")
+        return _refuse(f"{first} needs an argument" if option else "no program given")
     if first.startswith("-") and first != "-" and not option:
         return _refuse(f"unknown option {first}{nearest(first, ('--debug-nans', '--help', '--version'))}")
     install()
@@ -278,7 +286,7 @@ def _launch(arguments: list[str]) -> int:
         tell_end(end.code)
         raise
     except BaseException:
-        # Raised on, so that the interpreter ends as it always does (KeyboardInterrupt included).
+        # raise the error again, so that the interpreter ends as usual, also for KeyboardInterrupt
         sys.excepthook = _without_our_frames(sys.excepthook)
         raise
     return 0
@@ -289,7 +297,7 @@ def _run_command(module: str, arguments: list[str]) -> int:
     try:
         status = command(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # who reads the output, `head` say, has enough of it
+    except BrokenPipeError:  # the reader of the output has ended, for example `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return status
@@ -360,8 +368,8 @@ def _run_standard_input(arguments: list[str]) -> None:
 
 def _run_text(source: str, name: str, **names: object) -> None:
     _set_first_path("")
-    # Graph mode reads the source of functions, and tracebacks show it: both look here. (The entry
-    # is not called <string>, for that is what generated code, of dataclasses say, calls itself.)
+    # The compiler and tracebacks read the source of functions from `linecache`. The name is not <string>,
+    # because generated code, for example of dataclasses, uses this name.
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     code = compile(source, name, "exec", dont_inherit=True)
     _run(code, __loader__=importlib.machinery.BuiltinImporter, **names)
@@ -372,7 +380,7 @@ def _find(name: str) -> importlib.machinery.ModuleSpec | None:
         return importlib.util.find_spec(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # a package on the way is there and imports something that is not
+            raise  # a parent package exists, but one of its imports is missing
         text = f"Error while finding module specification for {name!r}"
         raise _fail(f"{text} ({type(error).__name__}: {error})", 1) from None
 
@@ -395,12 +403,12 @@ def _module_names(spec: importlib.machinery.ModuleSpec) -> dict[str, object]:
 
 
 def _set_first_path(entry: str) -> None:
-    if not sys.flags.safe_path:  # `python -P` puts nothing there that could be replaced
+    if not sys.flags.safe_path:  # with `python -P`, sys.path[0] is not the folder of the program
         sys.path[0] = entry
 
 
 def _run(code: CodeType, **names: object) -> None:
-    """Run the code as the module ``__main__``, which has the given names beside the usual ones."""
+    """Run code as the module ``__main__`` with additional variables."""
     module = ModuleType("__main__")
     vars(module).update(__builtins__=builtins, __annotations__={}, **names)
     sys.modules["__main__"] = module
@@ -408,17 +416,17 @@ def _run(code: CodeType, **names: object) -> None:
 
 
 def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
-    """An excepthook that shows what `hook` shows, without the frames of this file."""
+    """Wrap an excepthook to omit the frames of the launcher."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
-        note_keyword(error)  # of a call from the top of the script, which no function of ours has seen
+        note_keyword(error)  # errors at the top level of the script do not leave a function of mindgrad
         first = traceback
-        while first is not None and not _is_ours(first):  # how `python -m mindgrad` got here
+        while first is not None and not _is_ours(first):  # skip the frames of `python -m mindgrad`
             first = first.tb_next
-        # Then the import machinery as well, where the launcher was looking for the module to run.
+        # skip the launcher, and the import system, which has searched the module to run
         while first is not None and (_is_ours(first) or _is_import(first)):
             first = first.tb_next
-        # A name that is missing is said here, but asked for by the program.
+        # the error for a missing name is raised in mindgrad, but its cause is in the program
         frames = [] if first is None else [first]
         while frames and frames[-1].tb_next is not None:
             frames.append(frames[-1].tb_next)

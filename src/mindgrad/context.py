@@ -1,7 +1,7 @@
-"""The context sets the execution mode and the device of programs.
+"""The context: execution mode, device, and other options of the process.
 
-- GRAPH_MODE compiles whole functions, Cells and gradients to one program each.
-- PYNATIVE_MODE, the default, runs operator by operator, and calls that repeat as programs: ``docs/eager.md``.
+- GRAPH_MODE compiles each function, Cell or gradient as a whole.
+- PYNATIVE_MODE, the default, runs operator by operator, and compiles repeated calls (``docs/eager.md``).
 
 >>> from mindgrad import context
 >>> context.set_context(mode=context.PYNATIVE_MODE)
@@ -30,7 +30,7 @@ __all__ = [
     "reset_ps_context", "set_auto_parallel_context", "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
-#: options of MindSpore that steer its own machinery; they are kept, and change nothing here
+#: other options of MindSpore, which are stored; most have no effect
 _ACCEPTED = frozenset([
     "aoe_config", "aoe_tune_mode", "ascend_config", "auto_tune_mode", "compile_cache_path",
     "conv_allow_tf32", "debug_level", "deterministic", "enable_auto_mixed_precision",
@@ -66,22 +66,23 @@ def set_context(
     Args:
         mode (int, optional): ``GRAPH_MODE`` (0) or ``PYNATIVE_MODE`` (1). Default: unchanged.
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. If the device is missing,
-            programs run on the CPU and a message on standard error says so once; with the environment
-            variable ``MINDGRAD_STRICT_DEVICE=1`` it is an error. Default: unchanged.
+            programs run on the CPU, and a message is printed once to standard error. With the environment
+            variable ``MINDGRAD_STRICT_DEVICE=1``, a missing device is an error. Default: unchanged.
         device_id (int, optional): number of the GPU. Default: unchanged.
-        checkpoint_slots (int, optional): maximum number of saved states in reverse mode through a ``while``
+        checkpoint_slots (int, optional): maximum number of stored states in reverse mode through a ``while``
             loop on tensors. Initially 1024. It is rounded down to a power of two, and reduced if the states
-            would take more than 256 KiB. Up to the square of this number of iterations, each iteration is
-            replayed once; each further factor of two replays once more. If a state is larger than 1 KiB, up
-            to this number of iterations none is replayed. The option affects programs that are compiled
-            later. Default: unchanged.
-        pynative_synchronize (bool, optional): whether PYNATIVE_MODE runs each operator immediately.
-            ``False``, initially, compiles calls that repeat. Default: unchanged.
+            would take more than 256 KiB. If the number of iterations is at most the square of this number,
+            each iteration is replayed once. Each further factor of two replays once more. If a state is
+            larger than 1 KiB, a loop with at most this number of iterations is not replayed. The option
+            affects programs that are compiled later. Default: unchanged.
+        pynative_synchronize (bool, optional): whether PYNATIVE_MODE runs each operator immediately. The
+            initial value ``False`` allows it to compile repeated calls. Default: unchanged.
         debug_nans (bool, optional): whether to raise an error if an operator computes a NaN or an infinity
-            from finite inputs. The error names the line, in derivatives too (``docs/checking.md``). The
-            environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it. Default: unchanged.
+            from finite inputs. The error contains the source line, also in derivatives
+            (``docs/checking.md``). The environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it.
+            Default: unchanged.
         **options (Any): MindSpore's other options. Compiled programs are cached on disk, in the user's cache
-            folder or in ``compile_cache_path``; ``enable_compile_cache=False`` disables the cache
+            folder or in ``compile_cache_path``. ``enable_compile_cache=False`` disables the cache
             (``docs/cache.md``). ``save_graphs=True`` writes each compiled program to ``save_graphs_path``, as
             text and as a figure. All others are accepted for compatibility, and ``get_context`` returns them.
 
@@ -289,9 +290,9 @@ def set_auto_parallel_context(**options: Any) -> None:
               ``"data_parallel"`` divide arguments along their first axis. The other modes use one device.
             - ``device_num``: number of devices. By default all, and one for ``"data_parallel"``.
             - ``dataset_strategy``: ``"data_parallel"`` divides arguments along their first axis if it is
-              divisible, ``"full_batch"`` does not, and a tuple has a strategy for each argument. If the
-              devices belong to several processes, ``"data_parallel"``, the default, means that each process
-              has its part of one batch.
+              divisible. ``"full_batch"`` does not divide them. A tuple has a strategy for each argument. If
+              the devices belong to several processes, ``"data_parallel"``, the default, means that each
+              process has its part of one batch.
             - ``full_batch``: ``True`` is ``dataset_strategy="full_batch"``.
             - ``enable_parallel_optimizer``: whether to divide the moments of optimizers, each along its first
               divisible axis.
@@ -333,8 +334,8 @@ def set_auto_parallel_context(**options: Any) -> None:
         needed = {"global_rank": 0, "pipeline_stages": 1, "grad_accumulation_step": 1}
         if name in needed and value != needed[name]:
             raise ValueError(
-                f"For '{owner}', the '{name}' must be {needed[name]}, because mindgrad runs in one process, "
-                f"but got {value!r}."
+                f"For '{owner}', the '{name}' must be {needed[name]}, because mindgrad does not support "
+                f"other values, but got {value!r}."
             )
         if name == "strategy_ckpt_load_file" and value:
             raise _no_strategies_from_files(name)
@@ -404,7 +405,7 @@ def reset_auto_parallel_context() -> None:
 
 # --- parameter servers --------------------------------------------------------------------------------
 
-STRICT, COMPATIBLE, LAX = 0, 1, 2  #: how much Python MindSpore compiles; all is compiled here
+STRICT, COMPATIBLE, LAX = 0, 1, 2  #: levels of Python support in MindSpore, accepted for compatibility
 
 _PS_DEFAULTS: dict[str, Any] = {
     "enable_ps": False, "config_file_path": "", "scheduler_manage_port": 11202, "enable_ssl": False,
@@ -434,8 +435,8 @@ def set_ps_context(**kwargs: Any) -> None:
         _check_server_option("set_ps_context", name)
     if kwargs.get("enable_ps"):
         raise ValueError(
-            "For 'set_ps_context', the 'enable_ps' must be False: mindgrad runs in one process, which keeps "
-            "its Parameters itself."
+            "For 'set_ps_context', the 'enable_ps' must be False, because mindgrad does not support "
+            "parameter servers."
         )
     _servers.update(kwargs)
 

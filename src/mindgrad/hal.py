@@ -1,8 +1,8 @@
-"""Devices, streams, events and memory under MindSpore's names: ``mindspore.hal`` and ``mindspore.runtime``.
+"""Devices, streams, events and memory under the names of ``mindspore.hal``.
 
-XLA orders what it runs by itself, so there is one stream and it is always the current one. An event is a
-point in time by which everything that was called before has been computed. Memory is what XLA counts on a
-GPU; on a CPU it counts nothing, and all numbers are 0.
+XLA schedules computations automatically, so there is only one stream. An event is a time at which all
+previous computations have finished. On a GPU, XLA counts the used memory. On a CPU, it does not, and all
+numbers are 0.
 """
 
 from __future__ import annotations
@@ -74,7 +74,12 @@ def is_initialized(device_target: str) -> bool:
 
 
 def get_device_name(device_id: int, device_target: str | None = None) -> str:
-    """The maker's name of a device.
+    """Return the manufacturer's name of a device.
+
+    Args:
+        device_id (int): number of the device.
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
 
     Raises:
         ValueError: If there is no such device.
@@ -87,7 +92,15 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
 
 
 def get_device_properties(device_id: int, device_target: str | None = None) -> SimpleNamespace:
-    """The name of a device and its memory in bytes, as attributes ``name`` and ``total_memory``.
+    """Return the name and the memory of a device.
+
+    Args:
+        device_id (int): number of the device.
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        SimpleNamespace: with the attributes ``name`` (str) and ``total_memory`` (int, bytes).
 
     Raises:
         ValueError: If there is no such device.
@@ -104,7 +117,7 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> S
 
 
 def get_device_capability(device_id: int, device_target: str | None = None) -> tuple[int, int] | None:
-    """The version of a GPU's instructions, which XLA does not tell: ``None``.
+    """Return ``None``, because XLA does not report the compute capability of a GPU.
 
     >>> from mindgrad import hal
     >>> hal.get_device_capability(0)
@@ -113,7 +126,9 @@ def get_device_capability(device_id: int, device_target: str | None = None) -> t
 
 
 def get_arch_list(device_target: str | None = None) -> list[str] | None:
-    """The GPUs that MindSpore was built for; XLA compiles for the one that is there: ``None``.
+    """Return ``None``, because XLA compiles for the GPU of the machine.
+
+    In MindSpore, it is the list of GPUs for which the package was built.
 
     >>> from mindgrad import hal
     >>> hal.get_arch_list()
@@ -195,7 +210,7 @@ class StreamCtx:
 
 
 def current_stream() -> Stream:
-    """Return the stream.
+    """Return the only stream.
 
     >>> from mindgrad import hal
     >>> hal.current_stream() == hal.default_stream() == hal.communication_stream()
@@ -205,12 +220,12 @@ def current_stream() -> Stream:
 
 
 def default_stream() -> Stream:
-    """Return the stream, like :func:`current_stream`."""
+    """Return the only stream, like :func:`current_stream`."""
     return _STREAM
 
 
 def communication_stream() -> Stream:
-    """Return the stream, like :func:`current_stream`."""
+    """Return the only stream, like :func:`current_stream`."""
     return _STREAM
 
 

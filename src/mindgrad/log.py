@@ -1,9 +1,9 @@
-"""Messages go through Python's logging under MindSpore's names: ``from mindspore import log as logger``.
+"""Logging under MindSpore's names: ``from mindspore import log as logger``.
 
-They go through Python's ``logging``, to the logger ``mindgrad``, which prints them on standard error. The
-environment variable ``GLOG_v`` says from which level on: 0 debug, 1 info, 2 warning (the default),
-3 error, 4 critical; it is read when the package is imported. Of several processes each logs, with its rank
-and the number of the restart, which a launcher puts before every line.
+Messages are sent to the logger ``mindgrad`` of Python's ``logging``, which prints them to standard error. The
+environment variable ``GLOG_v`` sets the lowest level that is printed: 0 (debug), 1 (info), 2 (warning, the
+default), 3 (error), or 4 (critical). It is read at the first message. In a distributed job, every process
+logs, and its lines begin with the rank and the number of restarts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _asked() -> int:
 
 
 class _Lines(logging.Formatter):
-    """Lines with the rank and restart of this process, where there are several and no launcher says it."""
+    """A formatter that adds the rank of this process, unless a launcher adds it."""
 
     def format(self, record: logging.LogRecord) -> str:
         record.rank = prefix()
@@ -35,7 +35,7 @@ class _Lines(logging.Formatter):
 
 
 class _StandardError(logging.StreamHandler):
-    """Made with the first message, on the standard error of then."""
+    """A handler for standard error, which is created with the first message."""
 
 
 def _logger() -> logging.Logger:
@@ -68,22 +68,22 @@ def info(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Log ``msg % args`` as a warning; it is shown unless ``GLOG_v`` is 3 or 4."""
+    """Log ``msg % args`` as a warning, which is printed unless ``GLOG_v`` is 3 or 4."""
     _logger().warning(msg, *args, stacklevel=2, **kwargs)
 
 
 def error(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Log ``msg % args`` as an error; nothing is raised."""
+    """Log ``msg % args`` as an error, without raising an exception."""
     _logger().error(msg, *args, stacklevel=2, **kwargs)
 
 
 def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Log ``msg % args`` as a critical error; nothing is raised."""
+    """Log ``msg % args`` as a critical error, without raising an exception."""
     _logger().critical(msg, *args, stacklevel=2, **kwargs)
 
 
 def get_level() -> str:
-    """From which level on messages are shown, as a digit.
+    """Return the lowest level that is printed, as a digit.
 
     >>> from mindgrad import log
     >>> log.get_level() in "01234"
@@ -93,10 +93,13 @@ def get_level() -> str:
 
 
 def set_level(level: int | str) -> None:
-    """Show messages from ``level`` on: 0 to 4, a level of Python's ``logging``, or its name.
+    """Set the lowest level that is printed.
+
+    Args:
+        level (int or str): 0 to 4, a level of Python's ``logging``, or the name of a level.
 
     Raises:
-        ValueError: there is no such level.
+        ValueError: If ``level`` is not one of these.
 
     >>> from mindgrad import log
     >>> before = log.get_level()
@@ -116,7 +119,7 @@ def set_level(level: int | str) -> None:
 
 
 def get_log_config() -> dict[str, str]:
-    """The settings that hold.
+    """Return the current settings.
 
     >>> from mindgrad import log
     >>> sorted(log.get_log_config())

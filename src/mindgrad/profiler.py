@@ -1,8 +1,8 @@
-"""MindSpore's Profiler records a trace of what runs, with jax's profiler, for TensorBoard or Perfetto.
+"""MindSpore's profiler, which records a trace with JAX's profiler.
 
-A trace is written below ``output_path`` (``plugins/profile/<date>/*.xplane.pb``). MindSpore's own files
-(tables of operators, of AI cores, of memory) are not: the options that choose among them are accepted and
-change nothing.
+The trace is written below ``output_path`` to ``plugins/profile/<date>/*.xplane.pb``. Open it in TensorBoard
+or Perfetto. MindSpore's tables of operators, AI cores, and memory are not written, and the options for them
+are ignored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class ProfilerLevel(enum.Enum):
-    """The amount that MindSpore records; here always the whole trace."""
+    """Levels of detail in MindSpore; mindgrad always records the complete trace."""
 
     Level0 = "Level0"
     Level1 = "Level1"
@@ -31,7 +31,7 @@ class ProfilerLevel(enum.Enum):
 
 
 class ProfilerActivity(enum.Enum):
-    """The devices that MindSpore records; here always those that are used."""
+    """Devices to record in MindSpore; mindgrad always records the devices in use."""
 
     CPU = "CPU"
     GPU = "GPU"
@@ -39,7 +39,7 @@ class ProfilerActivity(enum.Enum):
 
 
 class AicoreMetrics(enum.Enum):
-    """Counters of Ascend's cores, which other devices do not have."""
+    """Counters of Ascend's cores, accepted for compatibility."""
 
     PipeUtilization = "PipeUtilization"
     ArithmeticUtilization = "ArithmeticUtilization"
@@ -53,14 +53,14 @@ class AicoreMetrics(enum.Enum):
 
 
 class ExportType(enum.Enum):
-    """Formats of MindSpore's files; here always jax's."""
+    """File formats in MindSpore; mindgrad always writes the format of JAX."""
 
     Text = "text"
     Db = "db"
 
 
 class HostSystem(enum.Enum):
-    """Counters of the host, which are not recorded."""
+    """Counters of the host in MindSpore, which mindgrad does not record."""
 
     CPU = "cpu"
     MEM = "mem"
@@ -77,7 +77,7 @@ class _Schedule(NamedTuple):
     skip_first: int
 
     def records(self, step: int) -> bool:
-        """Whether this step is recorded."""
+        """Check whether a step is recorded."""
         step -= self.skip_first
         length = self.wait + self.warmup + self.active
         if step < 0 or (self.repeat and step >= self.repeat * length):
@@ -86,13 +86,20 @@ class _Schedule(NamedTuple):
 
 
 def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_first: int = 0) -> _Schedule:
-    """The steps that a :class:`profile` records: after ``skip_first``, ``active`` of each cycle.
+    """Choose the steps that a :class:`profile` records.
+
+    After ``skip_first`` steps, each cycle has ``wait + warmup`` steps that are not recorded and ``active``
+    steps that are recorded.
 
     Args:
-        wait, warmup: steps of each cycle that are not recorded.
-        active (int): steps that are.
-        repeat (int, optional): the number of cycles, 0 for any number. Default: ``0``.
-        skip_first (int, optional): steps before the first cycle. Default: ``0``.
+        wait (int): number of steps at the start of a cycle that are not recorded.
+        active (int): number of recorded steps of a cycle.
+        warmup (int, optional): number of further steps that are not recorded. Default: ``0``.
+        repeat (int, optional): number of cycles; 0 for no limit. Default: ``0``.
+        skip_first (int, optional): number of steps before the first cycle. Default: ``0``.
+
+    Returns:
+        _Schedule: its method ``records(step)`` returns whether a step is recorded.
 
     Raises:
         ValueError: If a number is negative, or ``active`` is 0.
@@ -110,7 +117,13 @@ def tensorboard_trace_handler(
     dir_name: str | None = None, worker_name: str | None = None, analyse_flag: bool = True,
     async_mode: bool = False,
 ) -> Callable[[Any], None]:  # fmt: skip
-    """A handler for ``on_trace_ready`` of a :class:`profile`: the trace is written to ``dir_name``.
+    """Return a handler for ``on_trace_ready`` that selects the folder of the trace.
+
+    Args:
+        dir_name (str, optional): folder of the trace. ``None``: ``"./data"``. Default: ``None``.
+        worker_name (str, optional): accepted for compatibility. Default: ``None``.
+        analyse_flag (bool, optional): accepted for compatibility. Default: ``True``.
+        async_mode (bool, optional): accepted for compatibility. Default: ``False``.
 
     >>> from mindgrad.profiler import tensorboard_trace_handler
     >>> tensorboard_trace_handler("traces").dir_name
@@ -118,24 +131,23 @@ def tensorboard_trace_handler(
     """
 
     def ready(profiler: Any) -> None:
-        """Nothing: the files are there when a trace ends."""
+        """Do nothing, because the files are already written."""
 
     ready.dir_name = dir_name  # type: ignore[attr-defined]
     return ready
 
 
 class Profiler:
-    """A recorder of what runs.
+    """A recorder of the computations of a program.
 
     Args:
-        output_path (str, optional): the folder of the files, ``"./data"`` if it is not given.
-            Default: ``"./data"``.
-        start_profile (bool, optional): whether recording starts at once. Default: ``True``.
-        **kwargs (Any): MindSpore's other options, accepted for compatibility.
+        output_path (str, optional): folder of the trace. Default: ``"./data"``.
+        start_profile (bool, optional): whether recording starts immediately. Default: ``True``.
+        **kwargs (Any): other options of MindSpore, accepted for compatibility.
 
     Raises:
-        TypeError: If ``output_path`` is not a string or ``start_profile`` no bool.
-        RuntimeError: If a trace is being recorded already, or none when it is to end.
+        TypeError: If ``output_path`` is not a string, or ``start_profile`` is not a bool.
+        RuntimeError: If another recording is in progress.
 
     >>> import os, tempfile
     >>> from mindgrad import Tensor, jit
@@ -159,10 +171,10 @@ class Profiler:
             self.start()
 
     def start(self) -> None:
-        """Record from now on.
+        """Start recording.
 
         Raises:
-            RuntimeError: If a trace is being recorded already.
+            RuntimeError: If the Profiler is already recording.
         """
         if self._is_recording:
             raise RuntimeError("The Profiler is recording already: call stop() before start().")
@@ -170,10 +182,10 @@ class Profiler:
         self._is_recording = True
 
     def stop(self) -> None:
-        """Wait for what is running, end the trace and write it.
+        """Wait for pending computations, stop recording, and write the trace.
 
         Raises:
-            RuntimeError: If none is being recorded.
+            RuntimeError: If the Profiler is not recording.
         """
         if not self._is_recording:
             raise RuntimeError("The Profiler is not recording: call start() before stop().")
@@ -182,12 +194,12 @@ class Profiler:
         stop_trace()
 
     def analyse(self, offline_path: str | None = None, *_: Any, **__: Any) -> None:
-        """End the trace if it is being recorded; TensorBoard analyzes its files."""
+        """Stop recording, if the Profiler is recording. Open the files in TensorBoard."""
         if self._is_recording:
             self.stop()
 
     def op_analyse(self, op_name: Any, device_id: Any = None) -> None:
-        """Not supported: times of single operators.
+        """Not supported. In MindSpore, it returns the times of an operator.
 
         Raises:
             NotImplementedError: Always. The message names the alternative.
@@ -210,13 +222,16 @@ class Profiler:
 
 
 class profile(Profiler):
-    """A recorder of chosen steps, as a context: ``with profile(schedule=...) as recorder``.
+    """A recorder of selected steps: ``with profile(schedule=...) as recorder``.
 
     Args:
-        schedule: a :func:`schedule`; ``None``: all steps are recorded.
-        on_trace_ready: called with the recorder when a trace has ended, as :func:`tensorboard_trace_handler`
-            gives it, which names the folder.
-        **kwargs (Any): MindSpore's other options, accepted for compatibility.
+        schedule (_Schedule, optional): result of :func:`schedule`. ``None``: record all steps. Default:
+            ``None``.
+        on_trace_ready (Callable, optional): function that is called with the recorder at the end of a trace.
+            If it is the result of :func:`tensorboard_trace_handler`, it also selects the folder. Default:
+            ``None``.
+        **kwargs (Any): other options of MindSpore, accepted for compatibility. ``output_path`` is the folder
+            if ``on_trace_ready`` does not select one.
 
     >>> import os, tempfile
     >>> from mindgrad.profiler import profile, schedule, tensorboard_trace_handler
@@ -235,7 +250,7 @@ class profile(Profiler):
         self._schedule, self._ready, self._step = schedule, on_trace_ready, 0
 
     def _follow(self) -> None:
-        """Start or end the trace as the schedule has it for the current step."""
+        """Start or stop recording according to the schedule."""
         is_selected = self._schedule is None or self._schedule.records(self._step)
         if is_selected and not self._is_recording:
             super().start()
@@ -243,16 +258,16 @@ class profile(Profiler):
             self.stop()
 
     def start(self) -> None:
-        """Begin with the first step."""
+        """Begin the first step."""
         self._follow()
 
     def step(self) -> None:
-        """End a step."""
+        """End a step, and begin the next one."""
         self._step += 1
         self._follow()
 
     def stop(self) -> None:
-        """End the trace, if one is being recorded."""
+        """Stop recording, if the recorder is recording."""
         if self._is_recording:
             super().stop()
             if self._ready is not None:
@@ -264,14 +279,14 @@ class profile(Profiler):
 
 
 class EnvProfiler:
-    """MindSpore's recorder that environment variables control; it records nothing here."""
+    """Accepted for compatibility; MindSpore controls it by environment variables."""
 
     def analyse(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class DynamicProfilerMonitor:
-    """MindSpore's callback that a file controls while a program runs; not supported.
+    """Not supported. In MindSpore, it is a callback that a file controls.
 
     Raises:
         NotImplementedError: Always.
@@ -285,7 +300,7 @@ class DynamicProfilerMonitor:
 
 
 class mstx:
-    """Marks of ranges in Ascend's traces, which other devices do not have: they are accepted."""
+    """Marks of ranges in Ascend's traces, accepted for compatibility."""
 
     @staticmethod
     def mark(message: str, stream: Any = None, domain: str = "default") -> None:
@@ -293,7 +308,7 @@ class mstx:
 
     @staticmethod
     def range_start(message: str, stream: Any = None, domain: str = "default") -> int:
-        """Accepted for compatibility; the number of a range: 0."""
+        """Accepted for compatibility; return 0 as the number of the range."""
         return 0
 
     @staticmethod

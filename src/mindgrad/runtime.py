@@ -1,4 +1,7 @@
-"""Streams, events and memory as MindSpore has them since 2.5: :mod:`mindgrad.hal`, and accepted options."""
+"""Streams, events and memory under the names of MindSpore 2.5.
+
+The module has the functions of :mod:`mindgrad.hal`, and options without effect.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ __all__ = [
 
 
 def launch_blocking() -> None:
-    """Accepted for compatibility: the option ``pynative_synchronize`` runs operators where they are called.
+    """Accepted for compatibility.
+
+    Use ``set_context(pynative_synchronize=True)`` to run operators synchronously.
 
     >>> from mindgrad import runtime
     >>> runtime.launch_blocking()
@@ -43,7 +48,7 @@ def launch_blocking() -> None:
 
 
 def dispatch_threads_num(threads_num: int) -> None:
-    """Accepted for compatibility: XLA chooses the number of its threads.
+    """Accepted for compatibility; XLA chooses the number of its threads.
 
     >>> from mindgrad import runtime
     >>> runtime.dispatch_threads_num(2)
@@ -53,7 +58,7 @@ def dispatch_threads_num(threads_num: int) -> None:
 def set_cpu_affinity(
     enable_affinity: bool, affinity_cpu_list: Any = None, module_to_cpu_dict: Any = None
 ) -> None:
-    """Accepted for compatibility: the operating system chooses the cores.
+    """Accepted for compatibility; the operating system chooses the cores.
 
     >>> from mindgrad import runtime
     >>> runtime.set_cpu_affinity(True)
@@ -61,7 +66,7 @@ def set_cpu_affinity(
 
 
 def set_kernel_launch_group(thread_num: int = 2, kernel_group_num: int = 8) -> None:
-    """Accepted for compatibility: XLA launches its kernels itself.
+    """Accepted for compatibility; XLA launches its kernels itself.
 
     >>> from mindgrad import runtime
     >>> runtime.set_kernel_launch_group()
@@ -72,7 +77,9 @@ def set_memory(
     init_size: str = "2GB", increase_size: str = "2GB", max_size: str = "1024GB", optimize_level: str = "O0",
     huge_page_reserve_size: str = "0GB",
 ) -> None:  # fmt: skip
-    """Accepted for compatibility: environment variables of jax (XLA_PYTHON_CLIENT_…) choose sizes of memory.
+    """Accepted for compatibility; use JAX's environment variables instead.
+
+    The variables ``XLA_PYTHON_CLIENT_…`` set the size of the memory on a GPU.
 
     >>> from mindgrad import runtime
     >>> runtime.set_memory(max_size="10GB")
@@ -80,10 +87,10 @@ def set_memory(
 
 
 def memory_replay(file_path: str) -> None:
-    """Not supported: replays a record of MindSpore's allocations.
+    """Not supported. In MindSpore, it replays a record of memory allocations.
 
     Raises:
-        NotImplementedError: always.
+        NotImplementedError: Always. The message names the reason.
     """
     raise NotImplementedError(
         "'memory_replay' reads a record of MindSpore's memory, which mindgrad does not have."

@@ -1,4 +1,4 @@
-"""``from mindspore.version import __version__``: what ``mindspore.__version__`` says."""
+"""The version: ``from mindspore.version import __version__``."""
 
 import sys
 

@@ -47,7 +47,9 @@ def test_a_state_is_given_and_taken_back():
     first = mint.randn(4, generator=generator).asnumpy()
     generator.set_state(kept)
     np.testing.assert_array_equal(mint.randn(4, generator=generator).asnumpy(), first)
-    with pytest.raises(TypeError, match="For 'set_state', the 'state' must be a tensor that get_state gave"):
+    with pytest.raises(
+        TypeError, match="For 'set_state', the 'state' must be a tensor that get_state returned"
+    ):
         generator.set_state(Tensor([1.0]))
     with pytest.raises(TypeError, match=r"'generator' must be a mindspore\.Generator or None, but got int"):
         mint.rand(3, generator=3)

@@ -219,7 +219,7 @@ def test_fans_and_gains():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: initializer("nomral", (2,)), ValueError, "no initializer named 'nomral'; known are"),
+        (lambda: initializer("nomral", (2,)), ValueError, "no initializer named 'nomral'; known names are"),
         (lambda: initializer("constant", (2,)), ValueError, "'Constant' needs arguments"),
         (lambda: initializer(None, (2,)), TypeError, "the type of the 'init' argument"),
         (lambda: initializer("ones", (2, -1)), ValueError, "must not be negative"),

@@ -1,1 +1,1 @@
-"""Foundations hold what every other room may import, and import none of them."""
+"""Helpers that every other package may import. They import no other package."""

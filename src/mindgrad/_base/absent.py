@@ -1,8 +1,7 @@
-"""Absent classes can be imported and derived from, and refuse to be called.
+"""Placeholders for classes of MindSpore that mindgrad does not support.
 
-Many programs import a name of MindSpore's machinery and use it on one device or in one branch only. Such a
-program runs here; where it makes an object of the class, the error says what is missing and what to do
-instead.
+Many programs import such a class, but use it on one device or in one branch only. They can import a
+placeholder and derive classes from it. Creating an instance raises an error with a replacement.
 """
 
 from __future__ import annotations
@@ -13,16 +12,18 @@ __all__ = ["absent"]
 
 
 def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
-    """A class that raises ``NotImplementedError`` wherever it, or a class derived from it, is called.
+    """Create a class that raises ``NotImplementedError`` when it is instantiated.
+
+    Classes derived from it raise the error, too.
 
     Args:
-        module: the module that defines it.
-        name: its name.
-        reason: what it does in MindSpore and why not here, as a predicate without a full stop.
-        instead: what to do instead, a sentence.
+        module: module that defines the class.
+        name: name of the class.
+        reason: a predicate without a full stop that describes the class in MindSpore.
+        instead: a sentence that names a replacement.
 
     Returns:
-        The class; its attribute ``absence`` is ``reason``.
+        The class. Its attribute ``absence`` is ``reason``.
 
     >>> from mindgrad._base.absent import absent
     >>> Kernel = absent("mindgrad.ops", "Kernel", "runs on Ascend only", "Use a Cell.")

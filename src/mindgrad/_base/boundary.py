@@ -1,13 +1,13 @@
-"""The boundary of the package trims the tracebacks of the errors that leave it, in one place.
+"""Removal of mindgrad's internal frames from tracebacks.
 
-An error shows the lines of the program that calls, and no frames of ours below them
-(:func:`mindgrad._base.refusal.without_own_frames`). For that, something has to run when the outermost
-of our functions is left by an error. A decorator around each would cost every operator a call, and
-``try`` in the text of a thousand functions would have to be remembered in the thousand-first.
+A traceback shows the lines of the user's program and ends there
+(:func:`mindgrad._base.refusal.without_own_frames`). For this, some code has to run when an error leaves the
+outermost function of mindgrad. A decorator of every public function would slow down every call, and a ``try``
+statement in every function could be forgotten.
 
-So the public functions get their ``except`` when they are loaded: a handler of nine instructions behind
-the code of the function, and a row in its exception table (CPython 3.11 and later), as the compiler writes
-them for::
+Therefore this module changes the bytecode of the public functions when they are loaded. It appends an
+exception handler of nine instructions to the code, and an entry to the exception table. It requires CPython
+3.11 or later. The result is the same as if the compiler had compiled::
 
     try:
         ...  # the function
@@ -15,9 +15,9 @@ them for::
         leave()
         raise
 
-What does not fail runs the instructions that it ran before, at the same speed. Names, signatures,
-identity and sources of functions stay as they are. On a Python whose instructions are not known here,
-nothing is changed and tracebacks are whole; so they are with ``MINDGRAD_TRACEBACK=full``.
+A call without an error runs the same instructions as before, at the same speed. Names, signatures, identity
+and source of the functions do not change. On a Python version with unknown bytecode, or with
+``MINDGRAD_TRACEBACK=full``, tracebacks contain all frames.
 """
 
 from __future__ import annotations
@@ -36,36 +36,42 @@ from mindgrad._base.refusal import without_own_frames
 __all__ = ["before_trimming", "enclose", "enclose_rooms", "enclosed", "trim"]
 
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
-#: code whose errors do not end at a call: the frame of a generator is entered many times
+#: code without a handler, because the frame of a generator or coroutine is resumed many times
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_STACK = 8  # values that the handler has on the stack at most
+_STACK = 8  # largest number of values on the stack in the handler
 
 
 _explanations: list[Callable[[BaseException], None]] = []
 
 
 def leave() -> None:
-    """Trim the error that is leaving the function that calls this, if the program called that function."""
+    """Trim the current error if it leaves the outermost function of mindgrad.
+
+    The handlers that this module appends call this function.
+    """
     error = sys.exception()
     frame = sys._getframe(1).f_back
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(PACKAGE) and name not in LAUNCHERS:
-            return  # ours called it, and may want to look at the error
+            return  # called by another function of mindgrad, which may handle the error
         frame = frame.f_back
     if isinstance(error, Exception):
         trim(error)
 
 
 def trim(error: Exception) -> None:
-    """Add the notes to an error that leaves the package, and drop our frames from its traceback."""
+    """Add notes to an error, and remove mindgrad's frames from its traceback."""
     for explain in _explanations:
         explain(error)
     without_own_frames(error)
 
 
 def before_trimming(explain: Callable[[BaseException], None]) -> None:
-    """Call ``explain`` with errors that leave the package, whose frames are still there, to add notes."""
+    """Register a function that may add notes to an error that leaves the package.
+
+    The traceback of the error still has all frames.
+    """
     _explanations.append(explain)
 
 
@@ -73,7 +79,7 @@ def before_trimming(explain: Callable[[BaseException], None]) -> None:
 
 
 def _instruction(name: str, argument: int = 0) -> bytes:
-    """An instruction with the space for its inline cache."""
+    """Encode an instruction, with the space for its inline cache."""
     code = opcode.opmap[name]
     caches: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
     count = caches.get(name, 0) if isinstance(caches, dict) else caches[code]
@@ -86,9 +92,13 @@ def _instruction(name: str, argument: int = 0) -> bytes:
 
 @cache
 def _handler(constant: int) -> tuple[bytes, int, int]:
-    """The instructions that call the constant and raise again; where the call ends, and they do.
+    """Encode the handler, which calls a constant and raises the error again.
 
-    On the stack are the error and the index of the instruction that raised it.
+    When it starts, the stack contains the error and the index of the instruction that raised it.
+
+    Returns:
+        The instructions, the end of the call, and the end of the part that raises again. Both ends count code
+        units.
     """
     load = [_instruction("PUSH_NULL"), _instruction("LOAD_CONST", constant)]
     if sys.version_info >= (3, 13):
@@ -98,14 +108,14 @@ def _handler(constant: int) -> tuple[bytes, int, int]:
     again = [_instruction("SWAP", 2), _instruction("POP_EXCEPT"), _instruction("RERAISE", 1)]
     first = b"".join([_instruction("PUSH_EXC_INFO"), *call])
     last = b"".join(again)
-    # and for an error of the call itself, such as an interrupt
+    # the last part handles an error of the call itself, such as KeyboardInterrupt
     handler = first + last + b"".join([_instruction("COPY", 3), *again[1:]])
     return handler, len(first) // 2, len(first + last) // 2
 
 
 @cache
 def _number(value: int, begins: int = 0) -> bytes:
-    """A number of an exception table: six bits a byte, the highest first."""
+    """Encode a number of an exception table: six bits per byte, highest bits first."""
     parts = [value & 63]
     while value := value >> 6:
         parts.insert(0, value & 63 | 64)
@@ -129,12 +139,15 @@ def _row(start: int, end: int, target: int, depth: int) -> bytes:
 
 @cache
 def _no_location(units: int) -> bytes:
-    """The entries of ``co_linetable`` for instructions that belong to no line: each is of eight at most."""
+    """Encode the entries of ``co_linetable`` for instructions without a source line.
+
+    One entry is for at most eight code units.
+    """
     return bytes(128 | 15 << 3 | min(units - start, 8) - 1 for start in range(0, units, 8))
 
 
 def enclosed(code: CodeType) -> CodeType:
-    """``code`` with a handler for the errors that it lets out.
+    """Append a handler to ``code`` that trims the errors leaving it.
 
     >>> from mindgrad._base.boundary import enclosed
     >>> def half(x):
@@ -175,7 +188,7 @@ def _is_enclosed(code: CodeType) -> bool:
 
 
 def _with_inner(code: CodeType) -> CodeType:
-    """``code`` whose functions, which it gives the program, are enclosed."""
+    """Append handlers to the functions that are defined inside ``code``."""
     constants = tuple(
         enclosed(_with_inner(x)) if isinstance(x, CodeType) and _is_suited(x) else x for x in code.co_consts
     )
@@ -189,23 +202,26 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and rooms that are enclosed by now."""
+    """The functions and modules that already have handlers."""
 
     def __init__(self) -> None:
         self.rooms: set[str] = set()
         self.classes: set[type] = set()
-        #: enclosed code by the identity of the code before, which is kept: equality compares all it holds
+        #: code with a handler, by the id of the original code, because `==` compares all contents of two
+        #: codes
         self.codes: dict[int, CodeType] = {}
+        #: the original code objects, kept so that their ids stay valid
         self.before: list[CodeType] = []
 
     def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
-        public = vars(module).get("__all__", ())  # `_no_grad` among them, and asking loads no room
+        # includes names such as `_no_grad`; `vars` does not load modules, unlike `getattr`
+        public = vars(module).get("__all__", ())
         for name, value in list(vars(module).items()):
             if not name.startswith("_") or with_inner or name in public:
                 self.enclose(value, with_inner)
 
     def enclose(self, value: Any, with_inner: bool = False) -> None:
-        """A function, or those of a class and of the classes that it is derived from."""
+        """Append handlers to a function, or to the methods of a class and of its bases."""
         if isinstance(value, type):
             for base in value.__mro__:
                 if base.__module__.startswith(_NAME) and base not in self.classes:
@@ -231,10 +247,10 @@ class _Boundary:
         code = function.__code__
         if not code.co_filename.startswith(PACKAGE):
             return
-        if "__wrapped__" in function.__dict__:  # it may make functions that are called by the program
+        if "__wrapped__" in function.__dict__:  # may return functions that the user's program calls
             self.enclose_member(function.__dict__["__wrapped__"], with_inner)
         if _is_suited(code) and not _is_enclosed(code):
-            # functions that one factory made share their code
+            # the functions that one factory returns share their code object
             if id(code) not in self.codes:
                 self.codes[id(code)] = enclosed(_with_inner(code) if with_inner else code)
                 self.before.append(code)
@@ -246,12 +262,12 @@ _boundary = _Boundary()
 
 
 def enclose(value: Any) -> None:
-    """Enclose a public function, or those of a class."""
+    """Append handlers to a public function, or to the methods of a class."""
     if _IS_KNOWN:
         _boundary.enclose(value)
 
 
-#: rooms that hold the functions that programs call, and those of them that make such functions
+#: the packages with functions that users call, and among them the ones whose functions return such functions
 _SURFACE = frozenset((
     "amp", "api", "boost", "common", "communication", "context", "dataset", "device_context", "experimental",
     "hal", "log", "mindrecord", "mint", "nn", "numpy", "ops", "parallel", "profiler", "runtime", "scipy",
@@ -261,14 +277,14 @@ _MAKERS = frozenset(("api", "solvers", "tools"))
 
 
 def enclose_rooms() -> None:
-    """Enclose the public functions of the rooms that are loaded and were not so far."""
+    """Append handlers to the public functions of newly loaded modules."""
     if not _IS_KNOWN:
         return
     for name, module in list(sys.modules.items()):
         parts = name.split(".")
         if parts[0] != _NAME or name in _boundary.rooms or not isinstance(module, ModuleType):
             continue
-        if not getattr(module.__spec__, "_initializing", False):  # else it is not whole yet
+        if not getattr(module.__spec__, "_initializing", False):  # otherwise its import is not finished
             _boundary.rooms.add(name)
         room = parts[1] if len(parts) > 1 else ""
         if room in _SURFACE or not room:

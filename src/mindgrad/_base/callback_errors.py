@@ -1,6 +1,7 @@
-"""Errors of callbacks wait until the compiled program that called back has ended, and are raised then.
+"""Errors of Python callbacks in compiled programs.
 
-An exception that passes through XLA would come out as another one, with a text of XLA's own.
+XLA would replace an exception of a callback by another exception with a different message. Therefore the
+original exception is stored, and raised at the end of the compiled program.
 """
 
 from __future__ import annotations
@@ -14,21 +15,24 @@ _noted: deque[BaseException] = deque()
 
 
 class CallbackError(Exception):
-    """Ends a compiled program whose callback failed; the error of the callback is noted."""
+    """The exception that ends a compiled program after an error in a callback.
+
+    The error of the callback is stored by :func:`note`.
+    """
 
 
 def is_noted(exc_info: Any) -> bool:
-    """Whether a record of a log, with this ``exc_info``, is about an error that is noted."""
+    """Check whether the ``exc_info`` of a log record is about a stored error."""
     return exc_info is not None and exc_info[0] is CallbackError
 
 
 def note(error: BaseException) -> None:
-    """Keep the error of a callback for the end of its program."""
+    """Store the error of a callback until the end of its program."""
     _noted.append(error)
 
 
 def raise_noted() -> None:
-    """Raise the first error that callbacks left, if there is one, and forget the others."""
+    """Raise the first stored error, if any, and discard the others."""
     if _noted:
         error = _noted.popleft()
         _noted.clear()

@@ -1,4 +1,4 @@
-"""Checks of arguments raise the error that names the argument and its owner."""
+"""Type checks of arguments."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ T = TypeVar("T")
 
 
 def of_type(value: T, kind: Any, owner: str, name: str, words: str = "") -> T:
-    """``value``, which must be of a type.
+    """Check the type of an argument, and return the argument.
 
     Args:
-        value: the value of the argument.
-        kind: a type, or a tuple of types.
-        owner: the function or class that was called.
-        name: the name of the argument.
-        words: the type in the error; by default "a" and the name of ``kind``.
+        value: value of the argument.
+        kind: the expected type, or a tuple of types.
+        owner: name of the public function or class.
+        name: name of the argument.
+        words: description of the type in the error. Default: "a" and the name of ``kind``.
 
     Raises:
-        TypeError: it is of another type.
+        TypeError: If ``value`` is not an instance of ``kind``.
 
     >>> from mindgrad._base.checks import of_type
     >>> of_type("2", int, "Net", "size", "an int")

@@ -1,9 +1,11 @@
-"""Collection of garbage while programs are made: young objects only; while modules are loaded: none.
+"""Restrictions of Python's garbage collector during tracing and importing.
 
-A program of n equations is millions of objects that live until it is compiled. Python's collector looks at
-all of them again whenever they have grown by a quarter, which is most of the time of a gradient of 20,000
-equations, and finds nothing. What modules define lives as long as the process: the collector need not look at
-it even once, so that after their import all objects count as old.
+The graph of a large program consists of millions of objects that live until it is compiled. Whenever their
+number grows by a quarter, Python's collector examines all of them and finds no garbage. For a gradient with
+20,000 equations, this would take most of the time. Therefore only young objects are collected during tracing.
+
+The objects that a module defines live as long as the process. Therefore no garbage is collected during an
+import, and afterwards all objects are moved to the oldest generation.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ _NEVER = sys.maxsize >> 32
 
 
 class _Collector:
-    """Python's collector of garbage, and how many blocks restrict it.
+    """The thresholds of Python's garbage collector, as restricted by blocks.
 
-    Threads and nested blocks share one setting, the strictest; the last to leave restores the user's, unless
-    the user has set another meanwhile.
+    Threads and nested blocks share the strictest setting. The last block restores the user's setting, unless
+    the user has changed the thresholds since.
     """
 
     def __init__(self) -> None:
@@ -31,7 +33,7 @@ class _Collector:
         self._before = self._during = gc.get_threshold()
 
     def restrict(self, generations: str) -> None:
-        """Collect only these ``generations`` from now on."""
+        """Begin a block that collects only ``"young"`` objects, or ``"none"``."""
         with self._lock:
             if not any(self._blocks.values()):
                 self._before = self._during = gc.get_threshold()
@@ -39,8 +41,8 @@ class _Collector:
             self._set()
 
     def release(self, generations: str) -> None:
-        """End of a block that :meth:`restrict` began."""
-        with self._lock:  # there is no block where the process was forked inside of it
+        """End a block that :meth:`restrict` began."""
+        with self._lock:  # the count is already 0 if the process was forked inside the block
             self._blocks[generations] = max(0, self._blocks[generations] - 1)
             self._set()
 
@@ -54,7 +56,10 @@ class _Collector:
             gc.set_threshold(*self._during)
 
     def restored_in_child(self) -> None:
-        """Give a forked process the user's setting: the threads that would leave were not forked."""
+        """Restore the user's setting in a forked process.
+
+        The threads that would end the blocks do not exist there.
+        """
         self._lock = threading.Lock()
         self._blocks = dict.fromkeys(self._blocks, 0)
         self._set()
@@ -66,7 +71,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _OnlyYoungGarbage:
-    """Open while a program is made: the collector leaves the oldest generation alone."""
+    """A block without collection of the oldest generation, for tracing."""
 
     def __enter__(self) -> None:
         _collector.restrict("young")
@@ -76,10 +81,10 @@ class _OnlyYoungGarbage:
 
 
 class _NoGarbage:
-    """Open while modules are loaded: nothing is collected, and what there is counts as old afterwards.
+    """A block without garbage collection, for imports.
 
-    An object that is frozen and released again is in the oldest generation without having been looked at.
-    Where the user keeps objects frozen, or the collector off, that is left as it is.
+    At the end, all objects are frozen and unfrozen. This moves them to the oldest generation without
+    examining them. If the user has frozen objects or turned the collector off, this step is omitted.
     """
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""Listeners to the end of a program learn with which exit status it asks to end, when that is not 0."""
+"""Listeners for the nonzero exit status with which a program ends."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 __all__ = ["ending_listeners", "tell_end"]
 
-#: called with the status
+#: functions that are called with the exit status
 ending_listeners: list[Callable[[int], None]] = []
 
 
 def tell_end(code: object) -> None:
-    """Tell the code of a ``SystemExit`` to the listeners; a text is the status 1."""
+    """Call the listeners with the code of a ``SystemExit``; a string is status 1."""
     if code is not None and code != 0:
         for listener in ending_listeners:
             listener(code if isinstance(code, int) else 1)

@@ -1,6 +1,7 @@
-"""The environment variables that the package reads, with their values and meanings.
+"""The environment variables that mindgrad reads, with their values and meanings.
 
-A variable that is read anywhere in the package stands here; ``mindgrad doctor`` checks those that are set.
+The table contains every variable that any module of the package reads. ``mindgrad doctor`` checks the
+variables that are set.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import NamedTuple
 __all__ = ["LAUNCHER", "PREFIX", "SIZES", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
-#: the number of the process that has started this one as a worker
+#: variable with the process number of the launcher that has started this process
 LAUNCHER = "MINDGRAD_LAUNCHER"
 
-#: what launchers say the number of processes with: this package's, MindSpore's, Open MPI's
+#: variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
 SIZES = ("MINDGRAD_WORLD_SIZE", "RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
@@ -24,9 +25,9 @@ class Variable(NamedTuple):
     """An environment variable.
 
     Attributes:
-        values: a regular expression of the values that mean something.
-        example: values as a person would write them.
-        meaning: what it does.
+        values: regular expression of the valid values.
+        example: examples of values, for error messages.
+        meaning: effect of the variable.
     """
 
     values: str
@@ -85,7 +86,7 @@ VARIABLES = {
 
 
 def mistakes(environment: Mapping[str, str]) -> dict[str, str]:
-    """The mistakes among the variables of this package that are set, by their names.
+    """Find unknown variables and invalid values of this package in an environment.
 
     >>> mistakes({"MINDGRAD_OTP": "0", "MINDGRAD_OPT": "1", "HOME": "/root"})
     {'MINDGRAD_OTP': "no such variable; nearest: 'MINDGRAD_OPT'"}

@@ -1,7 +1,7 @@
-"""Names of other frameworks are known with what is written for them here: one table for all errors.
+"""Names of PyTorch, JAX and TensorFlow, and their replacements in mindgrad.
 
-Programs are ported line by line, from PyTorch and JAX too. A name of theirs that this package does not
-have is an error, and the error says what takes its place.
+Users port programs from these frameworks line by line. If mindgrad does not have a name, the error suggests
+the replacement in these tables.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
-#: what takes the place of a name of a module
+#: replacements for names of modules
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -148,7 +148,7 @@ MODULES = {
     "gradients",
     "while_loop": _LOOP,
 }
-#: of an attribute of a Tensor
+#: replacements for attributes of a Tensor
 TENSORS = {
     "addressable_shards": _DEVICE,
     "at": _AT,
@@ -172,7 +172,7 @@ TENSORS = {
     "sharding": "ms.shard(fn, in_strategy) and ms.parallel",
     "share_memory_": "ms.communication for several processes",
 }
-#: of an attribute of a Cell, an optimizer among them
+#: replacements for attributes of a Cell or optimizer
 CELLS = {
     "add_module": "net.insert_child_to_cell(name, cell)",
     "add_param_group": _GROUPS,
@@ -212,7 +212,7 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: arguments, with the names that they may have here, of which the callee must have one
+#: possible names of an argument in mindgrad: the error suggests the ones that the function has
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "UPLO": ("lower",),
     "argnum": ("grad_position",),
@@ -238,9 +238,9 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "primals": ("inputs",),
     "cotangents": ("v",),
 }
-#: flags whose meaning another flag has the other way round
+#: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: arguments that have nothing in their place
+#: advice for other arguments
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
@@ -252,14 +252,14 @@ REMEDIES = {
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,
 }
-#: from Python 3.13 on, the message may propose another argument
+#: in Python 3.13 and later, the message may end with a suggestion
 _UNEXPECTED = re.compile(
     r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
 )
 
 
 def advice(names: dict[str, str], name: str) -> str:
-    """The end of an error message that says what takes the place of a ``name``; empty if nothing is known.
+    """Return the end of an error message with the replacement of ``name``, or ``""``.
 
     >>> from mindgrad._base.foreign_names import MODULES, advice
     >>> advice(MODULES, "Sequential")
@@ -269,7 +269,10 @@ def advice(names: dict[str, str], name: str) -> str:
 
 
 class Unavailable:
-    """An attribute of another framework's tensors: ``hasattr`` is false, and using it says what to write."""
+    """A descriptor for an attribute that only other frameworks have.
+
+    Reading it raises an ``AttributeError`` with the replacement, so ``hasattr`` returns ``False``.
+    """
 
     def __init__(self, owner: str, name: str, remedy: str) -> None:
         self.text = f"'{owner}' object has no attribute {name!r}. In mindgrad: {remedy}."
@@ -277,7 +280,7 @@ class Unavailable:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         own = getattr(instance, "__dict__", {})
-        if self.name in own:  # of the program's own, of a Parameter
+        if self.name in own:  # an attribute that the user has set, for example on a Parameter
             return own[self.name]
         raise AttributeError(self.text, name=self.name, obj=owner if instance is None else instance)
 
@@ -288,9 +291,13 @@ class Unavailable:
 
 
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
-    """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks.
+    """Add :class:`Unavailable` attributes to a class for the names that it lacks.
 
-    ``dir`` does not list them, so that editors do not offer them.
+    ``dir`` does not list them, so that editors do not suggest them.
+
+    Args:
+        cls: the class.
+        names: replacement for each name.
     """
     for name, remedy in names.items():
         if not hasattr(cls, name):
@@ -309,7 +316,7 @@ def _is_unavailable(cls: type, name: str) -> bool:
 
 
 def without_construct(owner: type) -> str:
-    """The error text of a class of Cells that has no ``construct``."""
+    """Return the error message for a Cell class without ``construct``."""
     own = [name for name in vars(owner) if name != "construct"]
     hint = nearest("construct", own) or "; define construct(self, ...) in a class of your own"
     if hasattr(owner, "forward"):
@@ -318,7 +325,16 @@ def without_construct(owner: type) -> str:
 
 
 def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str]) -> None:
-    """Raises: TypeError: one of the ``keywords`` is not among the ``accepted`` names."""
+    """Check keyword arguments.
+
+    Args:
+        owner: name of the function, for the message.
+        keywords: names of the keyword arguments of a call.
+        accepted: names of the parameters.
+
+    Raises:
+        TypeError: If a keyword argument is not a parameter.
+    """
     names = [name for name in accepted if name != "self"]
     for name in keywords:
         if name not in names:
@@ -328,7 +344,7 @@ def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str])
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
-    """The end of an error message that says which of the ``names`` is meant by ``name``."""
+    """Return the end of an error message with the parameter to use instead."""
     here = [other for other in KEYWORDS.get(name, ()) if other in names]
     if here:
         return f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
@@ -340,7 +356,7 @@ def _hint(name: str, names: Sequence[str]) -> str:
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
-    """The names of the arguments of a function; ``None`` if it takes any."""
+    """Return the parameter names of a function; ``None`` if it accepts any keyword."""
     if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return None
     code = function.__code__
@@ -348,7 +364,7 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
 
 
 def note_keyword(error: BaseException) -> None:
-    """Name what an argument is called here, where Python has refused one."""
+    """Add the replacement of an argument to Python's error for an unexpected keyword."""
     match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
     if match is None or match.end() != len(str(error)):
         return
@@ -367,13 +383,16 @@ def note_keyword(error: BaseException) -> None:
 
 
 def _is_own(function: Any) -> bool:
-    """Whether ``function`` is one of this package."""
+    """Check whether ``function`` belongs to this package."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(PACKAGE)
 
 
 def _refusing(error: BaseException) -> Any:
-    """The function that was called where ``error`` was raised, if the text of the line says which it is."""
+    """Find the function whose call raised ``error``, by parsing the source line.
+
+    Returns ``None`` if the source is not available or is not a plain call.
+    """
     entry = error.__traceback__
     while entry is not None and entry.tb_next is not None:
         entry = entry.tb_next
@@ -394,7 +413,7 @@ def _refusing(error: BaseException) -> Any:
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """The value of a name or of an attribute, without running what an attribute computes."""
+    """Look up a name or an attribute without running properties."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if not isinstance(node, ast.Attribute):

@@ -1,6 +1,7 @@
-"""HTML for notebooks: pure functions from NumPy arrays and plain descriptions to bounded, escaped text.
+"""HTML for notebooks: pure functions from arrays and strings to escaped HTML.
 
-Of a large tensor the first and last rows and columns are shown, and only these are read.
+The size of the output is bounded. Only the first and last rows and columns of a large tensor are shown, and
+only these are read.
 """
 
 from __future__ import annotations
@@ -15,32 +16,35 @@ if TYPE_CHECKING:
 
 __all__ = ["array_table", "captioned", "text_table", "tree_html"]
 
-_EDGE = 5  # rows and columns that are kept at each end
+_EDGE = 5  # rows and columns shown at each end of a large array
 _LONGEST = 2 * _EDGE
-_MOST_NODES = 200  # of a tree
-#: of what is less important, on light and dark backgrounds
+_MOST_NODES = 200  # largest number of nodes of a tree that are shown
+#: style of less important text, on light and dark backgrounds
 _FAINT = "opacity:.65"
 _NUMBER_STYLE = "text-align:right;font-family:monospace;padding:1px 6px"
 _HEAD_STYLE = f"text-align:right;{_FAINT};font-weight:normal;padding:1px 6px"
 _GAP = "⋯"
-#: the first one stands in the others
+#: ``&`` is first, because the other entities contain it
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;"))
 
 
 def escape(text: str) -> str:
-    """Escape the characters of ``text`` that HTML reserves, without Python's table of entities."""
+    """Escape the characters that HTML reserves.
+
+    This does not import Python's module `html`, which has a large table of entities.
+    """
     for character, entity in _ENTITIES:
         text = text.replace(character, entity)
     return text
 
 
 def captioned(caption: str, body: str = "") -> str:
-    """``body``, which is HTML, below a caption, which is text."""
+    """Put a plain-text caption above ``body``, which is HTML."""
     return f"<div><div><code>{escape(caption)}</code></div>{body}</div>"
 
 
 def _shown(length: int) -> list[int | None]:
-    """The indices that are shown, ``None`` for a gap."""
+    """Return the indices that are shown, with ``None`` for a gap."""
     if length <= _LONGEST:
         return list(range(length))
     return [*range(_EDGE), None, *range(length - _EDGE, length)]
@@ -56,7 +60,7 @@ def _number(value: Any) -> str:
 
 
 def array_table(array: NDArray[Any]) -> str:
-    """A table of the elements of an array of up to two axes; NumPy's text of others.
+    """Format an array with at most two axes as a table, and other arrays as text.
 
     >>> import numpy as np
     >>> from mindgrad._base.html import array_table
@@ -82,7 +86,13 @@ def array_table(array: NDArray[Any]) -> str:
 
 
 def text_table(rows: Sequence[Sequence[str]], sides: Sequence[str], has_head: bool, title: str = "") -> str:
-    """A table of texts, in columns that ``sides`` aligns, ``"<"`` to the left and ``">"`` to the right.
+    """Format rows of strings as a table.
+
+    Args:
+        rows: the rows.
+        sides: alignment of each column: ``"<"`` for left, ``">"`` for right.
+        has_head: whether the first row is a header.
+        title: caption of the table.
 
     >>> from mindgrad._base.html import text_table
     >>> text_table([["line", "bytes"], ["y = x * x", "8"]], "<>", has_head=True).count("</th>")
@@ -108,7 +118,10 @@ def text_table(rows: Sequence[Sequence[str]], sides: Sequence[str], has_head: bo
 
 
 def tree_html(nodes: Iterable[tuple[int, str, str]]) -> str:
-    """An indented table of nodes ``(depth, label, description)``, the first ones of many."""
+    """Format nodes ``(depth, label, description)`` as an indented table.
+
+    If there are too many nodes, only the first are shown.
+    """
     listed: Sequence[tuple[int, str, str]] = list(nodes)
     rows = [
         f'<tr><td style="text-align:left;padding-left:{4 + 18 * depth}px">{escape(label)}</td>'

@@ -1,25 +1,25 @@
-"""The rank of this process in its job says who shows progress, and what lines of the log begin with.
+"""The rank of this process in a distributed job.
 
-``communication`` writes it when it begins and ends. Process 0 alone draws bars and prints losses and times;
-warnings and errors are those of each process.
+``communication`` sets the rank when it is initialized and released. Only process 0 shows progress bars,
+losses and times. Every process issues its warnings and errors, and log lines begin with the rank.
 """
 
 from __future__ import annotations
 
 __all__ = ["join_job", "leave_job", "prefix", "rank", "shows_progress"]
 
-#: the number of this process
+#: the rank of this process; 0 if it is the only one
 rank = 0
 _prefix = ""
 
 
 def join_job(number: int, restart: int = 0, *, is_prefixed: bool = False) -> None:
-    """Be one of several processes.
+    """Set the rank of this process in a job.
 
     Args:
-        number: that of this one.
-        restart: how often the job was started again before.
-        is_prefixed: whether a launcher puts the rank before each line.
+        number: the rank.
+        restart: number of times that the job has been restarted.
+        is_prefixed: whether a launcher writes the rank before each line, so that the log must not.
     """
     global rank, _prefix
     rank = number
@@ -29,18 +29,18 @@ def join_job(number: int, restart: int = 0, *, is_prefixed: bool = False) -> Non
 
 
 def leave_job() -> None:
-    """Be alone again."""
+    """Reset the rank, because this process is no longer part of a job."""
     global rank, _prefix
     rank, _prefix = 0, ""
 
 
 def shows_progress() -> bool:
-    """Whether this process shows bars, losses and times: the first of several, or the only one."""
+    """Check whether this process shows progress bars, losses and times."""
     return rank == 0
 
 
 def prefix() -> str:
-    """The beginning of a line of the log.
+    """Return the text with which log lines begin.
 
     >>> from mindgrad._base.job_rank import join_job, leave_job, prefix
     >>> join_job(1, restart=2)

@@ -1,4 +1,4 @@
-"""Attributes of classes that are made when they are first read, as few of a thousand texts are."""
+"""Class attributes that are computed at the first access, such as docstrings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Later", "Once"]
 
 
 class Later:
-    """An attribute of a class that is made when it is first read: an import does not wait for it."""
+    """A class attribute that is computed at the first access, not during the import."""
 
     def __init__(self, make: Callable[..., Any], *args: Any, **named: Any) -> None:
         self.make = lru_cache(maxsize=1)(partial(make, *args, **named))
@@ -20,7 +20,7 @@ class Later:
 
 
 class Once(Later):
-    """A :class:`Later` whose value takes its place in the class, for what every call reads."""
+    """A :class:`Later` that the value replaces, so that further accesses are fast."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Source locations name the user's line at which something happens, in errors and warnings."""
+"""Source locations: the line of the user's code that errors and warnings refer to."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = [
     "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
-#: the folder of this package as the files of its code name it, links and all
+#: folder of this package, as in the file names of its code objects: links are not resolved
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-#: what runs a program of the user's
+#: files that run the user's script: their frames do not count as mindgrad's
 LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
 def is_own_file(name: str) -> bool:
-    """Whether a file is of this package, and runs no program of the user's."""
+    """Check whether a file belongs to this package and does not run the user's script."""
     return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
 def user_frame() -> Any:
-    """The innermost frame that is not part of this package (the outermost one if there is none)."""
+    """Return the innermost frame outside this package, or the outermost frame."""
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
@@ -35,12 +35,12 @@ def user_frame() -> Any:
 
 
 class Line(tuple):
-    """A source ``(file, line)`` that knows whose operator it is.
+    """A source line ``(file, line)`` with the Cell that an operator belongs to.
 
     Attributes:
-        cell: str, the path of the Cell whose ``construct`` the line stands in, empty outside of all.
-        layer: str, the path of the innermost Cell at work, which the line may have called.
-        is_pullback: bool, whether the line is of a derivative that the user has written.
+        cell: str, the path of the Cell whose ``construct`` contains the line, or ``""``.
+        layer: str, the path of the innermost Cell that is running. The line may have called it.
+        is_pullback: bool, whether the line is in a derivative rule that the user has written.
     """
 
     cell: str = ""
@@ -48,12 +48,15 @@ class Line(tuple):
     is_pullback: bool = False
 
 
-#: the line of what belongs to none of the program
+#: the location of operators without a source line
 NO_LINE = ("", 0)
 
 
 def user_location() -> tuple[str, int]:
-    """File and line of :func:`user_frame`, or those that what runs is for (:class:`Located`)."""
+    """Return the file and line to which the current operator is attributed.
+
+    It is the line of the innermost :class:`Located`, or of :func:`user_frame`.
+    """
     source = _thread.source
     if source is not None and source[0] is not None:
         return source[0]
@@ -64,16 +67,16 @@ def user_location() -> tuple[str, int]:
 
 
 def explain_depth(error: RecursionError) -> None:
-    """Say in ``error`` what ends calls that are nested too deeply, and how to allow them."""
+    """Replace the message of a RecursionError by one with the reason and fixes."""
     error.args = (
         f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
-        f"Cell takes six. If the recursion ends, raise the limit, sys.setrecursionlimit(...), or call the "
-        f"Cells one after another, in a SequentialCell.",
+        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
+        f"call the Cells one after another in a SequentialCell.",
     )
 
 
 class FrozenValueWarning(UserWarning):
-    """A random number or the time is read, or a line is logged, once while a function is compiled."""
+    """A random number, the time, or a log line was evaluated once, during compilation."""
 
 
 class ZeroGradientWarning(UserWarning):
@@ -81,10 +84,10 @@ class ZeroGradientWarning(UserWarning):
 
     The result of such an operation is piecewise constant, so its derivative is 0 wherever it exists. This
     holds even if an expected value or an integral of the result depends smoothly on the input. The warning
-    is given once per line, when a derivative is built in which nothing else leads from a differentiated input
-    to the output.
+    is issued once per line, when a derivative is built in which every path from a differentiated input to the
+    output passes through such an operation.
 
-    If the zero is meant, write ``ops.stop_gradient(x)`` for the operand of the operation. To silence all
+    If the zero is intended, write ``ops.stop_gradient(x)`` for the operand of the operation. To silence all
     warnings of this kind, call ``warnings.simplefilter("ignore", mindgrad.ZeroGradientWarning)``.
 
     >>> import warnings
@@ -102,9 +105,10 @@ class ZeroGradientWarning(UserWarning):
 
 
 class _Thread(threading.local):
-    #: the line that what runs is for, in a tuple; ``None`` where that is the innermost of the user's
+    #: 1-tuple with the line to which operators are attributed; ``None``: the innermost line of the user's
+    #: code
     source: tuple[Any] | None = None
-    #: gives the line of a frame, where not just its file and number are asked for
+    #: returns the line of a frame; ``None``: its file and line number
     attribute: Callable[[Any], tuple[str, int]] | None = None
 
 
@@ -114,7 +118,7 @@ _thread = _Thread()
 class Located:
     """Attribute the operators that this thread applies to the line ``source``.
 
-    It is the line of an earlier call, or of the operator whose derivative is computed. ``None`` is an
+    It is the line of an earlier call, or of the operator whose derivative is computed. ``None`` means an
     unknown line.
 
     >>> from mindgrad._base.location import Located, user_location
@@ -136,7 +140,10 @@ class Located:
 
 
 class Attributed:
-    """A region of this thread in which ``attribute`` gives the line of a frame, a :class:`Line` perhaps."""
+    """Let ``attribute`` determine the line of a frame in a block of this thread.
+
+    It may return a :class:`Line`.
+    """
 
     __slots__ = ("_attribute", "_before")
 
@@ -152,7 +159,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """A region of this thread whose lines are those of a derivative that the user has written."""
+    """Mark the lines in a block of this thread as part of a user's derivative rule."""
     attribute = _thread.attribute
 
     def of_pullback(frame: Any) -> Line:
@@ -167,12 +174,15 @@ def pullback_lines() -> Iterator[None]:
 
 
 def located_source() -> tuple[Any] | None:
-    """The source of the innermost :class:`Located`, in a tuple; ``None`` outside of all."""
+    """Return the source of the innermost :class:`Located` as a 1-tuple, or ``None``."""
     return _thread.source
 
 
 class _Repeated(str):
-    """A message that Python's filters take for the one before of the same ``topic``, whatever its numbers."""
+    """A message that equals every other message of the same ``topic``.
+
+    Python's warning filters then show only the first one, even if the numbers in the messages differ.
+    """
 
     def __new__(cls, message: str, topic: str) -> _Repeated:
         text = super().__new__(cls, message)
@@ -189,9 +199,14 @@ class _Repeated(str):
 
 
 def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: str | None = None) -> None:
-    """Give a warning at the user's line; Python's default filter shows it once per line.
+    """Issue a warning at the user's line.
 
-    With a ``topic`` messages of other texts count as the same one: those with numbers of this call.
+    Python's default filter shows it once per line.
+
+    Args:
+        message: the message.
+        category: class of the warning.
+        topic: messages of the same topic count as one message, even if their text differs.
     """
     if topic is not None:
         message = _Repeated(message, topic)
@@ -205,12 +220,12 @@ def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: st
     )
 
 
-#: by file, the warnings that were given at lines of the program (:func:`warn_at`)
+#: for each file, the warnings that :func:`warn_at` has issued
 _registries: dict[str, dict[Any, Any]] = {}
 
 
 def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
-    """Give a warning at ``source``, a file and a line; at the line of the caller if it is not known."""
+    """Issue a warning at ``source``, or at the user's line if ``source`` is unknown."""
     if not source or not source[0]:
         warn_user(message, category)
         return
@@ -218,5 +233,5 @@ def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
     warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
 
 
-# as users import them
+# the module from which users import them
 FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

@@ -1,7 +1,7 @@
-"""Missing names of a module raise an error that suggests the nearest name, or the module that has it.
+"""Errors for missing names of a module, with suggestions.
 
-Programs come with the names of a far larger library. A missing one should say at once whether it is
-spelled differently, lives elsewhere in this package, or is not there at all.
+Ported programs use names of larger libraries. If a name is missing, the error suggests a similar spelling,
+the module of this package that has the name, or a replacement.
 """
 
 import importlib
@@ -17,19 +17,23 @@ from mindgrad._base.nearest import nearest
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
-#: how names begin that Python and test runners ask every module for: no misspelled ones
+#: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
 _MACHINERY = ("_", "pytest")
-#: from this depth on (``ops.operations.math_ops``) a module also gives names of the package above it
+#: A module at this depth or below, such as ``ops.operations.math_ops``, also has the names of its package,
+#: because MindSpore divides these packages differently.
 _DIVIDED = 3
 
 
 def is_own(module: object) -> bool:
-    """Whether it is a module of this package; ``sys.modules`` holds ``None`` for a forbidden import."""
+    """Check whether an entry of ``sys.modules`` is a module of this package.
+
+    The entry is ``None`` for a forbidden import.
+    """
     return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == PACKAGE
 
 
 def public_modules() -> Iterator[ModuleType]:
-    """This package and the modules that are its attributes by now: `ops`, `context` and so on."""
+    """Yield this package and its loaded public modules, such as `ops`."""
     package = sys.modules[PACKAGE]
     yield package
     for name, value in list(vars(package).items()):
@@ -38,19 +42,19 @@ def public_modules() -> Iterator[ModuleType]:
 
 
 def is_divided(name: str) -> bool:
-    """Whether the module with this name is a part of a package that MindSpore divides differently."""
+    """Check whether a module is part of a package that MindSpore divides differently."""
     return name.count(".") >= _DIVIDED
 
 
 def explain_all() -> None:
-    """Let every module that programs import from answer for names that it does not have."""
+    """Install the errors for missing names in all public modules."""
     package = sys.modules[PACKAGE]
     values = [vars(package).get(name) for name in package.__all__]
     _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
 
 
 def explain_room(name: str) -> None:
-    """Let the loaded module with this name, and those directly below it, answer for missing names."""
+    """Install the errors for missing names in a loaded module and in its submodules."""
     _explain({name})
 
 
@@ -64,7 +68,7 @@ def _explain(rooms: set[str]) -> None:
 
 
 def explain_missing_names(module: ModuleType) -> None:
-    """Let the module answer for a name that it does not have with what stands nearest."""
+    """Define ``__getattr__`` of a module, which raises the error for a missing name."""
     own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
     if getattr(own, "explains", False):
         return
@@ -74,18 +78,19 @@ def explain_missing_names(module: ModuleType) -> None:
             try:
                 return own(name)
             except AttributeError as error:
-                if error.obj is not module:  # its own mistake, which is not to be hidden
+                if error.obj is not module:  # an error inside the `__getattr__` of the module
                     raise
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
             return loaded
         caller = sys._getframe(1)
-        # `from module import name` asks first, imports a module of this name, and then says what is missing
+        # `from module import name` first looks up the name, then imports a submodule of this name, and looks
+        # up the name again: only the last lookup must raise an error with suggestions
         if name.startswith(_MACHINERY) or caller.f_code is _FROM_LIST:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         if is_divided(module.__name__):
             above = sys.modules[module.__name__.rpartition(".")[0]]
-            if _has(above, name):  # MindSpore divides the package differently
+            if _has(above, name):
                 return vars(above)[name]
         hint = f"{PACKAGE} has no such name"
         elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
@@ -98,7 +103,7 @@ def explain_missing_names(module: ModuleType) -> None:
             raise AttributeError(
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
             )
-        # `from module import name`, which would turn an AttributeError into a text of its own.
+        # in `from module import name`, Python would replace the message of an AttributeError
         raise ImportError(
             f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",
             name=_spelling(module),
@@ -111,7 +116,7 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 def _all_rooms() -> list[ModuleType]:
-    """The public modules, loaded: one that was not used so far may have the name."""
+    """Load and return all public modules, because any of them may have the name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:
         getattr(package, name)
@@ -123,6 +128,9 @@ def _has(module: ModuleType, name: str) -> bool:
 
 
 def _spelling(module: ModuleType) -> str:
-    """The name under which the program knows the module: that of the finder which gives it another."""
+    """Return the name of a module as the program writes it.
+
+    After `mindgrad.install`, the name begins with ``mindspore``.
+    """
     names = (getattr(finder, "stands_for", None) for finder in sys.meta_path)
     return next((name for name in names if name), PACKAGE) + module.__name__.removeprefix(PACKAGE)

@@ -1,9 +1,9 @@
-"""Second names of modules map MindSpore's import paths to the modules of this package that hold their names.
+"""Second names of modules: MindSpore's import paths that have no file in mindgrad.
 
-Most of MindSpore's paths are paths here: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``.
-MindSpore divides some packages differently, and its programs import from the parts
-(``mindspore.ops.function.nn_func``). Each such path is one entry of :data:`SECOND_NAMES`; importing it gives
-the module named there itself.
+Most import paths are the same: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``. MindSpore divides
+some packages into different modules, and its programs import from these, for example from
+``mindspore.ops.function.nn_func``. :data:`SECOND_NAMES` has an entry for each such path. Importing the path
+returns the module in the entry.
 """
 
 import sys
@@ -15,7 +15,7 @@ __all__ = ["SECOND_NAMES", "loaded_second_names", "own_name"]
 PACKAGE = __name__.partition(".")[0]
 
 _PARTS: dict[str, tuple[str, str]] = {
-    # own module: (MindSpore's package, the parts of it)
+    # module of mindgrad: (package of MindSpore, modules in this package)
     "boost": ("boost", "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze"),
     "experimental.optim": ("experimental.optim", "adamw"),
     "hal": ("hal", "device event memory stream"),
@@ -61,7 +61,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "train.train_thor": ("train.train_thor", "convert_utils"),
 }  # fmt: skip
 
-#: MindSpore's path of a module, below ``mindspore``: the path of the one that stands for it here
+#: path of a module below ``mindspore``: path of the corresponding module below ``mindgrad``
 SECOND_NAMES: dict[str, str] = {
     "_extends.parse": "_extends",
     "common.jit_config": "api.jit",
@@ -84,7 +84,7 @@ SECOND_NAMES: dict[str, str] = {
     },
 }  # fmt: skip
 
-# `from mindspore.ops.function import nn_func` asks the module itself, which knows its own name only
+# `from mindspore.ops.function import nn_func` searches below the module's own name: add these paths, too
 SECOND_NAMES.update(
     {
         f"{SECOND_NAMES[above]}.{part}": own
@@ -96,7 +96,7 @@ SECOND_NAMES.update(
 
 
 def own_name(name: str) -> str | None:
-    """The full name of the module that ``name``, below this package, is a second name of.
+    """Return the full name of the module with the second name ``name``, or ``None``.
 
     >>> from mindgrad._base.module_names import own_name
     >>> own_name("mindgrad.ops.function.nn_func"), own_name("mindgrad.ops.functional")
@@ -107,7 +107,7 @@ def own_name(name: str) -> str | None:
 
 
 def loaded_second_names() -> Iterator[tuple[str, ModuleType]]:
-    """The second names, below this package, of modules that are loaded by now."""
+    """Yield the second names of all loaded modules, with the modules."""
     for name, own in SECOND_NAMES.items():
         module = sys.modules.get(f"{PACKAGE}.{own}")
         if module is not None:

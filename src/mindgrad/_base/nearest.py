@@ -1,4 +1,4 @@
-"""The nearest names are those that are spelled much like one that is not there."""
+"""Suggestions of similar names in error messages."""
 
 import difflib
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ __all__ = ["nearest"]
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
-    """The end of an error message: which of the `names` are spelled much like `name`.
+    """Return the end of an error message that suggests names similar to `name`.
 
     >>> from mindgrad._base.nearest import nearest
     >>> nearest("axs", ["axis", "dtype"])

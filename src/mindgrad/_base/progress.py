@@ -1,8 +1,12 @@
-"""Progress displays say what takes long: a bar with rich, one line of text without.
+"""Progress displays for long tasks: a bar of `rich`, or a line of text.
 
-On a terminal the bar is drawn by rich, in a notebook rich's HTML is displayed and updated. Elsewhere nothing
-is shown, nor while the program has a display of rich's of its own, nor with ``MINDGRAD_PROGRESS=0``, nor by
-other processes than the first of several. rich is imported when a bar first appears.
+Progress is shown on terminals and in notebooks. It is not shown
+
+- if ``MINDGRAD_PROGRESS=0`` is set,
+- in a process whose rank is not 0,
+- while the program itself has an active display of `rich`.
+
+`rich` is imported when the first bar appears.
 """
 
 from __future__ import annotations
@@ -24,8 +28,8 @@ _WIDTH = 24
 
 
 def is_shown_on(stream: Any) -> bool:
-    """Whether progress is shown to those who read a stream: on terminals and in notebooks."""
-    if job_rank.rank:  # of several processes the first shows progress
+    """Check whether progress is shown on a stream."""
+    if job_rank.rank:  # only process 0 shows progress
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
         return False
@@ -33,12 +37,12 @@ def is_shown_on(stream: Any) -> bool:
 
 
 def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
-    """Progress on a terminal or in a notebook: a bar if rich is installed, otherwise a line.
+    """Create a bar if `rich` is installed, otherwise a line of text.
 
     Args:
-        stream: where to write.
-        start: when the work began, of ``time.monotonic()``.
-        is_kept: whether its end stays on a terminal; in a notebook it always does.
+        stream: stream to write to.
+        start: start of the task, from ``time.monotonic()``.
+        is_kept: whether the display stays on a terminal after the end. It always stays in a notebook.
     """
     try:
         return Bar(stream, start, is_kept)
@@ -54,7 +58,7 @@ class Line:
         self._is_erased = self._is_terminal and not is_kept
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Write the line anew; ``count`` of ``total`` are done, ``None`` if nobody knows of how many."""
+        """Rewrite the line: ``count`` of ``total`` items are done, ``None`` if unknown."""
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
@@ -72,10 +76,10 @@ class Line:
 
 
 class Bar:
-    """Progress as a bar of rich's, with the count, the time, and the time that is left.
+    """Progress as a bar of `rich`, with the count, the elapsed and the remaining time.
 
     Raises:
-        ImportError: rich is not installed.
+        ImportError: If `rich` is not installed.
     """
 
     def __init__(self, stream: Any, start: float, is_kept: bool) -> None:
@@ -85,7 +89,7 @@ class Bar:
             console=import_module("rich.console").Console(file=stream),
             auto_refresh=False,
             transient=not is_kept,
-            # what the program prints on the terminal goes above a bar that stays
+            # output of the program appears above a bar that stays
             redirect_stdout=is_kept and _is_terminal(sys.stdout),
             redirect_stderr=is_kept,
         )
@@ -94,13 +98,13 @@ class Bar:
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar; ``count`` of ``total`` are done, ``None`` if nobody knows of how many."""
+        """Draw the bar: ``count`` of ``total`` items are done, ``None`` if unknown."""
         left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
         self._update(text, count, total, tail)
         self._draw(left)
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar as it ended, or erase it."""
+        """Draw the final bar, or erase it."""
         self._update(text, count, total, tail)
         if total is None:
             self._progress.update(self._task, completed=1, total=1)
@@ -108,7 +112,7 @@ class Bar:
 
     def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
         counted = _counted(count, total).rstrip()
-        if count < self._progress.tasks[0].completed:  # another stage, whose speed is its own
+        if count < self._progress.tasks[0].completed:  # a new stage with a different speed
             self._progress.reset(self._task)
             self._progress.tasks[0].start_time = self._start
         self._progress.update(
@@ -129,7 +133,7 @@ class Bar:
             self._display_in_notebook()
             return
         with suppress(OSError, ValueError):  # closed
-            bar.start()  # if it has not been
+            bar.start()  # has no effect after the first time
             bar.stop() if is_end else bar.refresh()
 
     def _display_in_notebook(self) -> None:
@@ -140,17 +144,18 @@ class Bar:
 
 
 class Progress:
-    """Shows what a program is doing if that takes long: ``compiling 'step'``, with a bar and the time.
+    """Display a long task, such as ``compiling 'step'``, with a bar and the time.
 
-    On a terminal it is erased at the end; in a notebook it says then how long it took. Nothing is shown
-    inside of another one, nor of other threads than the main one.
+    A terminal erases the display at the end, and a notebook shows the total time. Nested displays, and
+    displays in threads other than the main thread, are not shown.
 
     Args:
-        doing, done: what happens, and what has happened at the end: ``"compiling"``, ``"compiled"``.
-        subject: what it happens to, a function or an object.
+        doing, done: name of the task while it runs, and at its end, such as ``"compiling"`` and
+        ``"compiled"``.
+        subject: the function or object that the task is about.
     """
 
-    #: seconds before something appears
+    #: seconds before the display appears
     patience = 2.0
     #: seconds between two updates
     _PAUSE = 0.25
@@ -189,7 +194,7 @@ class Progress:
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """``items``, which are counted."""
+        """Iterate over ``items``, and count them."""
         for item in items:
             yield item
             self._count += 1
@@ -219,7 +224,7 @@ def _counted(count: int, total: int | None) -> str:
 def _is_terminal(stream: Any) -> bool:
     try:
         return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
-    except (AttributeError, ValueError):  # none, or closed
+    except (AttributeError, ValueError):  # no stream, or a closed one
         return False
 
 

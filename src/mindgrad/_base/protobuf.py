@@ -1,11 +1,15 @@
-"""The Protocol Buffers wire format encodes a message as a sequence of fields, each a key and a value.
+"""Reading and writing of the Protocol Buffers wire format.
 
-A key is ``number << 3 | wire type``; the wire types are 0 (varint: seven bits a byte, lowest first, the
-eighth says that more follow), 1 (eight bytes), 2 (a length, then so many bytes) and 5 (four bytes). The
-encoding is the public one of https://protobuf.dev/programming-guides/encoding; this file knows no message.
+A message is a sequence of fields, each with a key and a value. A key is ``number << 3 | wire type``. The wire
+types are:
 
-Nothing is copied or allocated while reading: fields of bytes are views of what was given, and a length
-that reaches beyond the end is refused before it is used.
+- 0: a varint, with seven bits per byte, lowest bits first. The eighth bit is set if more bytes follow.
+- 1: eight bytes.
+- 2: a length, then this number of bytes.
+- 5: four bytes.
+
+See https://protobuf.dev/programming-guides/encoding. This module does not depend on a particular message.
+Reading copies no data, because the values are views of the message. A length is checked before it is used.
 """
 
 from __future__ import annotations
@@ -18,15 +22,15 @@ __all__ = [
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIRE_NAMES = {VARINT: "a number", FIXED64: "eight bytes", BYTES: "bytes", FIXED32: "four bytes"}
-_LONGEST_VARINT = 10  # bytes: 64 bits, seven in each
+_LONGEST_VARINT = 10  # bytes, for 64 bits with seven bits per byte
 
 
 class Malformed(ValueError):
-    """Bytes that are no message, or not the message that was expected."""
+    """Bytes that are not a message, or not a message of the expected kind."""
 
 
 def varint(number: int) -> bytes:
-    """``number`` as a varint; negative ones in two's complement of 64 bits.
+    """Encode an integer as a varint. Negative integers use 64-bit two's complement.
 
     >>> varint(300).hex()
     'ac02'
@@ -42,24 +46,26 @@ def varint(number: int) -> bytes:
 
 
 def bytes_head(number: int, length: int) -> bytes:
-    """The key and length of field ``number`` with ``length`` bytes."""
+    """Encode the key and length of field ``number`` with ``length`` bytes."""
     return varint(number << 3 | BYTES) + varint(length)
 
 
 def signed(number: int) -> int:
-    """A varint as a signed integer of 64 bits."""
+    """Convert the value of a varint to a signed 64-bit integer."""
     return number - (1 << 64) if number >> 63 else number
 
 
 def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int, int | memoryview, int]]:
-    """Number, wire type, value and place of each field: an int for a varint, a view for everything else.
+    """Yield number, wire type, value and byte offset of each field.
+
+    The value is an int for a varint, and otherwise a view of the message.
 
     Args:
-        message: the bytes of the whole message.
-        start: where the message stands in its file, for the errors.
+        message: bytes of the message.
+        start: offset of the message in its file, for error messages.
 
     Raises:
-        Malformed: the message ends inside of a field, or a key is none.
+        Malformed: If the message ends inside a field, or a key is invalid.
     """
     position = 0
     while position < len(message):
@@ -88,7 +94,7 @@ def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int,
 
 
 def varints(packed: memoryview) -> Iterator[int]:
-    """The numbers of a packed field: varints without keys."""
+    """Yield the integers of a packed field, which are varints without keys."""
     position = 0
     while position < len(packed):
         number, position = _read_varint(packed, position, 0)
@@ -115,5 +121,5 @@ def _read_varint(message: memoryview, position: int, start: int) -> tuple[int, i
 
 
 def wire_name(wire: int) -> str:
-    """A wire type in words."""
+    """Describe a wire type in words."""
     return _WIRE_NAMES[wire]

@@ -1,6 +1,6 @@
-"""Compile errors say where and why something cannot be compiled, and what to write instead.
+"""Compile errors: where and why a construct cannot be compiled, and a fix.
 
-A refusal points into the user's own text, with the part that is meant underlined::
+An error shows the line of the user's code with the unsupported expression underlined::
 
     the value of a tensor is not known while the program is compiled
       File "net.py", line 12, in construct
@@ -8,7 +8,7 @@ A refusal points into the user's own text, with the part that is meant underline
            ^^^^^^^^^^^^^^
       Instead: compare the tensor itself, `if x.sum() > 0`.
 
-Tracebacks that leave a compiled function show the user's frames only (:func:`without_own_frames`).
+:func:`without_own_frames` removes mindgrad's internal frames from tracebacks.
 """
 
 from __future__ import annotations
@@ -30,30 +30,34 @@ __all__ = [
     "refuse_selections",    "without_own_frames",
 ]  # fmt: skip
 
-#: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
+#: suffix of ``co_qualname`` of a helper function that the front end creates from a part of a user's function
 HELPER = ".<part>"
 
-#: a function of its own up to Python 3.11, a part of the one around it since 3.12
+#: a comprehension is a separate function up to Python 3.11, and part of the surrounding function since 3.12
 _COMPREHENSION = re.compile(r"(\.<locals>\.<(list|set|dict)comp>)+$")
 
-_LONGEST = 110  # characters of a source line that are shown
+_LONGEST = 110  # largest number of characters of a source line in a message
 _Error = TypeVar("_Error", bound=BaseException)
 
 
 class CompileError(TypeError, RuntimeError):
-    """A program that cannot be compiled.
+    """A function that cannot be compiled.
 
-    Both a ``TypeError`` and a ``RuntimeError``: programs written for MindSpore catch either.
+    It is both a ``TypeError`` and a ``RuntimeError``, because programs written for MindSpore catch either.
 
     Attributes:
-        is_final: whether tracing has changed what cannot be put back, so that no other way may be tried.
+        is_final: whether tracing has changed state that cannot be restored, so that the function must not run
+            in another way.
     """
 
     is_final = False
 
 
 class SourceLocation(NamedTuple):
-    """A piece of source: lines count from 1, columns from 0, in characters; ``None`` for unknown ones."""
+    """A range of source code.
+
+    Lines count from 1. Columns count characters from 0. Unknown values are ``None``.
+    """
 
     file: str
     line: int
@@ -64,7 +68,7 @@ class SourceLocation(NamedTuple):
 
 
 def location_of(frame: Any) -> SourceLocation:
-    """The source location that ``frame`` is evaluating."""
+    """Return the location of the expression that ``frame`` is evaluating."""
     code = frame.f_code
     line, end_line, column, end_column = frame.f_lineno, None, None, None
     if frame.f_lasti >= 0:
@@ -79,14 +83,17 @@ def location_of(frame: Any) -> SourceLocation:
 
 
 def _characters(text: str, column: int | None) -> int | None:
-    """Code objects count columns in bytes of UTF-8."""
+    """Convert a column of a code object, in bytes of UTF-8, to characters."""
     if column is None or text.isascii():
         return column
     return len(text.encode()[:column].decode(errors="replace"))
 
 
 def refuse_selections(values: Iterable[Any]) -> None:
-    """Refuse ``x[mask]`` of a mask that is not known (``ops.selection``), which is not a tensor."""
+    """Raise an error if a value is a selection ``x[mask]`` with an unknown mask.
+
+    Such a selection is not a tensor (``ops.selection``).
+    """
     for value in values:
         if getattr(type(value), "is_selection", False):
             value.refuse()
@@ -100,15 +107,15 @@ def refuse(
     at: SourceLocation | tuple[Any, ...] | None = None,
     is_final: bool = False,
 ) -> NoReturn:
-    """Raise a :class:`CompileError` that says where, why, and what to write instead.
+    """Raise a :class:`CompileError` with a location, a reason, and a fix.
 
     Args:
-        reason: what cannot be compiled and why: sentences, the last one without a full stop.
-        instead: what to do about it, a sentence; empty if there is nothing to do.
-        frame: the frame whose current expression is meant; the innermost one outside this package
-            if neither this nor ``at`` is given.
-        at: the location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
-        is_final: as in :class:`CompileError`.
+        reason: the unsupported construct, and the reason. Sentences, the last one without a full stop.
+        instead: how to fix it, a sentence; empty if there is no fix.
+        frame: frame whose current expression is the location. Default: the innermost frame outside this
+            package, unless ``at`` is given.
+        at: location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
+        is_final: see :class:`CompileError`.
 
     >>> from mindgrad._base.refusal import refuse
     >>> refuse("A set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
@@ -118,7 +125,7 @@ def refuse(
       File "net.py", line 3, in construct
       Instead: Use a tuple.
     """
-    if reason.startswith(("the ", "a ", "an ")):  # the name of a place, at the start of a sentence
+    if reason.startswith(("the ", "a ", "an ")):  # callers begin with the name of an object in lower case
         reason = reason[0].upper() + reason[1:]
     location = (
         SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
@@ -129,7 +136,7 @@ def refuse(
 
 
 def located_text(reason: str, instead: str, location: SourceLocation) -> str:
-    """The text of an error: the reason, the quoted line, and what to do instead."""
+    """Format an error message: the reason, the source line, and the fix."""
     lines = [
         reason,
         f'  File "{location.file}", line {location.line}'
@@ -145,12 +152,12 @@ def located_text(reason: str, instead: str, location: SourceLocation) -> str:
 
 
 def _underlined(source: str, location: SourceLocation) -> list[str]:
-    """The source line and, below it, ``^^^^`` at the part that is meant."""
+    """Format the source line and, below it, ``^^^^`` at the location."""
     start = len(source) - len(source.lstrip())
     begin = start if location.column is None else max(location.column, start)
     several = location.end_line is not None and location.end_line > location.line
     end = len(source) if several or location.end_column is None else min(location.end_column, len(source))
-    if end - start > _LONGEST:  # keep what is meant in view
+    if end - start > _LONGEST:  # cut the line, but keep the location visible
         cut = max(start, begin - _LONGEST // 3)
         head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
         shown = head + source[cut : cut + _LONGEST] + tail
@@ -165,7 +172,7 @@ def _underlined(source: str, location: SourceLocation) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """Columns of a terminal."""
+    """Return the width of a string in columns of a terminal."""
     wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
     return len(text) + wide - sum(unicodedata.combining(each) != 0 for each in text)
 
@@ -177,29 +184,29 @@ _LIBRARIES = frozenset(("numpy", "scipy", "ml_dtypes", "safetensors"))
 
 
 def _is_own(frame: types.FrameType) -> bool:
-    """Whether a frame is this library's, or that of the one that it compiles with."""
+    """Check whether a frame belongs to mindgrad or JAX."""
     module = frame.f_globals.get("__name__", "") or ""
     return frame.f_code.co_filename.startswith(PACKAGE) or f"{module}.".startswith(_ENGINES)
 
 
 def _is_library(frame: types.FrameType) -> bool:
-    """Whether a frame is of Python's standard library, or of one that this package computes with."""
+    """Check whether a frame belongs to Python's standard library, NumPy, or SciPy."""
     root = str(frame.f_globals.get("__name__", "")).partition(".")[0]
     return root in _LIBRARIES or root in sys.stdlib_module_names
 
 
 def keeps_own_frames() -> bool:
-    """Whether tracebacks are shown whole."""
+    """Check whether the user has requested complete tracebacks."""
     return os.environ.get("MINDGRAD_TRACEBACK") == "full"
 
 
 def without_own_frames(error: _Error) -> _Error:
-    """``error`` with the user's own frames only in its traceback, and in those of its causes.
+    """Remove mindgrad's internal frames from the traceback of an error and its causes.
 
-    Where one function of the user's shows twice, because a block of it ran from here, the inner line
-    stays. ``MINDGRAD_TRACEBACK=full`` in the environment keeps everything.
+    If a user's function appears twice, because mindgrad ran a part of it as a helper function, only the inner
+    line remains. If ``MINDGRAD_TRACEBACK=full`` is set, all frames remain.
 
-    To be followed by a bare ``raise``, which adds no frame; ``raise error`` would add the caller's::
+    Use a bare ``raise`` after the call. The statement ``raise error`` would add the frame of the caller::
 
         except Exception as error:
             without_own_frames(error)
@@ -225,7 +232,7 @@ def without_own_frames(error: _Error) -> _Error:
 
 
 def _is_internal(error: BaseException) -> bool:
-    """Whether an error was raised and caught by this package, which then raised another."""
+    """Check whether an error was raised and caught inside this package."""
     entry = error.__traceback__
     while entry is not None and _is_own(entry.tb_frame):
         entry = entry.tb_next
@@ -234,7 +241,7 @@ def _is_internal(error: BaseException) -> bool:
 
 def _users(first: types.TracebackType | None) -> types.TracebackType | None:
     entries = []
-    is_inside = False  # in ours, or in a library that ours called
+    is_inside = False  # in mindgrad, or in a library that mindgrad called
     while first is not None:
         is_inside = _is_own(first.tb_frame) or (is_inside and _is_library(first.tb_frame))
         if not is_inside:
@@ -249,7 +256,7 @@ def _users(first: types.TracebackType | None) -> types.TracebackType | None:
 
 
 def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
-    """Whether ``inner`` is a block of the function that ``outer`` is in."""
+    """Check whether ``inner`` is in a helper created from the function of ``outer``."""
     code, around = inner.tb_frame.f_code, outer.tb_frame.f_code
     name = code.co_qualname
     return (
@@ -259,5 +266,5 @@ def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
     )
 
 
-# as users import it
+# the module from which users import it
 CompileError.__module__ = __name__.partition(".")[0]

@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
 
-#: names of a family that a member refers to: the ones after it, then those before it
+#: largest number of references of a name: the names after it in the family, then the names before it
 _MOST = 6
 _WIDTH = 104
 
@@ -328,7 +328,7 @@ mindgrad.nn: ParameterUpdate mindgrad.Parameter
 
 @lru_cache(maxsize=1)
 def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
-    """The families of each name, by path, and the public modules."""
+    """Parse ``FAMILIES``: the families of each name, by path, and the public modules."""
     families: dict[str, list[list[str]]] = {}
     modules = set()
     for line in FAMILIES.replace("\n    ", " ").split("\n"):
@@ -351,7 +351,7 @@ def home_of(item: Any) -> str:
 
 
 def related(path: str) -> list[str]:
-    """The paths of the names that are related to the name ``path``.
+    """List the paths of the names that are related to the name ``path``.
 
     >>> from mindgrad._base.related_names import related
     >>> related("mindgrad.ops.mean")[0]
@@ -359,7 +359,7 @@ def related(path: str) -> list[str]:
     """
     names_in_order: list[str] = []
     families = _families()[0]
-    if path not in families:  # exported by the package alone, as ``mindgrad.pure_callback``
+    if path not in families:  # exported only by the package, such as ``mindgrad.pure_callback``
         path = f"mindgrad.{path.rpartition('.')[2]}"
     for names in families.get(path, ()):
         position = names.index(path)
@@ -368,7 +368,7 @@ def related(path: str) -> list[str]:
 
 
 def references(paths: Iterable[str], newline: str) -> str:
-    """References to public names, in lines that ``newline`` divides."""
+    """Format references to public names, in lines separated by ``newline``."""
     line, width, lines = "", 0, []
     for path in dict.fromkeys(paths):
         reference = _reference(path)
@@ -380,7 +380,7 @@ def references(paths: Iterable[str], newline: str) -> str:
     return f",{newline}".join([*lines, line])
 
 
-@cache  # names are in several families
+@cache  # a name is in several families
 def _reference(path: str) -> str:
     owner, _, name = path.rpartition(".")
     role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"

@@ -1,10 +1,11 @@
-"""Atomic replacement of files lets a reader find the old file or the new one, never a part of either.
+"""Atomic replacement of files: readers find either the old or the new file.
 
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
-What is new is written under a name that tells who writes it. A writer that is killed leaves such a file
-behind; the next one in the same folder removes it, if its process is gone or, where that cannot be known, if
-nobody has written to it for a day.
+New content is written to a temporary file, whose name contains the machine and the process. If the process is
+killed, the temporary file remains. The next process that writes to the same folder removes it if the killed
+process no longer exists. If this is unknown, for example on another machine, the file must be older than a
+day.
 """
 
 from __future__ import annotations
@@ -22,23 +23,24 @@ from pathlib import Path
 
 __all__ = ["remove_abandoned", "replaced", "temporary"]
 
+#: a temporary file of an unknown process is abandoned after this time without changes
 _ABANDONED_SECONDS = 24 * 3600.0
-#: also names without machine and process, as they were before
+#: machine and process are optional, because earlier versions did not write them
 _TEMPORARY = re.compile(r"\.mindgrad-(?:(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,9})-)?[0-9a-f]{16}\.tmp")
 
 
 @contextlib.contextmanager
 def replaced(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new file beside ``target`` to be written; at the end it takes the place of ``target``.
+    """Yield a new file, which replaces ``target`` at the end of the block.
 
-    The new file is on the disk before it takes the old one's name, so that a full disk, an exception or
-    a machine that stops leaves the old file as it was. If the block ends with an exception the new file
-    is removed. A link stays a link; permissions of an old file are kept.
+    The new file is flushed to disk before it is renamed. Therefore a full disk, an exception or a crash of
+    the machine does not change the old file. If the block raises an exception, the new file is removed. If
+    ``target`` is a link, the file that it refers to is replaced. The permissions of the old file are kept.
 
     Raises:
-        FileNotFoundError: the folder does not exist.
-        IsADirectoryError: ``target`` is a folder.
-        OSError: ``target`` is a device or pipe, or writing fails.
+        FileNotFoundError: If the folder does not exist.
+        IsADirectoryError: If ``target`` is a folder.
+        OSError: If ``target`` is a device or pipe, or if writing fails.
     """
     destination = Path(os.path.realpath(target))
     if destination.is_dir():
@@ -61,12 +63,12 @@ def replaced(target: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary(folder: Path, mode: int) -> Iterator[Path]:
-    """A new empty file in ``folder``, which is removed at the end if it was not renamed.
+    """Yield a new empty file in ``folder``, and remove it unless it was renamed.
 
     Raises:
-        OSError: there can be no such file.
+        OSError: If the file cannot be created.
     """
-    # a name of fixed length: the target's may already be as long as a file system allows
+    # not derived from the name of the target, which may already have the largest allowed length
     new = folder / f".mindgrad-{_machine()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
     os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
@@ -76,12 +78,12 @@ def temporary(folder: Path, mode: int) -> Iterator[Path]:
 
 
 def remove_abandoned(folder: str | os.PathLike[str]) -> None:
-    """Remove the temporary files that writers which were killed have left in ``folder``."""
+    """Remove the temporary files of killed processes from ``folder``."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             name = _TEMPORARY.fullmatch(entry.name)
             if name:
-                with contextlib.suppress(OSError):  # another process removed it, or only its owner may
+                with contextlib.suppress(OSError):  # removed by another process, or owned by another user
                     _remove_if_abandoned(entry, name["machine"], name["process"])
 
 
@@ -102,24 +104,27 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # that of another user
+    except OSError:  # a process of another user
         return True
     return True
 
 
 @functools.cache
 def _machine() -> str:
-    """Eight digits that two processes share if the number of a process means the same to both."""
+    """Return eight hexadecimal digits that identify the space of process numbers.
+
+    Two processes have the same digits if a process number refers to the same process for both.
+    """
     identity = [platform.node()]
     with contextlib.suppress(OSError):
         identity.append(Path("/proc/sys/kernel/random/boot_id").read_text())
-        identity.append(os.readlink("/proc/self/ns/pid"))  # in a container the numbers are its own
+        identity.append(os.readlink("/proc/self/ns/pid"))  # a container has separate process numbers
     return hashlib.sha256("\0".join(identity).encode()).hexdigest()[:8]
 
 
 @contextlib.contextmanager
 def _named(target: str | os.PathLike[str]) -> Iterator[None]:
-    """Let an error of the operating system name the file that was to be written."""
+    """Add the name of the target file to errors of the operating system."""
     try:
         yield
     except OSError as error:
@@ -129,9 +134,9 @@ def _named(target: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until what was written is on the disk."""
+    """Wait until the file or folder is on disk."""
     if path.is_dir() and os.name == "nt":
-        return  # folders cannot be opened there
+        return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)

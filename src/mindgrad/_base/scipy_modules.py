@@ -1,4 +1,4 @@
-"""SciPy's modules are slow to import: each is imported when it is first needed."""
+"""Import of SciPy's modules at their first use, because they are slow to import."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["scipy_module"]
 
 @cache
 def scipy_module(name: str) -> Any:
-    """The module ``scipy.name``."""
+    """Import and return the module ``scipy.name``."""
     return import_module(f"scipy.{name}")

@@ -40,7 +40,7 @@ _TWO = (
     "    ValueError: If the shapes do not broadcast."
 )
 
-#: the blocks by name; those with {0} are about an argument, whose name follows theirs
+#: the blocks by name; in blocks with {0}, the name of an argument follows the name of the block
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -83,7 +83,7 @@ class SharedSections:
     """A decorator that completes the docstrings of classes and functions.
 
     Args:
-        text: sections, as they stand in a docstring, of all those that it decorates.
+        text: sections of a docstring that all decorated objects share.
 
     >>> from mindgrad._base.shared_docs import SharedSections
     >>> described = SharedSections('''
@@ -139,8 +139,8 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
 
     Args:
         function: a function with a docstring.
-        names: paths of names of the same operator, for "See Also".
-        shared: sections that the docstring lacks.
+        names: paths of other public names of the same operator, for "See Also".
+        shared: sections to insert unless the docstring has them.
     """
     text = function.__doc__
     if shared or "\n    {" in text:
@@ -168,7 +168,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
         if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
-        if isinstance(text, str):  # neither composed nor absent
+        if isinstance(text, str):  # there is a docstring, and it is not a `Later`
             names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
@@ -177,7 +177,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
 
 
 def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
-    """The completed docstring of a class."""
+    """Complete the docstring of a class."""
     doc = _composed(shared, text, item)
     parameters = _constructor(item).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
@@ -191,7 +191,7 @@ def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> 
 
 
 class Described(NamedTuple):
-    """One entry of a section: names, their type ("" for none), and the text."""
+    """One entry of a section: names, type (may be ""), and text."""
 
     names: list[str]
     type: str
@@ -207,7 +207,7 @@ _WIDTH = 110
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
-    """The defaults of the parameters of a function, by name."""
+    """Return the defaults of the parameters of a function by name."""
     if "__signature__" in vars(function):
         parameters = inspect.signature(function).parameters.values()
         return {each.name: each.default for each in parameters if each.default is not each.empty}
@@ -220,7 +220,7 @@ def defaults_of(function: Any) -> dict[str, Any]:
 
 
 def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
-    """A docstring whose arguments state whether they are optional and their defaults."""
+    """Add "optional" and the defaults to the arguments in a docstring."""
     start = text.find("Args:\n")
     if start < 0 or not defaults:
         return text
@@ -238,7 +238,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
                 if names in defaults
                 else entry[0]
             )
-        alike: dict[str, list[str]] = {}  # the names by their defaults
+        alike: dict[str, list[str]] = {}  # the names by default
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
         return "\n".join(
@@ -252,7 +252,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
 
 
 def argument_line(names: str, kind: str, text: str, default: Any, indentation: str = "    ") -> str:
-    """The entry of an argument with a default, which it names unless its text does.
+    """Format the entry of an argument, and add its default unless the text has one.
 
     >>> from mindgrad._base.shared_docs import argument_line
     >>> print(argument_line("axis", "int", " the axis.", 0))
@@ -273,7 +273,7 @@ def argument_line(names: str, kind: str, text: str, default: Any, indentation: s
 
 
 def _shown(value: Any) -> str:
-    """A default as a program writes it; "" if it has no short form."""
+    """Format a default as source code; "" if it has no short form."""
     if isinstance(value, str):
         return f'"{value}"'
     if value is None or isinstance(value, (bool, int, float, complex, tuple, list)):
@@ -287,12 +287,18 @@ def _shown(value: Any) -> str:
 
 
 def divided(doc: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """The paragraphs before the sections, the sections by header, and the rest."""
+    """Split a docstring: paragraphs before the sections, sections by header, the rest."""
     return _divided(_dedented(doc))[:3]
 
 
 def _composed(shared: str, own: str, item: Any) -> str:
-    """The docstring ``own`` of ``item`` with what it lacks of the sections it names, and of ``shared``."""
+    """Insert shared sections into a docstring.
+
+    Args:
+        shared: sections to insert unless the docstring has them.
+        own: the docstring, which may have references to other sections.
+        item: the function or class.
+    """
     before, sections, after, named = _divided(_dedented(own))
     sources = [_source(reference, item) for reference in named]
     if shared:
@@ -309,14 +315,18 @@ def _composed(shared: str, own: str, item: Any) -> str:
 
 
 def _dedented(text: str) -> str:
-    """A docstring without the indentation of what follows its first line."""
+    """Remove the common indentation of a docstring."""
     after = text[text.find("\n") + 1 :].lstrip("\n")
     indentation = " " * (len(after) - len(after.lstrip(" ")))
     return text.replace(f"\n{indentation}", "\n").strip()
 
 
 def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]]:
-    """The paragraphs of a docstring before its sections, these by header, what follows, and references."""
+    """Split a docstring.
+
+    Returns the paragraphs before the sections, the sections by header, the paragraphs after the sections, and
+    the references to shared sections.
+    """
     before: list[str] = []
     sections: dict[str, str] = {}
     after: list[str] = []
@@ -334,7 +344,7 @@ def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]
 
 
 def _source(reference: str, item: Any) -> dict[str, str]:
-    """The sections that a reference in the docstring of ``item`` stands for."""
+    """Return the sections to which a reference in the docstring of ``item`` refers."""
     name, _, last = reference.rpartition(" ")
     if reference in BLOCKS or name in BLOCKS:
         return _divided(BLOCKS[reference] if reference in BLOCKS else BLOCKS[name].format(last))[1]
@@ -347,7 +357,10 @@ def _source(reference: str, item: Any) -> dict[str, str]:
 
 
 def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
-    """Sections about ``parameters`` in the names of those of ``item``, by position where these are others."""
+    """Replace the names ``parameters`` in sections by the parameters of ``item``.
+
+    Parameters correspond by position. Names that both functions have are not replaced.
+    """
     own = _parameters(item)
     for old, new in zip(parameters, own, strict=False):
         if new not in parameters and old not in own:
@@ -357,7 +370,7 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Paragraphs or sections with other names of parameters, in entries and in the text."""
+    """Rename parameters in paragraphs or sections, in entries and in the text."""
     if not names:
         return text
     text = _HEAD.sub(lambda head: ", ".join(names.get(name, name) for name in head[0].split(", ")), text)
@@ -366,7 +379,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def _parameters(item: Any) -> list[str]:
-    """The names of the parameters of a function, or of the constructor of a class."""
+    """Return the parameter names of a function, or of the constructor of a class."""
     if isinstance(item, type):
         return list(_constructor(item).parameters)
     code = inspect.unwrap(item).__code__
@@ -374,7 +387,7 @@ def _parameters(item: Any) -> list[str]:
 
 
 def _constructor(item: type) -> inspect.Signature:
-    """The signature of the constructor, which a base class may define."""
+    """Return the signature of the constructor, which a base class may define."""
     return inspect.signature(vars(item).get("__init__", item))
 
 
@@ -383,7 +396,10 @@ def _variadic(flags: int) -> int:
 
 
 def _arguments(shared: str, own: str, parameters: list[str]) -> str:
-    """The section of the arguments called ``parameters``, in this order."""
+    """Merge two sections of arguments in the order of ``parameters``.
+
+    Entries of ``own`` take precedence over entries of ``shared``.
+    """
     order = {name: position for position, name in enumerate(parameters)}
     entries = entries_of(own)
     described = {name.lstrip("*") for entry in entries for name in entry.names}
@@ -398,7 +414,7 @@ def _arguments(shared: str, own: str, parameters: list[str]) -> str:
 
 
 def entries_of(section: str) -> list[Described]:
-    r"""The entries of a section, without the defaults that the composition added.
+    r"""Parse the entries of a section, without the defaults that the composition added.
 
     >>> from mindgrad._base.shared_docs import entries_of
     >>> entries_of("    x, y (Tensor): two points.\n    axis (int, optional): the axis. Default: ``0``.")[1]

@@ -1,4 +1,4 @@
-"""The source of the package on disk, as long as it is that of the code that runs."""
+"""Source files of the package that have not changed since it was loaded."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _loaded = time.time()
 
 
 def unchanged_source(rooms: tuple[str, ...]) -> list[str] | None:
-    """The source files of some rooms, in order.
+    """List the source files of some subpackages, in order.
 
     Returns:
-        ``None`` if a room has none, or one was written after the package was loaded: what runs may be older.
+        The paths, or ``None`` if a subpackage has no source files, or a file has changed since the package
+        was loaded. The running code may then differ from the files.
     """
     files: list[str] = []
     for room in rooms:

@@ -1,23 +1,23 @@
-"""Formatting of tensors and Parameters is pure functions from NumPy arrays to text.
+"""Formatting of tensors and Parameters: pure functions from arrays to strings.
 
-``str`` of a tensor is NumPy's own text of its values. ``repr`` is a format of its own, and the one
-that a tuple, list or dict of tensors shows::
+``str`` of a tensor is the same as ``str`` of the NumPy array. ``repr`` has the following format, which is
+also used for the elements of a tuple, list or dict::
 
     Tensor(shape=[2, 2], dtype=Float32, value=
     [[ 1.00000000e+00,  2.50000000e+00],
      [ 3.00000000e+00, -4.00000005e-07]])
 
-Its rules, all in this file:
+The rules of ``repr`` are:
 
-* ``value=`` is followed by a newline from two dimensions on, by a blank below that; nothing follows
-  for an array without elements.
-* One style per kind of value (``_style``): width, precision, and how many values of a
-  one-dimensional tensor stand on a line.
-* From two dimensions on, a dimension longer than 6 shows its first 3 and last 3 entries; a
-  one-dimensional tensor does so only beyond 1000 entries. Values that are not shown are never read,
-  so the cost depends on what is printed and not on the size of the tensor.
+* The values begin on a new line if the tensor has two or more dimensions. A tensor without elements has no
+  values after ``value=``.
+* Each kind of dtype has a style (``_style``): width, precision, and number of values per line of a 1-D
+  tensor.
+* A dimension longer than 6 shows its first 3 and last 3 entries. A 1-D tensor is shortened only if it has
+  more than 1000 entries. Values that are not shown are not read, so the cost does not depend on the size of
+  the tensor.
 
-The ``repr`` never looks at NumPy's print options and shares no state between threads.
+``repr`` does not depend on NumPy's print options, and has no state shared between threads.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 
 __all__ = ["parameter_repr", "tensor_format", "tensor_repr", "tensor_str"]
 
-_EDGE = 3  # entries kept at each end of a shortened dimension
-_LONGEST_DIMENSION = 2 * _EDGE  # of an array with two or more dimensions
-_LONGEST_VECTOR = 1000  # of an array with one dimension
+_EDGE = 3  # entries shown at each end of a shortened dimension
+_LONGEST_DIMENSION = 2 * _EDGE  # longest dimension, of two or more, that is not shortened
+_LONGEST_VECTOR = 1000  # longest 1-D array that is not shortened
 
 
 class _Style(NamedTuple):
     """The format of values of one dtype."""
 
-    scalar: Callable[[Any], str]  # the only value of a 0-D array
-    element: Callable[[Any], str]  # a value between brackets
-    per_line: int  # values on one line of a one-dimensional array
-    aligned: bool  # pad every value to the widest one that is shown
+    scalar: Callable[[Any], str]  # formats the value of a 0-D array
+    element: Callable[[Any], str]  # formats an element of a larger array
+    per_line: int  # values per line of a 1-D array
+    aligned: bool  # whether to pad every value to the width of the widest one
 
 
 def _general(value: Any) -> str:
-    """Six significant digits, the shorter of fixed and exponent notation."""
+    """Format with six significant digits, in fixed or exponent notation."""
     return f"{float(value):g}"
 
 
@@ -55,17 +55,17 @@ def _general_complex(value: Any) -> str:
     return f"{value.real:g}{value.imag:+g}j"
 
 
-# The widths leave a blank slot for the sign; NaN and infinities fill the same width.
+# The widths include a space for the sign. NaN and infinities have the same width.
 _HALF = _Style(_general, "{:11.4e}".format, per_line=12, aligned=False)
 _FLOAT = _Style(_general, "{:15.8e}".format, per_line=12, aligned=False)
 _BRAIN_FLOAT = _Style(_general, _general, per_line=24, aligned=True)
 _BOOL = _Style(str, "{!s:>5}".format, per_line=12, aligned=False)
 _COMPLEX = _Style(_general_complex, _general_complex, per_line=24, aligned=False)
-_PLAIN = _Style(str, str, per_line=24, aligned=True)  # integers, and whatever else NumPy can hold
+_PLAIN = _Style(str, str, per_line=24, aligned=True)  # integers and all other dtypes
 
 
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    # By name: bfloat16 is a dtype that another package registers with NumPy.
+    # compared by name, because bfloat16 is not a NumPy dtype: ml_dtypes registers it
     return dtype.name == "bfloat16"
 
 
@@ -82,7 +82,12 @@ def _is_shortened(length: int, ndim: int) -> bool:
 
 
 def _shown_values(array: NDArray[Any], ndim: int) -> Iterator[Any]:
-    """The values that are printed, in order, as Python numbers; ``ndim`` is that of the whole."""
+    """Yield the values that are shown as Python scalars.
+
+    Args:
+        array: an array, or a part of one.
+        ndim: number of dimensions of the whole array.
+    """
     shortened = _is_shortened(len(array), ndim)
     parts = [array[:_EDGE], array[-_EDGE:]] if shortened else [array]
     for part in parts:
@@ -94,14 +99,24 @@ def _shown_values(array: NDArray[Any], ndim: int) -> Iterator[Any]:
 
 
 def _vector_text(texts: Sequence[str], per_line: int) -> str:
-    """A whole one-dimensional array; a line that is full is always broken, also the last one."""
+    """Format a complete 1-D array.
+
+    Every full line ends with a newline, even the last line.
+    """
     lines = [", ".join(texts[start : start + per_line]) for start in range(0, len(texts), per_line)]
     last_is_full = len(texts) % per_line == 0
     return "[" + ", \n ".join(lines) + ("\n ]" if last_is_full else "]")
 
 
 def _nested_text(texts: Iterator[str], shape: Sequence[int], depth: int, ndim: int) -> str:
-    """Brackets around the next texts, for the trailing dimensions ``shape`` of an array."""
+    """Format the next elements in nested brackets.
+
+    Args:
+        texts: the formatted elements that are shown.
+        shape: the trailing dimensions to format.
+        depth: number of leading dimensions, which is the indentation.
+        ndim: number of dimensions of the whole array.
+    """
     shortened = _is_shortened(shape[0], ndim)
     count = 2 * _EDGE if shortened else shape[0]
     if len(shape) == 1:
@@ -134,10 +149,9 @@ def _value_text(array: NDArray[Any]) -> str:
 
 
 def tensor_str(array: NDArray[Any]) -> str:
-    """The text that ``str`` of a tensor gives: NumPy's text of its values.
+    """Format a tensor for ``str``, in the same way as NumPy formats the array.
 
-    ``array`` has any shape and dtype; bfloat16 prints as the float32 numbers that it stands for.
-    As it is NumPy's text, a program's ``np.set_printoptions`` applies to it (and only to it).
+    bfloat16 is converted to float32. ``np.set_printoptions`` applies to this function, and not to ``repr``.
 
     >>> print(tensor_str(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)))
     [[1. 2.]
@@ -148,10 +162,13 @@ def tensor_str(array: NDArray[Any]) -> str:
 
 
 def tensor_repr(array: NDArray[Any], dtype_name: str) -> str:
-    """The text that ``repr`` of a tensor gives, and that containers of tensors show.
+    """Format a tensor for ``repr``, and as an element of a container.
 
-    ``array`` has any shape and dtype and decides how the numbers look; ``dtype_name`` is the name
-    that is printed for its dtype. A NaN prints without its sign, which no arithmetic defines.
+    NaN is printed without its sign.
+
+    Args:
+        array: values of any shape and dtype.
+        dtype_name: name that is printed for the dtype.
 
     >>> tensor_repr(np.array([0, 1.5, -2], np.float32), "Float32")
     'Tensor(shape=[3], dtype=Float32, value= [ 0.00000000e+00,  1.50000000e+00, -2.00000000e+00])'
@@ -167,21 +184,23 @@ def tensor_repr(array: NDArray[Any], dtype_name: str) -> str:
 
 
 def parameter_repr(name: str, shape: Iterable[int], dtype_name: str, requires_grad: bool) -> str:
-    """The text that both ``str`` and ``repr`` of a parameter give; it shows no values.
+    """Format a Parameter for ``str`` and ``repr``, without its values.
 
     >>> parameter_repr("w", (2,), "Float32", True)
     'Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)'
     """
-    # A NumPy integer inside a tuple would print its type as well.
+    # the repr of a NumPy integer includes its type
     sizes = tuple(int(size) for size in shape)
     return f"Parameter (name={name}, shape={sizes}, dtype={dtype_name}, requires_grad={requires_grad})"
 
 
 def tensor_format(array: NDArray[Any], specification: str) -> str:
-    """The text of ``format`` of a tensor: of one element as of its number, of several each in that form.
+    """Format each element of a tensor by a format specification.
+
+    A tensor with one element is formatted like a Python scalar, without brackets.
 
     Raises:
-        ValueError: numbers of this type have no such form.
+        ValueError: If the dtype does not support the specification.
 
     >>> tensor_format(np.array([1.0, 2.0], np.float32), ".3f")
     '[1.000 2.000]'

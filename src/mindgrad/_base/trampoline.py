@@ -1,7 +1,7 @@
-"""Deep recursion on one explicit stack: graphs can be deeper than Python's calls may be.
+"""Recursion on an explicit stack, for graphs deeper than Python's recursion limit.
 
-A function that would call itself is written as a generator: it yields the generators whose results it needs
-and receives these. :func:`trampolined` runs it in a loop.
+A recursive function is written as a generator. Instead of calling itself, it yields a generator for each
+recursive call, and receives the result. :func:`trampolined` runs these generators in a loop.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ __all__ = ["trampolined"]
 
 
 def trampolined(steps: Generator[Any, Any, Any], begin: Callable[[Any], Any] = lambda steps: steps) -> Any:
-    """Run ``steps``, and for each value that is yielded a generator; the result of ``steps``.
+    """Run a generator and all generators that it yields, and return its result.
 
     Args:
         steps: the outermost generator.
-        begin: makes the generator of what is yielded, by default this itself.
+        begin: creates the generator to run from a yielded value. By default, the value is the generator.
 
     >>> def depth(nested):
     ...     return 1 + (yield depth(nested[0])) if nested else 0

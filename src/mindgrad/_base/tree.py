@@ -1,10 +1,9 @@
-"""Pytrees flatten nested Python structures to a list of leaves and a description, and rebuild them.
+"""Pytrees: flatten nested Python containers to a list of leaves, and rebuild them.
 
-Tuples (named ones included), lists, dicts and dataclasses are structure; everything else is a leaf,
-``None`` too. What is rebuilt has the type of what was taken apart: a list stays a list, a
-``defaultdict`` keeps its factory, a dict the order of its keys, and a dataclass every attribute of its
-instance; neither ``__init__`` nor ``__post_init__`` runs again, so that frozen classes, defaults and
-fields with ``init=False`` come back as they were.
+Tuples, named tuples, lists, dicts and dataclasses are containers. Everything else is a leaf, including
+``None``. A rebuilt container has the original type: a ``defaultdict`` has the same factory, a dict the same
+order of keys, and a dataclass instance the same attributes. Rebuilding a dataclass does not call ``__init__``
+or ``__post_init__``, so it works for frozen classes and for fields with ``init=False``.
 """
 
 from __future__ import annotations
@@ -22,13 +21,14 @@ __all__ = [
 
 _LEAF = object()
 
-#: types of which all instances are leaves, known from earlier ones: most trees are a single leaf
+#: types seen before whose instances are leaves; a fast path, because most trees are a single leaf
 _LEAVES: set[type] = set()
+#: largest number of types in `_LEAVES`
 _LEAVES_KNOWN = 256
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of ``tree`` in order, and the structure that :func:`unflatten` needs.
+    """Return the leaves of ``tree`` in order, and the structure for :func:`unflatten`.
 
     >>> from mindgrad._base.tree import flatten, unflatten
     >>> leaves, structure = flatten((1, {"a": 2, "b": [3]}))
@@ -46,7 +46,7 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return leaves, structure
 
 
-# A structure is _LEAF, (type, items) of a sequence, or (type, names, items) of what has names.
+# A structure is _LEAF, (type, items) for a sequence, or (type, names, items) for a dict or dataclass.
 
 
 def _describe(tree: Any, leaves: list[Any]) -> Any:
@@ -65,29 +65,29 @@ def _describe(tree: Any, leaves: list[Any]) -> Any:
 
 @lru_cache(maxsize=1024)
 def is_record(kind: type) -> bool:
-    """Whether instances of ``kind`` are taken apart by the names of their attributes: dataclasses.
+    """Check whether instances of ``kind`` are containers of their attributes.
 
-    Not those that are functions of their own, with a ``construct``.
+    They are if ``kind`` is a dataclass without a method ``construct``.
     """
     return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
 
 
 def attributes_of(record: Any) -> dict[str, Any]:
-    """The attributes of a dataclass's instance: its fields, then what else was set on it."""
+    """Return the attributes of a dataclass instance: fields, then further attributes."""
     names = [field.name for field in dataclasses.fields(record)]
-    # a field with init=False and no default may never have been set
+    # a field with init=False and without a default may be unset
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
     held.update(getattr(record, "__dict__", {}))
     return held
 
 
 def is_leaf(structure: Any) -> bool:
-    """Whether the structure is that of a tree that is one leaf."""
+    """Check whether the structure describes a tree that is a single leaf."""
     return structure is _LEAF
 
 
 def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
-    """The tree of ``structure`` with ``leaves`` in it."""
+    """Rebuild a tree from its structure and its leaves."""
     return _rebuild(structure, iter(leaves))
 
 
@@ -109,15 +109,14 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return record_of(kind, dict(zip(names, items, strict=True)))
     mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        mapping[name] = item  # not kind(pairs): a Counter would count them
+        mapping[name] = item  # not kind(pairs), because a Counter would count the pairs
     return mapping
 
 
 def _sequence(kind: Any, items: list[Any]) -> Any:
-    """A tuple or list of type ``kind``, without the checks of its constructor where it has some.
+    """Create a tuple or list of type ``kind`` without calling its constructor.
 
-    They say what users may put in; a placeholder that stands for such an item while a program is
-    traced has another type.
+    The constructor may check the types of the items, and reject the placeholders used during tracing.
     """
     if issubclass(kind, list):
         made = kind.__new__(kind)
@@ -125,26 +124,26 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
         return made
     try:
         return tuple.__new__(kind, items)
-    except TypeError:  # types made in C, as time.struct_time
+    except TypeError:  # a type implemented in C, such as time.struct_time
         return kind(items)
 
 
 def record_of(kind: type, attributes: dict[str, Any]) -> Any:
-    """An instance of the dataclass ``kind`` with these attributes."""
+    """Create an instance of the dataclass ``kind`` without calling its constructor."""
     record: Any = object.__new__(kind)
     for name, value in attributes.items():
-        object.__setattr__(record, name, value)  # frozen ones too
+        object.__setattr__(record, name, value)  # works for frozen classes
     return record
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
-    """``tree`` with ``function`` applied to every leaf."""
+    """Apply ``function`` to every leaf of ``tree``."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [function(leaf) for leaf in leaves])
 
 
 def differences(before: Any, after: Any, path: str = "") -> str:
-    """The first difference of two structures, in words; ``""`` if there is none.
+    """Describe the first difference of two structures; ``""`` if they are equal.
 
     >>> from mindgrad._base.tree import differences, flatten
     >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")
@@ -170,7 +169,7 @@ def _said(structure: Any) -> str:
 
 
 def steps(structure: Any) -> list[str]:
-    """The access path of each item of a structure: ``[0]``, ``['a']``, ``.name``."""
+    """Return the access path of each item: ``[0]``, ``['a']``, ``.name``."""
     if len(structure) == 2:
         return [f"[{index}]" for index in range(len(structure[1]))]
     kind, names, items = structure
@@ -180,7 +179,7 @@ def steps(structure: Any) -> list[str]:
 
 
 def paths(structure: Any, path: str = "") -> list[str]:
-    """The access path of every leaf of a structure, in order.
+    """Return the access paths of all leaves of a structure, in order.
 
     >>> from mindgrad._base.tree import flatten, paths
     >>> paths(flatten({"a": [1, 2]})[1], "x")

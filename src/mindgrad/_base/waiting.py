@@ -1,11 +1,12 @@
-"""Interruptible waits for compiled programs handle signals, so that Ctrl-C is answered at once.
+"""Waits for compiled programs that Ctrl-C and other signals interrupt immediately.
 
-Python handles signals in the main thread, between two steps of its interpreter, and not while that thread is
-inside of XLA. So what may take long runs in another thread, while the main one waits where a signal wakes it.
-A handler that raises ends the waiting only: the program cannot be stopped, and runs to its end unheeded.
+Python runs signal handlers in the main thread, between two instructions of its interpreter, but not while
+this thread executes a compiled program in XLA. Therefore a program that may take long runs in another thread,
+while the main thread waits for a lock, which a signal interrupts. If the handler raises an exception, the
+main thread stops waiting. The program itself cannot be stopped, and its result is dropped.
 
-Where nothing is in work that may take long, the main thread itself waits, which is sooner done: whoever
-starts a program that may notes its results (:func:`note_long`).
+If no long program is running, the main thread itself waits for XLA, which is faster. The caller of a program
+that may take long must register its results by :func:`note_long`.
 """
 
 from __future__ import annotations
@@ -22,21 +23,22 @@ from typing import Any
 
 __all__ = ["WORKER", "computed", "interruptible", "note_long"]
 
-#: the name of the threads in which programs run while the main thread waits
+#: name of the threads in which programs run while the main thread waits
 WORKER = "mindgrad-waiting"
 
-#: on Windows no signal wakes a thread that waits for a lock
+#: Seconds after which the main thread stops waiting to run signal handlers; −1: never. On Windows, signals do
+#: not interrupt a thread that waits for a lock.
 _PATIENCE = 0.1 if os.name == "nt" else -1.0
-#: seconds that a result is asked for again and again before a thread waits for it, which costs as much
+#: seconds during which a result is polled before another thread waits for it; starting to wait takes as long
 _SECONDS_OF_ASKING = 50e-6
-#: seconds that the end of the process waits for programs that were interrupted
+#: seconds that the exit of the process waits for interrupted programs
 _SECONDS_AT_EXIT = 0.5
-#: programs that jax lets a device have in work
+#: largest number of programs that JAX queues on a device
 _IN_WORK = 32
 
 
 class _Job:
-    """A call, its result or error, and a lock that is free once it has ended."""
+    """A call, its result or error, and a lock that is released at the end of the call."""
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 
@@ -57,11 +59,11 @@ class _Job:
 
 
 class _Worker:
-    """A thread that runs one job after the other."""
+    """A thread that runs jobs one after another."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
-        # does not keep the interpreter from ending
+        # a daemon, so that the interpreter can exit while a program runs
         threading.Thread(target=self._work, name=WORKER, daemon=True).start()
 
     def _work(self) -> None:
@@ -74,19 +76,19 @@ class _Worker:
             ended.release()
 
 
-#: the threads that wait for work
+#: the threads without a job
 _idle: list[_Worker] = []
 
-#: what handlers of signals have interrupted
+#: the jobs that a signal handler has interrupted
 _abandoned: list[_Job] = []
 
-#: of each program in work that may take long one result
+#: one result of each running program that may take long
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
-#: whether such a result went away before it was seen to be there
+#: whether such a result was deleted before it was ready, so that its program may still run
 _is_long_unseen = False
 
 if hasattr(os, "register_at_fork"):
-    # threads are not forked
+    # threads do not exist in a forked process
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_abandoned.clear)
     os.register_at_fork(after_in_child=_long.clear)
@@ -94,25 +96,33 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _wait_at_exit() -> None:
-    """Wait for running programs: an interpreter that ends aborts threads that return to it."""
+    """Wait for interrupted programs at exit.
+
+    A thread that returns to a finished interpreter would abort the process.
+    """
     latest = time.monotonic() + _SECONDS_AT_EXIT
     for job in _abandoned:
         job.ended.acquire(timeout=max(0.0, latest - time.monotonic()))
 
 
 def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "") -> Any:
-    """``function(*arguments)``; in the main thread signals are handled meanwhile.
+    """Return ``function(*arguments)``, and run signal handlers while waiting.
 
-    If a handler raises, ``function`` goes on in another thread, and what it gives or raises is dropped.
-    ``note`` is then added to what the handler raises.
+    If a handler raises an exception, the call continues in another thread, and its result or error is
+    dropped.
+
+    Args:
+        function: function to call.
+        *arguments: its arguments.
+        note: text to add to the exception of a handler.
 
     Raises:
-        BaseException: what the function, or the handler of a signal, raises.
+        BaseException: If the function or a signal handler raises it.
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     job = _Job(function, arguments)
-    del arguments  # the job lets go of them when it has ended
+    del arguments  # only the job refers to them, and it deletes them at its end
     try:
         worker = _idle.pop()
     except IndexError:
@@ -132,20 +142,20 @@ def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "")
 
 
 def note_long(results: Sequence[Any]) -> None:
-    """Note the results of a program that may take so long that a user wants to interrupt it."""
+    """Register the results of a program that a user may want to interrupt."""
     global _is_long_unseen
     if results and hasattr(results[0], "is_ready"):
-        _long.append(weakref.ref(results[0]))  # all results of a program are there at once
+        _long.append(weakref.ref(results[0]))  # all results of a program become ready at the same time
     elif results:
         _is_long_unseen = True
 
 
 def _may_take_long() -> bool:
-    """Whether a program that may take long is, as far as is known, still in work."""
+    """Check whether a program that may take long is possibly still running."""
     global _is_long_unseen
     for reference in list(_long):
         array = reference()
-        if array is None or array.is_deleted():  # what comes of it may be what is waited for
+        if array is None or array.is_deleted():  # unknown whether its program has finished
             _is_long_unseen = True
         elif not array.is_ready():
             return True
@@ -154,7 +164,7 @@ def _may_take_long() -> bool:
 
 
 def computed(array: Any) -> Any:
-    """``array``; if it is a program's result, once that has been computed."""
+    """Wait until ``array`` is computed, and return it."""
     global _is_long_unseen
     is_ready = getattr(array, "is_ready", None)
     if is_ready is None or is_ready():

@@ -1,4 +1,4 @@
-"""Tensors, Parameters, element types, seeds and initial values under MindSpore's names.
+"""Tensors, Parameters, dtypes, seeds and initial values under MindSpore's names.
 
 ``from mindspore.common import dtype as mstype, set_seed, Parameter, Tensor, initializer``; the last is the
 module ``mindgrad.common.initializer``.

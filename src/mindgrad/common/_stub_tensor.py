@@ -1,4 +1,4 @@
-"""Stub tensors are a class of their own in MindSpore; here any Tensor is one."""
+"""The name ``StubTensor`` of MindSpore, which is the same class as ``Tensor``."""
 
 from mindgrad.ir.tensor import Tensor as StubTensor
 

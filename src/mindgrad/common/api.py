@@ -1,7 +1,7 @@
-"""Compilation under MindSpore's name: ``from mindspore.common.api import ms_function``.
+"""Compilation under MindSpore's names, such as ``ms_function``.
 
-Programs also reach for the two executors of MindSpore's own: ``_pynative_executor.sync()`` waits for what
-eager mode has deferred, ``_cell_graph_executor.compile(net, *inputs)`` compiles a net without running it.
+Some programs also use two internal executors of MindSpore. ``_pynative_executor.sync()`` waits for deferred
+eager calls, and ``_cell_graph_executor.compile(net, *inputs)`` compiles a net without running it.
 """
 
 from __future__ import annotations
@@ -15,44 +15,48 @@ from mindgrad.ops.constant_blocks import _no_grad, is_enabled, set_enabled
 
 __all__ = ["JitConfig", "_no_grad", "jit", "jit_class", "lazy_inline", "ms_function"]
 
-#: programs that MindSpore keeps by Cell; those of mindgrad lie elsewhere: ``cache_info``, ``clear_cache``
+#: MindSpore's cache of compiled Cells, empty in mindgrad; see ``cache_info`` and ``clear_cache`` instead
 cells_compile_cache: dict[Any, Any] = {}
 
 _no_inline = no_inline
 
 
 class _EagerExecutor:
-    """Eager mode as an object."""
+    """MindSpore's interface to eager mode."""
 
     def sync(self) -> None:
-        """Wait until everything that was called has been computed."""
+        """Wait until all called operators are computed."""
         synchronize()
 
     def enable_grad(self) -> bool:
-        """Whether derivatives flow through what is computed here."""
+        """Check whether derivatives are enabled, that is, not inside ``_no_grad()``."""
         return is_enabled()
 
     def set_enable_grad(self, flag: bool) -> None:
-        """Begin (``False``) or end a block without derivatives, as ``with _no_grad():`` does."""
+        """Disable or enable derivatives, like the begin and end of ``with _no_grad():``."""
         set_enabled(flag)
 
     def grad_flag(self) -> bool:
-        """Whether a derivative is being recorded: what runs is recorded where it is differentiated."""
+        """Return ``False``, because operators are not recorded for a later derivative."""
         return False
 
     def set_grad_flag(self, flag: bool) -> None:
         """Accepted for compatibility."""
 
     def get_mode(self) -> int:
-        """The mode of the context."""
+        """Return the mode of the context."""
         return settings.get("mode")
 
 
 class _GraphExecutor:
-    """Compilation as an object."""
+    """MindSpore's interface to compilation."""
 
     def compile(self, obj: Any, *args: Any, phase: str = "predict", **kwargs: Any) -> tuple[str, bool]:
-        """Compile a Cell for these arguments without running it; its phase, and that it is new."""
+        """Compile a Cell for these arguments without running it.
+
+        Returns:
+            ``phase``, and ``True``, as in MindSpore.
+        """
         compiled = getattr(obj, "_compiled", None)
         if compiled is None:
             raise TypeError(f"For 'compile', the 'obj' must be a Cell, but got {type(obj).__name__}.")
@@ -63,7 +67,7 @@ class _GraphExecutor:
         return obj(*args)
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: everything is compiled with all optimizations."""
+        """Accepted for compatibility: all optimizations are always on."""
 
 
 _pynative_executor = _EagerExecutor()

@@ -1,4 +1,4 @@
-"""Element types under MindSpore's names: ``from mindgrad import dtype as mstype``."""
+"""Dtypes under MindSpore's names: ``from mindgrad import dtype as mstype``."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ __all__ = [
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
-# --- further names of MindSpore's ---
+# --- further names in MindSpore ---
 
 float_ = float64
 int_ = int64
@@ -48,7 +48,9 @@ Bool = Int = UInt = Float = Complex = Type = number = DType
 
 
 class OtherType:
-    """The type of something that is no tensor of numbers: programs compare with it and pass it on.
+    """The type of an object that is not a tensor, such as a string or a tuple.
+
+    Programs compare such types, and pass them to functions.
 
     >>> from mindgrad.common import dtype as mstype
     >>> print(mstype.string, mstype.string == mstype.float32)
@@ -66,7 +68,7 @@ class OtherType:
 
 
 class TensorType(OtherType):
-    """The type of a tensor, by its element type: of none, that of any tensor.
+    """The type of tensors of a dtype, or of any tensor if ``element`` is ``None``.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.typeof(ms.Tensor([1.0])), ms.ops.typeof(ms.Tensor([1.0])) == ms.TensorType(ms.float32))
@@ -78,7 +80,7 @@ class TensorType(OtherType):
         super().__init__("Tensor" if element is None else f"Tensor[{self._element}]")
 
     def element_type(self) -> DType | None:
-        """The element type."""
+        """Return the dtype of the elements, or ``None``."""
         return self._element
 
     def __eq__(self, other: object) -> bool:
@@ -150,7 +152,10 @@ def pytype_to_dtype(obj: Any) -> DType:
 
 
 def __getattr__(name: str) -> Any:
-    """``bool``, ``int`` and ``float``, which as names of the module would hide Python's in it."""
+    """Return the dtypes called ``bool``, ``int`` and ``float``.
+
+    They are not variables of this module, because they would hide Python's types here.
+    """
     if name == "int":
         return int32
     if name == "float":
@@ -186,7 +191,7 @@ def get_py_obj_dtype(obj: Any) -> Any:
 
 
 def type_size_in_bytes(dtype: Any) -> int:
-    """The bytes of one element.
+    """Return the number of bytes of one element.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.type_size_in_bytes(mstype.float16)

@@ -1,12 +1,13 @@
-"""Forked processes draw random numbers of their own.
+"""Different random numbers in forked processes.
 
-    child's seeds = hash(parent's seeds, how many processes were forked since the generator was seeded)
+    child's seeds = hash(parent's seeds, number of processes forked since the generator was seeded)
 
-So the numbers of the workers differ from each other's and from the parent's, whose stream goes on as if there
-were no workers, and they are the same in every run of a program that seeds and forks in one order. NumPy's
-global generator is left alone: forked processes share its numbers, as they do without this package.
+Each child draws different random numbers. The parent draws the same numbers as without children. The numbers
+are reproducible if the program seeds and forks in the same order. NumPy's global generator does not change:
+as without mindgrad, forked processes draw the same numbers from it.
 
-While a process is forked no program of another thread holds Parameters: a child would wait for it in vain.
+A fork waits until no compiled program in another thread holds the lock of the Parameters. Otherwise the child
+would wait forever, because it does not have this thread.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from mindgrad.trace.state import generators
 
 __all__ = ["restart_count"]
 
-#: the words of a state that are seeds; the others count calls
+#: number of words of a state that are seeds; the other words count calls
 _SEEDS = 4
 
 
 def restart_count(generator: Parameter) -> None:
-    """Count the processes that are forked from now on: ``generator`` was seeded."""
+    """Reset the number of forks after seeding ``generator``."""
     generator.__dict__["_forks"] = 0
 
 
@@ -34,7 +35,7 @@ def _before() -> None:
     window.acquire()
     for generator in generators:
         generator.__dict__["_forks"] = generator.__dict__.get("_forks", 0) + 1
-        generator._array = np.array(generator._array)  # a child cannot ask a device
+        generator._array = np.array(generator._array)  # a child cannot read from a device
 
 
 def _in_child() -> None:

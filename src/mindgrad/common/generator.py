@@ -1,8 +1,8 @@
-"""Random number generators have a state each; the default one belongs to the process.
+"""Random number generators with separate states, and the default generator.
 
-A function that takes ``generator=`` draws from that one, so that, say, the numbers of a data pipeline do not
-depend on how many a model has drawn. The state is a Parameter (``docs/decisions/0005-random-numbers.md``):
-what is drawn in a compiled function moves it on, too.
+A function with an argument ``generator`` draws from this generator. For example, the random numbers of a data
+pipeline then do not depend on the random numbers of the model. The state is a Parameter, so compiled
+functions advance it, too (``docs/decisions/0005-random-numbers.md``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Generator:
         self._register()
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
-        """A copy, or what was pickled: its state is one of a generator, too."""
+        """Restore a copy or an unpickled generator, and register its state."""
         self.__dict__.update(attributes)
         self._register()
 
@@ -53,7 +53,7 @@ class Generator:
         identity = id(self._state)
         if not _holders[identity]:
             state.generators.append(self._state)
-        _holders[identity] += 1  # more than one: of a shallow copy
+        _holders[identity] += 1  # a shallow copy has the same state
         weakref.finalize(self, _forget, identity)
 
     @property
@@ -134,7 +134,7 @@ class Generator:
 
 
 class _Default(Generator):
-    """The default generator, from which operators and layers draw. :func:`mindgrad.set_seed` seeds it."""
+    """The default generator, which :func:`mindgrad.set_seed` seeds."""
 
     def __init__(self) -> None:
         self._state = RANDOM_STATE
@@ -144,10 +144,10 @@ class _Default(Generator):
         return self
 
     def __reduce__(self) -> str:
-        return "default_generator"  # there is one in each process: copies are it
+        return "default_generator"  # a copy is the same object, because each process has only one
 
 
-#: how many Generators have the state with this ``id``
+#: number of Generators that share the state with this ``id``
 _holders: Counter[int] = Counter()
 
 
@@ -159,7 +159,7 @@ def _forget(identity: int) -> None:
     state.generators[:] = [each for each in state.generators if id(each) != identity]
 
 
-#: what operators and layers draw from, and functions that are given no other generator
+#: the generator of operators and layers, and of functions that are called without ``generator``
 default_generator = _Default()
 
 
@@ -212,10 +212,10 @@ def initial_seed() -> int:
 
 
 def state_of_generator(generator: Any, operator: str) -> Parameter:
-    """The state to draw from: that of ``generator``, or of the default one for ``None``.
+    """Return the state of ``generator``, or of the default generator for ``None``.
 
     Raises:
-        TypeError: If it is no Generator.
+        TypeError: If ``generator`` is neither a Generator nor ``None``.
     """
     if generator is None:
         return RANDOM_STATE

@@ -1,7 +1,7 @@
-"""Initializers give fixed values, or matrices of a structure; their base class is here too.
+"""Initializers of constants and special matrices, and their base class.
 
-Random ones draw from NumPy's global generator, which ``mindgrad.set_seed`` seeds (and so does
-``numpy.random.seed``).
+Random initializers draw from NumPy's global generator. ``mindgrad.set_seed`` and ``numpy.random.seed`` seed
+it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mindgrad.trace import state
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 
-#: the classes by their names, in lower case and without underscores
+#: the classes by name, in lower case and without underscores
 _NAMED: dict[str, type[Initializer]] = {}
 
 
 def _register(*aliases: str) -> Callable[[type[Initializer]], type[Initializer]]:
-    """Let ``initializer`` find a class by its name and by ``aliases``."""
+    """Register a class for ``initializer`` under its name and ``aliases``."""
 
     def register(kind: type[Initializer]) -> type[Initializer]:
         for name in (kind.__name__, *aliases):
@@ -39,22 +39,22 @@ def _plain(name: str) -> str:
 
 
 def named(name: str) -> type[Initializer] | None:
-    """The class of a name; case and underscores do not matter."""
+    """Return the class with a name, ignoring case and underscores."""
     return _NAMED.get(_plain(name))
 
 
 def names() -> list[str]:
-    """The names of the classes as programs write them: ``xavier_uniform``."""
+    """List the names of the classes as users write them: ``xavier_uniform``."""
     return sorted({re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower() for kind in _NAMED.values()})
 
 
 def _assignment(arr: np.ndarray, num: Any) -> None:
-    """Fill ``arr`` with a number, or with an array of its shape."""
+    """Fill ``arr`` with a number, or with an array of the same shape."""
     arr[...] = num
 
 
 def _number(owner: str, name: str, value: Any) -> float:
-    """``value``, a number or a tensor or array of one element, as a float."""
+    """Convert a number, or a tensor or array with one element, to a float."""
     if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -63,7 +63,7 @@ def _number(owner: str, name: str, value: Any) -> float:
 
 
 def _generator() -> Any:
-    """NumPy's global generator."""
+    """Return NumPy's global generator, and raise an error during compilation."""
     if state.is_compiling():
         refuse(
             "Random initial values are requested inside a compiled function. They would be drawn once, "
@@ -74,7 +74,9 @@ def _generator() -> Any:
 
 
 class Initializer:
-    """The base class: a subclass fills an array in place, in ``_initialize(self, arr)``.
+    """The base class of initializers.
+
+    A subclass defines ``_initialize(self, arr)``, which fills a NumPy array in place.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.initializer import Initializer, initializer
@@ -129,10 +131,10 @@ class One(Initializer):
 
 @_register()
 class Constant(Initializer):
-    """One number, or an array of the shape, everywhere.
+    """A constant value.
 
     Args:
-        value: the number or array.
+        value (number or array): a number for all elements, or an array of the same shape.
 
     >>> from mindgrad.common.initializer import Constant, initializer
     >>> print(initializer(Constant(3), (2,)))
@@ -152,7 +154,7 @@ class Identity(Initializer):
     """The identity matrix.
 
     Raises:
-        ValueError: If the shape has not two axes.
+        ValueError: If the shape does not have two axes.
 
     >>> from mindgrad.common.initializer import Identity, initializer
     >>> print(initializer(Identity(), (2, 3)))
@@ -168,14 +170,16 @@ class Identity(Initializer):
 
 @_register()
 class Dirac(Initializer):
-    """Kernels of a convolution that hands its input on: one 1 in the middle for equal channels.
+    """The kernel of a convolution that returns its input unchanged.
+
+    The kernel is 1 at its center for equal input and output channels, and 0 elsewhere.
 
     Args:
-        groups (int, optional): the number of groups of channels, each handed on by itself. Default: ``1``.
+        groups (int, optional): number of groups of channels. Default: ``1``.
 
     Raises:
-        ValueError: If the shape has not 3, 4 or 5 axes, ``groups`` is not positive or does not divide the
-            number of output channels.
+        ValueError: If the shape does not have 3, 4, or 5 axes, or ``groups`` is not positive or does not
+            divide the number of output channels.
 
     >>> from mindgrad.common.initializer import Dirac, initializer
     >>> print(initializer(Dirac(), (2, 2, 1))[:, :, 0])
@@ -209,15 +213,16 @@ class Dirac(Initializer):
 
 @_register()
 class Orthogonal(Initializer):
-    """A matrix with orthonormal rows or columns, times ``gain``; further axes count as columns.
+    """A random matrix with orthonormal rows or columns, times ``gain``.
 
-    It is distributed uniformly: the Q of a normal matrix's QR factorization, with the signs that make
-    the diagonal of R positive (F. Mezzadri, *How to generate random matrices from the classical compact
-    groups*, 2007). For its use see A. Saxe et al., *Exact solutions to the nonlinear dynamics of learning
-    in deep linear neural networks* (2014).
+    All axes after the first are flattened to columns. The matrix is uniformly distributed: it is the factor Q
+    of the QR factorization of a normal random matrix, with the signs that make the diagonal of R positive
+    (F. Mezzadri, *How to generate random matrices from the classical compact groups*, 2007). Its use in
+    networks is described by A. Saxe et al., *Exact solutions to the nonlinear dynamics of learning in deep
+    linear neural networks* (2014).
 
     Args:
-        gain (float, optional): the factor. Default: ``1.0``.
+        gain (float, optional): factor of the matrix. Default: ``1.0``.
 
     Raises:
         ValueError: If the shape has fewer than two axes.
@@ -246,16 +251,16 @@ class Orthogonal(Initializer):
 
 @_register()
 class Sparse(Initializer):
-    """Normal numbers of which in each column the share ``sparsity``, rounded up, is zero.
+    """A matrix of normal random numbers with zeros at random positions of each column.
 
     J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
 
     Args:
-        sparsity (float): the share, between 0 and 1.
-        sigma (float, optional): the standard deviation of the others. Default: ``0.01``.
+        sparsity (float): fraction of zeros in each column, between 0 and 1. Their number is rounded up.
+        sigma (float, optional): standard deviation of the other elements. Default: ``0.01``.
 
     Raises:
-        ValueError: If ``sparsity`` is not between 0 and 1, or the shape has not two axes.
+        ValueError: If ``sparsity`` is not between 0 and 1, or the shape does not have two axes.
 
     >>> from mindgrad.common.initializer import Sparse, initializer
     >>> print((initializer(Sparse(0.5), (4, 3)) == 0).sum(0))

@@ -1,4 +1,4 @@
-"""Random initializers choose the variance by the fan-in and fan-out of a weight.
+"""Random initializers, most of which scale by the fan-in and fan-out of a weight.
 
 A weight of shape (n_out, n_in, k₁, k₂, …) has
 
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Fan-in and fan-out: the inputs per output of a weight, and the outputs per input.
+    """Return fan-in and fan-out: inputs per output of a weight, and outputs per input.
 
     Raises:
         ValueError: If the shape has fewer than two axes.
@@ -42,17 +42,17 @@ def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
 
 
 def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
-    """``fan_in`` or ``fan_out``, whichever ``mode`` names.
+    """Return the fan-in or the fan-out of a weight.
 
     Raises:
-        ValueError: If ``mode`` is another text.
+        ValueError: If ``mode`` is neither ``"fan_in"`` nor ``"fan_out"``.
     """
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"'mode' {mode!r} not supported, please use one of 'fan_in', 'fan_out'.")
     return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
 
 
-#: 5/3 for tanh is customary: it keeps the variance of normal inputs near 1 over many layers
+#: 5/3 is the usual gain for tanh: over many layers, it keeps the variance of normal inputs near 1
 _GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
     "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,
@@ -61,14 +61,15 @@ _GAINS = {
 
 
 def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which weights before a nonlinearity are larger, so that variances stay.
+    """Return the factor for weights before a nonlinearity that preserves the variance.
 
-    For ReLU √2 and for leaky ReLU √(2 / (1 + slope²)): K. He et al., *Delving Deep into Rectifiers*
+    It is √2 for ReLU and √(2 / (1 + slope²)) for leaky ReLU: K. He et al., *Delving Deep into Rectifiers*
     (2015), section 2.2.
 
     Args:
-        nonlinearity (str): linear, identity, sigmoid, tanh, relu, leaky_relu, selu, conv1d, …
-        param (float, optional): the slope of leaky ReLU, by default 0.01.
+        nonlinearity (str): ``"linear"``, ``"identity"``, ``"sigmoid"``, ``"tanh"``, ``"relu"``,
+            ``"leaky_relu"``, ``"selu"``, or the name of a convolution, such as ``"conv2d"``.
+        param (float, optional): slope of leaky ReLU. ``None``: 0.01. Default: ``None``.
 
     Raises:
         ValueError: If the nonlinearity is unknown, or the slope is not a number.
@@ -89,12 +90,12 @@ def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def _init_random_uniform(a: float, b: float, shape: tuple[int, ...] | None = None) -> Any:
-    """Uniform numbers between ``a`` and ``b``."""
+    """Draw uniform random numbers between ``a`` and ``b``."""
     return _generator().uniform(a, b, shape)
 
 
 def _init_random_normal(mean: float, sigma: float, shape: tuple[int, ...] | None = None) -> Any:
-    """Normal numbers of standard deviation ``sigma`` around ``mean``."""
+    """Draw normal random numbers with the given mean and standard deviation ``sigma``."""
     return _generator().normal(mean, sigma, shape)
 
 
@@ -103,7 +104,10 @@ def _init_random_normal(mean: float, sigma: float, shape: tuple[int, ...] | None
 
 @_register()
 class Uniform(Initializer):
-    """Uniform numbers between −``scale`` and ``scale``.
+    """Uniform random numbers between −``scale`` and ``scale``.
+
+    Args:
+        scale (float, optional): bound of the absolute values. Default: ``0.07``.
 
     >>> from mindgrad.common.initializer import Uniform, initializer
     >>> bool(abs(initializer(Uniform(0.5), (100,))).max() < 0.5)
@@ -120,7 +124,11 @@ class Uniform(Initializer):
 
 @_register()
 class Normal(Initializer):
-    """Normal numbers of standard deviation ``sigma`` around ``mean``.
+    """Normal random numbers.
+
+    Args:
+        sigma (float, optional): standard deviation. Default: ``0.01``.
+        mean (float, optional): mean. Default: ``0.0``.
 
     >>> from mindgrad.common.initializer import Normal, initializer
     >>> initializer(Normal(0.1), (2, 3)).shape
@@ -137,15 +145,16 @@ class Normal(Initializer):
 
 
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
-    """Standard normal numbers between ``low`` and ``high``: those outside are drawn again."""
+    """Draw standard normal random numbers between ``low`` and ``high`` by rejection."""
     generator = _generator()
-    # further out there are none
+    # The density falls by exp(−800) at a distance of 40 from its maximum: there are no values beyond.
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     values = generator.normal(size=shape)
     outside = (values < low) | (values > high)
     while outside.any():
-        # far from the middle few normal numbers lie inside: uniform ones, accepted as the density says
-        # (C. P. Robert, Simulation of truncated normal variables, 1995)
+        # Few normal numbers are between bounds far from 0. Therefore draw uniform numbers, and accept them
+        # with a probability proportional to the normal density (C. P. Robert, Simulation of truncated normal
+        # variables, 1995).
         count = int(outside.sum())
         nearest = min(max(0.0, low), high)
         drawn = generator.uniform(low, high, count)
@@ -158,12 +167,13 @@ def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
 
 @_register()
 class TruncatedNormal(Initializer):
-    """Normal numbers of which those too far from the mean are drawn again.
+    """Truncated normal random numbers.
 
     Args:
-        sigma (float, optional): the standard deviation before truncation. Default: ``0.01``.
-        mean (float, optional): the mean before truncation. Default: ``0.0``.
-        a, b (float, optional): the bounds, as distances from ``mean`` in units of ``sigma``.
+        sigma (float, optional): standard deviation before truncation. Default: ``0.01``.
+        mean (float, optional): mean before truncation. Default: ``0.0``.
+        a (float, optional): lower bound minus ``mean``, in units of ``sigma``. Default: ``-2.0``.
+        b (float, optional): upper bound minus ``mean``, in units of ``sigma``. Default: ``2.0``.
 
     Raises:
         ValueError: If ``a`` is not below ``b``.
@@ -188,12 +198,18 @@ class TruncatedNormal(Initializer):
 
 @_register()
 class XavierUniform(Initializer):
-    """Uniform numbers of variance ``gain² · 2 / (fan_in + fan_out)``.
+    """Uniform random numbers with variance ``gain² · 2 / (fan_in + fan_out)``.
 
         U(−r, r)        r = gain · √(6 / (fan_in + fan_out))
 
     X. Glorot, Y. Bengio, *Understanding the difficulty of training deep feedforward neural networks*
-    (2010), equation 16. Errors: ``ValueError`` for a shape with fewer than two axes.
+    (2010), equation 16.
+
+    Args:
+        gain (float, optional): factor of the standard deviation. Default: ``1``.
+
+    Raises:
+        ValueError: If the shape has fewer than two axes.
 
     >>> from mindgrad.common.initializer import XavierUniform, initializer
     >>> bool(abs(initializer(XavierUniform(), (4, 2))).max() <= 1.0)
@@ -211,7 +227,15 @@ class XavierUniform(Initializer):
 
 @_register()
 class XavierNormal(Initializer):
-    """Normal numbers of variance ``gain² · 2 / (fan_in + fan_out)``; see :class:`XavierUniform`.
+    """Normal random numbers with variance ``gain² · 2 / (fan_in + fan_out)``.
+
+    See :class:`XavierUniform` for the reference.
+
+    Args:
+        gain (float, optional): factor of the standard deviation. Default: ``1``.
+
+    Raises:
+        ValueError: If the shape has fewer than two axes.
 
     >>> from mindgrad.common.initializer import XavierNormal, initializer
     >>> initializer(XavierNormal(), (4, 2)).shape
@@ -228,7 +252,7 @@ class XavierNormal(Initializer):
 
 
 class _He(Initializer):
-    """Base of both He initializers: the standard deviation is ``gain / √fan``."""
+    """The base class of both He initializers, with standard deviation ``gain / √fan``."""
 
     def __init__(
         self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
@@ -244,14 +268,17 @@ class _He(Initializer):
 
 @_register("kaiming_uniform")
 class HeUniform(_He):
-    """Uniform numbers of standard deviation ``gain / √fan``: U(−r, r) with r = gain · √(3 / fan).
+    """Uniform random numbers with standard deviation ``gain / √fan``.
+
+        U(−r, r)        r = gain · √(3 / fan)
 
     K. He et al., *Delving Deep into Rectifiers* (2015), equations 10 and 14.
 
     Args:
-        negative_slope: the slope of a leaky ReLU behind the layer.
-        mode: ``"fan_in"`` keeps the variance of values, ``"fan_out"`` that of gradients.
-        nonlinearity: what follows the layer.
+        negative_slope (float, optional): slope of a leaky ReLU after the layer. Default: ``0``.
+        mode (str, optional): ``"fan_in"`` preserves the variance of values, and ``"fan_out"`` the variance of
+            gradients. Default: ``"fan_in"``.
+        nonlinearity (str, optional): nonlinearity after the layer. Default: ``"leaky_relu"``.
 
     Raises:
         ValueError: If ``mode`` or ``nonlinearity`` is unknown, or the shape has fewer than two axes.
@@ -268,7 +295,9 @@ class HeUniform(_He):
 
 @_register("kaiming_normal")
 class HeNormal(_He):
-    """Normal numbers of standard deviation ``gain / √fan``; arguments as for :class:`HeUniform`.
+    """Normal random numbers with standard deviation ``gain / √fan``.
+
+    :class:`HeUniform` documents the arguments.
 
     >>> from mindgrad.common.initializer import HeNormal, initializer
     >>> initializer(HeNormal(), (4, 6)).shape
@@ -281,19 +310,21 @@ class HeNormal(_He):
 
 @_register()
 class VarianceScaling(Initializer):
-    """Numbers of variance ``scale / n``, n the fan that ``mode`` names.
+    """Random numbers with variance ``scale / n``, where n depends on ``mode``.
 
-    The truncated normal distribution is cut at two standard deviations and widened by 1/0.8796…, so that
-    its variance is this too.
+    The truncated normal distribution is cut at two standard deviations, and scaled by 1/0.8796… to have the
+    same variance.
 
     Args:
-        scale (float, optional): the factor, positive. Default: ``1.0``.
-        mode (str, optional): ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``, their mean. Default: ``"fan_in"``.
-        distribution (str, optional): ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+        scale (float, optional): a positive factor. Default: ``1.0``.
+        mode (str, optional): n is the fan-in for ``"fan_in"``, the fan-out for ``"fan_out"``, and their mean
+            for ``"fan_avg"``. Default: ``"fan_in"``.
+        distribution (str, optional): ``"truncated_normal"``, ``"untruncated_normal"``, or ``"uniform"``.
             Default: ``"truncated_normal"``.
 
     Raises:
-        ValueError: If an argument is none of these, or the shape has fewer than two axes.
+        ValueError: If ``scale`` is not positive, ``mode`` or ``distribution`` is unknown, or the shape has
+            fewer than two axes.
 
     >>> from mindgrad.common.initializer import VarianceScaling, initializer
     >>> initializer(VarianceScaling(distribution="uniform"), (4, 6)).shape
@@ -334,5 +365,5 @@ class VarianceScaling(Initializer):
             _assignment(arr, _generator().uniform(-bound, bound, arr.shape))
 
 
-#: the standard deviation of a standard normal number cut at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
+#: standard deviation of the standard normal distribution truncated at ±2: √(1 − 4 φ(2) / (2 Φ(2) − 1))
 _TRUNCATED_DEVIATION = math.sqrt(1 - 4 * math.exp(-2) / math.sqrt(2 * math.pi) / math.erf(math.sqrt(2)))

@@ -1,6 +1,9 @@
-"""Initial values of Parameters: ``initializer("normal", (2, 3))``, and the classes behind the names.
+"""Initial values of Parameters: the function ``initializer`` and its classes.
 
-Parameter(initializer(HeUniform(), (8, 4)), name="weight")
+Examples of a name and of an object::
+
+    Parameter(initializer("normal", (2, 3)), name="weight")
+    Parameter(initializer(HeUniform(), (8, 4)), name="weight")
 """
 
 from __future__ import annotations
@@ -50,25 +53,27 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: the classes by the names that :func:`initializer` takes
+#: the classes by the names that :func:`initializer` accepts
 _INITIALIZER_ALIAS = _NAMED
 
 
 def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
-    """A tensor of initial values.
+    """Create a tensor of initial values.
 
     Args:
-        init: an :class:`Initializer`, its name (``"normal"``, ``"xavier_uniform"``, ``"zeros"``, …; case
-            and underscores do not matter), a number, or a Tensor, which is given back.
-        shape: an int, or a tuple or list of ints; a Tensor needs none.
-        dtype (DType, optional): the element type, floating-point for random values. Default: ``float32``.
+        init (Initializer, str, number, or Tensor): an initializer or its name, such as ``"normal"``,
+            ``"xavier_uniform"``, or ``"zeros"``. Case and underscores in the name are ignored. A number is
+            the value of all elements, and a Tensor is returned unchanged.
+        shape (int, tuple, or list of int, optional): shape of the tensor. Not required if ``init`` is a
+            Tensor. Default: ``None``.
+        dtype (DType, optional): dtype of the tensor; floating-point for random values. Default: ``float32``.
 
     Returns:
-        Tensor, its values there at once: ``init_data()`` gives it back.
+        Tensor: the values, which are computed immediately. Its method ``init_data()`` returns it unchanged.
 
     Raises:
-        TypeError: If ``init`` or ``shape`` is nothing of these.
-        ValueError: If the name is unknown, a size is negative, or the values cannot have the shape.
+        TypeError: If the type of ``init`` or ``shape`` is not supported.
+        ValueError: If the name is unknown, a size is negative, or the initializer does not support the shape.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.initializer import initializer
@@ -92,13 +97,14 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         kind = named(init)
         if kind is None:
             raise ValueError(
-                f"For 'initializer', there is no initializer named {init!r}; known are {', '.join(names())}."
+                f"For 'initializer', there is no initializer named {init!r}; known names are "
+                f"{', '.join(names())}."
             )
         try:
             init = kind()
         except TypeError:
             raise ValueError(
-                f"For 'initializer', '{kind.__name__}' needs arguments: give an object, "
+                f"For 'initializer', '{kind.__name__}' needs arguments: pass an object, "
                 f"{kind.__name__}(...), instead of its name."
             ) from None
     elif isinstance(init, (int, float, np.integer, np.floating)) and not isinstance(init, bool):

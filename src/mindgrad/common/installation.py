@@ -1,4 +1,4 @@
-"""An installation check runs an operator and its gradient, eager and compiled."""
+"""``run_check``: an installation test that computes a product and its gradient."""
 
 import sys
 from typing import Any
@@ -37,6 +37,6 @@ def run_check() -> None:
     package: Any = sys.modules["mindgrad"]
     own, other = package._OWN_VERSION, package.__version__
     stands_for = "" if own == other else f" (as MindSpore {other})"
-    print(f"mindgrad version: {own}{stands_for}")  # noqa: T201 - what it is for
+    print(f"mindgrad version: {own}{stands_for}")  # noqa: T201 - the output of the function
     platform = get_context("device_target")
     print(f"Product and gradient are right, eager and compiled, on platform [{platform}].")  # noqa: T201

@@ -1,4 +1,4 @@
-"""Parameters are tensors that a program owns, reads and writes."""
+"""Parameters: tensors with a name and a value that can be replaced."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from mindgrad.trace.guards import clock
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
-#: the name of a Parameter that was given none; the Cell that gets it names it after the attribute
+#: initial name of a Parameter without a name; a Cell renames it after the attribute
 DEFAULT_NAME = "Parameter"
-#: of Parameters without a name that are used together
+#: numbers for the names of several Parameters without a name
 _numbers = itertools.count(1)
 
 
@@ -68,17 +68,18 @@ class Parameter(Tensor):
 
     is_parameter = True
 
-    #: whether it lives as long as the process, so that nothing is kept for its sake
+    #: whether it lives as long as the process, so that nothing has to keep it alive
     is_permanent = False
 
-    #: the number of devices that its array is divided among, and how (``ir.partition``); ``None``: open
+    #: number of devices among which its array is divided, and the partition (``ir.partition``); ``None``: not
+    #: decided
     layout: tuple[int, Any] | None = None
 
-    #: the Parameter that it was cloned from, whose layout it follows
+    #: the Parameter that it was cloned from, whose layout it adopts
     origin: Parameter | None = None
 
-    #: what trainers ask a Parameter of MindSpore's: it lies whole in its process, not on a server, and no
-    #: cache of its rows is in front of it
+    #: Attributes that MindSpore's trainers read. The array is in the process itself, not divided, not on a
+    #: parameter server, and without a cache of its rows.
     cache_enable, cache_shape = False, ()
     init_in_server, is_param_ps, sliced = False, False, False
     comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
@@ -103,7 +104,7 @@ class Parameter(Tensor):
         super().__init__(default_input)
         if self.is_traced:
             raise TypeError(
-                "a Parameter was made from a tensor that is being differentiated or compiled; make "
+                "a Parameter was created from a tensor that is being differentiated or compiled; create "
                 "Parameters in '__init__' of a Cell, from values."
             )
         self.name = name
@@ -122,7 +123,7 @@ class Parameter(Tensor):
             name = DEFAULT_NAME
         of_type(name, str, "Parameter", "name", "a string or None")
         if not name:
-            raise ValueError("For 'Parameter', the 'name' must not be empty; leave it out or give one.")
+            raise ValueError("For 'Parameter', the 'name' must not be empty; omit it or pass a name.")
         self._name = name
 
     @property
@@ -147,7 +148,7 @@ class Parameter(Tensor):
         array = value._array
         deferral = current_deferral()
         if deferral is not None and type(array) is PendingArray and array.deferral is deferral:
-            deferral.stores(self)  # which ends with the deferred call, or ends it now
+            deferral.stores(self)  # may end the deferred call now
             self._array = array if current_deferral() is deferral else settled(array)
         else:
             self._array = settled(array)
@@ -165,7 +166,7 @@ class Parameter(Tensor):
         return super().host_array() if current is self else current.host_array()
 
     def value(self) -> Tensor:
-        """The current value as a plain tensor."""
+        """Return the current value as an ordinary tensor."""
         current = state.read(self)
         if current is not self:
             return current
@@ -267,11 +268,13 @@ class Parameter(Tensor):
 
 
 class _Buffer(Tensor):
-    """A tensor that a Cell registers as a buffer when it is assigned to an attribute: ``register_buffer``.
+    """A tensor that becomes a buffer of a Cell when it is assigned to an attribute.
+
+    This is the same as calling ``register_buffer``.
 
     Args:
-        data (Tensor): a Tensor.
-        persistent (bool, optional): whether it belongs to the Cell's ``state_dict``. Default: ``True``.
+        data (Tensor): initial value.
+        persistent (bool, optional): whether the ``state_dict`` of the Cell includes it. Default: ``True``.
 
     Raises:
         TypeError: If ``data`` is not a Tensor.
@@ -294,7 +297,7 @@ class _Buffer(Tensor):
 
 
 def name_apart(parameters: Iterable[Any]) -> None:
-    """Give Parameters without a name the names ``Parameter$1``, ``Parameter$2``, …, if there are several."""
+    """Rename several Parameters without a name to ``Parameter$1``, ``Parameter$2``, …."""
     nameless = {id(p): p for p in parameters if isinstance(p, Parameter) and p.name == DEFAULT_NAME}
     if len(nameless) > 1:
         for parameter in nameless.values():

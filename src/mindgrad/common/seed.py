@@ -1,8 +1,8 @@
-"""The global seed starts the state of the default random number generator.
+"""The global seed and the state of the default random number generator.
 
-The state is a Parameter: a program that draws numbers reads and writes it, eager or compiled, in branches
-and loops too. So a compiled function gives new numbers in every call, and the same ones as when it runs
-operator by operator from the same seed.
+The state is a Parameter. Operators that draw random numbers read and write it, in eager mode, in compiled
+functions, and inside branches and loops. Therefore a compiled function draws new numbers in every call. From
+the same seed, it draws the same numbers as in eager mode.
 """
 
 from __future__ import annotations
@@ -32,14 +32,17 @@ def _words(seed: int) -> list[int]:
 
 
 def initial_state(seed: int | None) -> np.ndarray:
-    """The state before the first draw; without a seed, operators with a seed of their own start from 0."""
+    """Return the state before the first draw.
+
+    Without a seed, the initial state is random, except the part for operators with a seed argument.
+    """
     start = _words(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
     found = [*start, *_words(seed or 0), 0, stream()]
     assert len(found) == STATE_WORDS
     return np.array(found, np.uint32)
 
 
-#: what the next draw depends on; see ``mindgrad.rows.random``
+#: state of the default generator; see ``mindgrad.rows.random``
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)
@@ -72,18 +75,22 @@ def set_seed(seed: int) -> None:
     global _seed, _times
     start = state_of(seed, "set_seed")
     seed = int(seed)
-    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - programs draw from it
+    np.random.seed(seed if seed < 2**32 else _words(seed))  # noqa: NPY002 - user programs draw from it
     write(RANDOM_STATE, start)
     restart_count(RANDOM_STATE)
     _seed, _times = seed, _times + 1
 
 
 def state_of(seed: int, operator: str) -> Tensor:
-    """The state before the first draw from ``seed``.
+    """Check a seed, and return the initial state for it.
+
+    Args:
+        seed (int): seed from 0 to 2⁶⁴ − 1.
+        operator (str): name of the public function, for messages.
 
     Raises:
         TypeError: If ``seed`` is not an int.
-        ValueError: If it is out of range.
+        ValueError: If ``seed`` is out of range.
         CompileError: If a function is being compiled.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
@@ -154,16 +161,16 @@ def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> No
     """Write the state of a generator.
 
     Raises:
-        TypeError: If ``state`` is not a tensor that ``getter`` can have given.
+        TypeError: If ``state`` does not have the type of a result of ``getter``.
     """
     if not isinstance(state, Tensor) or state.type is not generator.type:
         raise TypeError(
-            f"For '{setter}', the 'state' must be a tensor that {getter} gave: "
+            f"For '{setter}', the 'state' must be a tensor that {getter} returned: "
             f"{generator.type}, but got {state.type if isinstance(state, Tensor) else state!r}."
         )
     write(generator, Tensor(state))
 
 
 def times_seeded() -> int:
-    """The number of calls of :func:`set_seed`, also with the same seed."""
+    """Return how often :func:`set_seed` has been called."""
     return _times

@@ -1,8 +1,8 @@
-"""Sparse tensors: COO (coordinates), CSR (compressed rows) and rows of a larger tensor.
+"""Sparse tensors: COO (coordinates), CSR (compressed rows), and row tensors.
 
-They are structures of ordinary tensors: they can be arguments and results of compiled functions, and
-derivatives flow through ``values``. Products read and add only what is stored; ``to_dense`` makes the whole
-tensor.
+They are containers of ordinary tensors. They can be arguments and results of compiled functions, and are
+differentiated with respect to ``values``. Most products use only the stored values. ``to_dense`` creates the
+complete tensor.
 """
 
 from __future__ import annotations
@@ -37,41 +37,41 @@ def _sizes(owner: str, shape: Any) -> tuple[int, ...]:
 
 
 class _Stored:
-    """Members that all tensors with stored values have."""
+    """The attributes and methods that COO and CSR tensors have in common."""
 
     values: Any
     shape: tuple[int, ...]
 
     @property
     def dtype(self) -> DType:
-        """The element type of the values."""
+        """Dtype of the values."""
         return self.values.dtype
 
     @property
     def size(self) -> int:
-        """The number of stored values."""
+        """Number of stored values."""
         return self.values.size
 
     @property
     def itemsize(self) -> int:
-        """The bytes of one value."""
+        """Number of bytes of one value."""
         return self.values.itemsize
 
     @property
     def ndim(self) -> int:
-        """The number of axes."""
+        """Number of axes."""
         return len(self.shape)
 
     def with_values(self, values: Any) -> Any:
-        """This matrix with other values at the same indices."""
+        """Return a sparse tensor with other values at the same indices."""
         raise NotImplementedError
 
     def astype(self, dtype: Any) -> Any:
-        """This matrix with values of another element type."""
+        """Convert the values to another dtype."""
         return self.with_values(self.values.astype(dtype))
 
     def abs(self) -> Any:
-        """This matrix with absolute values."""
+        """Return the absolute values."""
         return self.with_values(self.values.abs())
 
     def __neg__(self) -> Any:
@@ -413,7 +413,7 @@ class RowTensor:
 
     @property
     def dtype(self) -> DType:
-        """The element type of the values."""
+        """Dtype of the values."""
         return self.values.dtype
 
     def to_dense(self) -> Tensor:

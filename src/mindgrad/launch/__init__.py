@@ -1,1 +1,1 @@
-"""Launchers start the processes of a job, watch them, and end all of them when one fails."""
+"""Launchers: start the processes of a job, watch them, and stop all if one fails."""

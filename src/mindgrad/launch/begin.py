@@ -1,4 +1,4 @@
-"""The beginning of a worker ties its life to that of its launcher."""
+"""Start of a worker: end the worker when its launcher ends."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _PR_SET_PDEATHSIG = 1
 
 
 def tie() -> None:
-    """Let the kernel end this process when its launcher ends, however that ends; where there is one.
+    """Let the kernel kill this process when its launcher ends, for any reason.
+
+    It has no effect in a process without a launcher. Only Linux supports it.
 
     Raises:
         SystemExit: If the launcher has ended already.
     """
-    launcher = os.environ.pop(LAUNCHER, "")  # a process that this one starts has no launcher
+    launcher = os.environ.pop(LAUNCHER, "")  # child processes of this process have no launcher
     if not launcher:
         return
     if sys.platform.startswith("linux"):

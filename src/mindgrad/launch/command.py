@@ -1,4 +1,4 @@
-"""The command ``mindgrad launch`` starts a program as several processes, on one machine or on several."""
+"""The command ``mindgrad launch``: run a program in several processes."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def main(arguments: Sequence[str]) -> int:
         arguments (list or tuple of str): the command line after ``launch``.
 
     Returns:
-        The exit status: 0, or that of the first process that failed.
+        The exit status: 0, or the status of the first process that failed.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = _parser()
     own, program = divided(parser, arguments)
     options = parser.parse_args(own)
     if not program:
-        parser.error("which program?")
+        parser.error("no program given")
     for name in ("workers", "machines", "heartbeat", "start_timeout"):
         if getattr(options, name) < 1:
             parser.error(f"--{name.replace('_', '-')} must be at least 1")
@@ -111,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         "--coordinator",
         default="",
         metavar="HOST:PORT",
-        help="the first machine; it uses this port and the next. Default: any of the loopback interface",
+        help="the first machine; it uses this port and the next. Default: any port of the loopback interface",
     )
     add(
         "--bind",
@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=0,
         metavar="N",
-        help="start all processes again when one fails, so often",
+        help="restart all processes if one fails, at most N times; default: 0",
     )
     add("--log-dir", default="", metavar="FOLDER", help="also write the output to FOLDER/worker_R.log")
     add(
@@ -146,7 +146,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """A command line, divided into the launcher's own options and the program's command line."""
+    """Split a command line into the launcher's options and the program's command line."""
     position, options = 0, parser._option_string_actions
     while position < len(arguments) and arguments[position].startswith("-"):
         name, _, value = arguments[position].partition("=")
@@ -164,7 +164,7 @@ def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[
 
 
 def checked_key(parser: argparse.ArgumentParser, is_needed: bool) -> str:
-    """The secret of the job: that of the environment, or one made for a job of one machine."""
+    """Return the secret of the job: from the environment, or a new one."""
     key = os.environ.get(KEY, "")
     if is_needed and len(key) < 16:
         parser.error(

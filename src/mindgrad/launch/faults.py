@@ -1,4 +1,4 @@
-"""Reasons say how a process ended: by which signal, for want of memory, or because another one had failed."""
+"""Reasons for the end of a process: a signal, lack of memory, or another failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mindgrad.communication.board import FAILED, Ended
 
 __all__ = ["cause_of", "out_of_memory_kills", "reason_of", "status_of"]
 
-#: errors that a process gets because another one has ended
+#: messages of errors that the end of another process causes
 _CONSEQUENCES = re.compile(
     r"[Gg]loo|NCCL|coordination service|[Cc]onnection (closed|reset|refused)|[Ss]ocket closed|Broken pipe"
     r"|UNAVAILABLE|DEADLINE_EXCEEDED|[Hh]eartbeat|Barrier|the store at|\brank \d+ (was|raised|ended)"
@@ -21,18 +21,18 @@ _MEGABYTE = 2**20
 
 
 def status_of(code: int) -> int:
-    """The exit status that a shell gives for the return code of a process; a signal is 128 and its number."""
+    """Convert a return code to the exit status of a shell: 128 plus n for signal n."""
     return code if code >= 0 else 128 - code
 
 
 def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
-    """The end of a process, as a predicate.
+    """Describe the end of a process as a predicate.
 
     Args:
-        code (int): its return code, negative for a signal.
-        last_line (str): the last line that it wrote on standard error.
-        memory (int): the most bytes that it has had; 0 if that is not known.
-        kills (int): how many processes the kernel has ended for want of memory meanwhile.
+        code (int): return code, negative for a signal.
+        last_line (str): last line that the process wrote to standard error.
+        memory (int): largest number of bytes that it has used; 0 if unknown.
+        kills (int): number of processes that the kernel has killed since the start because memory ran out.
 
     >>> reason_of(1, "ValueError: no", 0, 0)
     'ended with status 1 (ValueError: no)'
@@ -55,22 +55,25 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
 
 
 def cause_of(ended: Iterable[Ended]) -> Ended | None:
-    """The failure that is the cause of the others; the first of those that do not look like consequences."""
+    """Select the failure that probably caused the others.
+
+    It is the first of the failures that are least likely a consequence of another failure.
+    """
     return min((end for end in ended if end.kind == FAILED), key=_consequence, default=None)
 
 
 def _consequence(end: Ended) -> int:
     if end.status == 128 + signal.SIGABRT:
-        return 3  # jax's way of ending a process when another has failed
+        return 3  # JAX aborts a process if another one has failed
     if end.status == 128 + signal.SIGKILL:
-        return 0  # which no failure of another process brings about
+        return 0  # never a consequence of another failure
     if end.status > 128:
         return 1
     return 2 if _CONSEQUENCES.search(end.reason) else 1
 
 
 def out_of_memory_kills() -> int:
-    """The number of processes that the kernel has ended for want of memory, as far as it tells."""
+    """Count the processes that the kernel has killed for lack of memory; 0 if unknown."""
     return max(_counts(), default=0)
 
 

@@ -1,8 +1,8 @@
-"""The guardian of a launcher ends the workers' groups of processes when the launcher has ended.
+"""The guardian: a process that kills the workers when the launcher has ended.
 
-It is a small process that reads the numbers of groups from a pipe; the end of the pipe is that of the
-launcher, for the kernel closes it. A worker by itself dies with its launcher where the kernel can do that
-(``launch.begin``); the guardian is for the processes that workers have started.
+It reads the numbers of process groups from a pipe. When the launcher ends, for any reason, the kernel closes
+the pipe, and the guardian kills these groups. On Linux, the kernel already kills a worker when its launcher
+ends (``launch.begin``). The guardian also kills the child processes of workers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ for group in groups:
 
 
 class Guardian:
-    """A process that ends groups of processes when this one has ended."""
+    """A process that kills process groups when the current process has ended."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -41,11 +41,11 @@ class Guardian:
         )
 
     def start(self, group: int) -> None:
-        """Guard a group."""
+        """Add a process group."""
         self._tell(f"start {group}\n")
 
     def stop(self, group: int) -> None:
-        """Guard it no longer: it has ended."""
+        """Remove a process group that has ended."""
         self._tell(f"stop {group}\n")
 
     def close(self) -> None:

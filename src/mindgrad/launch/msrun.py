@@ -1,4 +1,4 @@
-"""The command ``msrun`` starts a program as several processes, by the options of MindSpore's command."""
+"""The command ``msrun``: run a program in several processes, as in MindSpore."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str, optional): the command line after ``msrun``; by default the command
-            line of this process.
+        arguments (list or tuple of str, optional): the command line after ``msrun``. ``None``: the command
+            line of this process. Default: ``None``.
 
     Returns:
-        The exit status: 0, or that of the first process that failed.
+        The exit status: 0, or the status of the first process that failed.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = _parser("msrun" if arguments is None else "mindgrad msrun")
     own, program = divided(parser, sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(own)
     if not program:
-        parser.error("which program?")
+        parser.error("no program given")
     workers, total = options.local_worker_num, options.worker_num
     if workers < 1 or total < workers or total % workers:
         parser.error(f"--worker_num {total} must be a multiple of --local_worker_num {workers}")
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _in_background(plan: Plan) -> int:
-    """Go on in another process, whose own messages go to a file of the log folder."""
+    """Run the launcher in a background process that logs to ``msrun.log``."""
     os.makedirs(plan.log_dir, exist_ok=True)
     file = os.path.join(plan.log_dir, "msrun.log")
     sys.stdout.flush()
@@ -115,7 +115,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="port of the first node (the next port is also used); default: 8118",
     )
     add("--node_rank", type=int, default=-1, metavar="R", help="the number of this node")
-    add("--log_dir", default="output", metavar="FOLDER", help="for worker_R.log; default: output")
+    add("--log_dir", default="output", metavar="FOLDER", help="folder of worker_R.log; default: output")
     add(
         "--join",
         type=_truth,
@@ -131,14 +131,14 @@ def _parser(name: str) -> argparse.ArgumentParser:
         nargs="?",
         const=True,
         metavar="True",
-        help="changes nothing: processes share the processors by numbers of threads",
+        help="accepted for compatibility; each process already gets an equal number of threads",
     )
     add(
         "--cluster_time_out",
         type=int,
         default=600,
         metavar="S",
-        help="seconds that the start may take; default: 600",
+        help="seconds that processes wait for each other at the start; default: 600",
     )
     return parser
 

@@ -1,4 +1,4 @@
-"""The plan of a job: its program, its processes, where they meet, and what happens when one fails."""
+"""The plan of a job: program, processes, network addresses, restarts and timeouts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindgrad.communication.channel import address_of
 
 __all__ = ["Plan"]
 
-#: numbers of threads that libraries of kernels take from the environment; ``NPROC`` is XLA's on CPUs
+#: variables that set the number of threads of numerical libraries; XLA reads ``NPROC`` on CPUs
 _THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -19,19 +19,19 @@ class Plan(NamedTuple):
     """A job, as it is started on one machine.
 
     Attributes:
-        program: the command line of the program, as ``mindgrad run`` takes it.
-        workers: the number of processes on this machine.
-        machines: the number of machines, each with as many processes.
-        machine: the number of this one.
-        coordinator: ``host:port`` of the first machine; empty: any port of the loopback interface.
-        bind: the address on which the first machine listens; empty: that of ``coordinator``.
-        secret: what all launchers and workers know.
-        restarts: how often the job is started again.
-        heartbeat: seconds after which a silent process is taken for dead.
+        program: command line of the program, as for ``mindgrad run``.
+        workers: number of processes on this machine.
+        machines: number of machines, each with the same number of processes.
+        machine: number of this machine.
+        coordinator: ``host:port`` of the first machine. Empty: any port of the loopback interface.
+        bind: address on which the first machine listens. Empty: the host of ``coordinator``.
+        secret: shared secret of all launchers and workers.
+        restarts: largest number of restarts.
+        heartbeat: seconds without a sign of life after which a process counts as failed.
         timeout: seconds that the processes wait for each other at the start.
-        log_dir: a folder for a file of each worker's output; empty: none.
-        is_shown: whether the output of workers is shown.
-        name: the command that messages begin with.
+        log_dir: folder for the output of each worker. Empty: no files.
+        is_shown: whether the launcher shows the output of the workers.
+        name: name of the command, with which messages begin.
     """
 
     program: tuple[str, ...]
@@ -50,30 +50,30 @@ class Plan(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of processes of the job."""
+        """Number of processes of the job."""
         return self.workers * self.machines
 
     @property
     def ranks(self) -> range:
-        """The numbers of the processes on this machine."""
+        """Ranks of the processes on this machine."""
         return range(self.machine * self.workers, (self.machine + 1) * self.workers)
 
     @property
     def host(self) -> str:
-        """The host by which workers reach the first machine."""
+        """Host to which workers connect on the first machine."""
         return address_of(self.coordinator)[0] if self.coordinator else "127.0.0.1"
 
     @property
     def listening_host(self) -> str:
-        """The address on which the first machine listens."""
+        """Address on which the first machine listens."""
         return self.bind or self.host
 
     def environment(self, rank: int, attempt: int, coordinator: int, store: int) -> dict[str, str]:
-        """The environment of a worker.
+        """Return the environment variables of a worker.
 
         Args:
-            rank (int): its number.
-            attempt (int): how often the job was started again before.
+            rank (int): rank of the worker.
+            attempt (int): number of restarts of the job so far.
             coordinator, store (int): ports of the first machine.
         """
         local = rank - self.ranks.start
@@ -97,7 +97,7 @@ class Plan(NamedTuple):
             "MINDGRAD_RESTART": str(attempt),
             "MINDGRAD_HEARTBEAT": str(self.heartbeat),
             "MINDGRAD_START_TIMEOUT": str(self.timeout),
-            # what programs written for MindSpore read
+            # programs written for MindSpore read these variables
             "RANK_ID": str(rank),
             "RANK_SIZE": str(self.size),
             "DEVICE_ID": str(local),
@@ -110,12 +110,12 @@ class Plan(NamedTuple):
         }
 
     def command(self) -> list[str]:
-        """The command line of a worker."""
+        """Return the command line of a worker."""
         return [sys.executable, "-m", "mindgrad", "run", *self.program]
 
 
 def _own_processors() -> set[int] | range:
-    """The processors that this process may use."""
+    """Return the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return os.sched_getaffinity(0)
     return range(os.cpu_count() or 1)

@@ -1,8 +1,8 @@
-"""Reserved ports stay free for a worker until it listens on them.
+"""Reservation of a port until a worker listens on it.
 
-jax's coordinator listens in a worker, on a port that its launcher must know before. The launcher binds a
-socket to it that never listens; gRPC shares ports (SO_REUSEPORT), so the worker can listen there, and nobody
-else gets the port meanwhile.
+The coordinator of JAX listens in a worker, but its launcher must choose the port before. The launcher binds a
+socket to the port and never listens on it, so that other programs do not get the port. The worker can still
+listen on it, because gRPC shares ports (SO_REUSEPORT).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ __all__ = ["Reserved"]
 
 
 class Reserved:
-    """A port that is kept free until :meth:`close`.
+    """A port that is reserved until :meth:`close`.
 
     Args:
-        host (str): the address of this machine on which a worker will listen.
+        host (str): address of this machine on which a worker will listen.
         port (int): the port; 0 for any.
 
     Raises:
@@ -26,7 +26,7 @@ class Reserved:
     def __init__(self, host: str, port: int) -> None:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         if port:
-            # two programs that share ports would share this one too: it must be free altogether
+            # another program that also shares ports could use this one: check that it is completely free
             with socket.socket(family, socket.SOCK_STREAM) as trial:
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 trial.bind((host, port))
@@ -43,5 +43,5 @@ class Reserved:
             self._socket.close()
 
     def close(self) -> None:
-        """Let go of the port."""
+        """Release the port."""
         self._socket.close()

@@ -1,9 +1,12 @@
-"""Supervision starts the workers of one machine, and ends all of them when one of the job fails.
+"""Supervision of the workers of one machine.
 
-The launchers of several machines tell each other on the board of the job (``communication.board``), which is
-with that of the first machine, what has become of their workers. Each looks for the cause among the failures
-that are told within a moment: a process that is killed makes others fail, sometimes before its own end is
-seen. Then each ends its workers, and the first machine decides whether the job is started again.
+A job has one launcher per machine. It starts the workers of its machine, and stops them if any worker of the
+job fails. The launchers exchange the states of their workers on a board (``communication.board``) in the
+launcher of the first machine.
+
+A killed process makes other processes fail, sometimes before the launcher notices the first failure.
+Therefore each launcher collects failures for a short time, and selects the cause among them. Then it stops
+its workers. The launcher of the first machine decides whether to restart the job.
 """
 
 from __future__ import annotations
@@ -27,24 +30,25 @@ from mindgrad.launch.worker import Worker
 
 __all__ = ["supervised"]
 
-#: seconds between looks at the workers
+#: seconds between two checks of the workers
 _LOOK = 0.05
-#: seconds after the first failure in which its cause may still be told
+#: seconds after the first failure during which further failures are considered as its cause
 _SETTLE = 0.5
 #: seconds that launchers wait for each other at the end of an attempt
 _TOGETHER = 30.0
-#: seconds that a request for news of another machine waits
+#: seconds that a request to the board waits for news
 _NEWS = 2.0
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def supervised(plan: Plan) -> int:
-    """Run the workers of a plan on this machine; the exit status.
+    """Run the workers of a plan on this machine.
 
     Returns:
-        0 if all processes of the job have ended well; otherwise the status of the first failure, 128 and the
-        number of a signal that ended the launcher, or 1 if the job could not begin.
+        The exit status: 0 if all processes of the job succeeded, otherwise the status of the first failure.
+        It is 128 plus the number of the signal if a signal ended the launcher, and 1 if the job could not
+        start.
     """
     supervisor = _Supervisor(plan)
     handlers = {number: signal.signal(number, supervisor.interrupt) for number in _SIGNALS}
@@ -73,13 +77,13 @@ class _Supervisor:
         self._is_lost = False
 
     def say(self, text: str) -> None:
-        """Write a line of the launcher's own."""
+        """Write a message of the launcher to stderr."""
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(f"{self.plan.name}: {text}\n")
             sys.stderr.flush()
 
     def interrupt(self, number: int, _: Any) -> None:
-        """Note a signal; the second one ends the workers at once."""
+        """Record a signal. The second signal kills the workers immediately."""
         self.interruptions.append(number)
         if len(self.interruptions) > 1:
             for worker in self.workers:
@@ -87,7 +91,7 @@ class _Supervisor:
         self._changed.set()
 
     def run(self) -> int:
-        """Run attempt after attempt; the exit status."""
+        """Run the job, restart it after failures, and return the exit status."""
         self._meet()
         self._guardian = Guardian()
         attempt = 0
@@ -111,7 +115,7 @@ class _Supervisor:
                 return self._ended_by_signal()
 
     def close(self) -> None:
-        """End whatever is left."""
+        """Stop all remaining processes, and close the sockets."""
         for worker in self.workers:
             worker.close()
         for thing in (self._guardian, self._server, self._coordinator):
@@ -120,10 +124,10 @@ class _Supervisor:
         if isinstance(self._link, Store):
             self._link.close()
 
-    # --- the beginning ---
+    # --- start ---
 
     def _meet(self) -> None:
-        """Open the board of the job, here on the first machine, or the way to it from another one."""
+        """Open the board on the first machine, or connect to it from another machine."""
         plan = self.plan
         port = int(plan.coordinator.rpartition(":")[2]) if plan.coordinator else 0
         secret = plan.secret.encode()
@@ -149,7 +153,7 @@ class _Supervisor:
         threading.Thread(target=self._listen, name="mindgrad-news", daemon=True).start()
 
     def _listen(self) -> None:
-        """Keep the news up to date."""
+        """Receive news from the board in a thread."""
         link = self._link
         assert link is not None
         while True:
@@ -181,10 +185,14 @@ class _Supervisor:
             if self._guardian is not None:
                 self._guardian.start(worker.pid)
 
-    # --- meanwhile ---
+    # --- supervision ---
 
     def _watched(self) -> Ended | None:
-        """Wait for the end of the attempt; the cause of its failure, None if it has ended well."""
+        """Wait for the end of an attempt.
+
+        Returns:
+            The failure that caused the others, or ``None`` if all processes succeeded or a signal arrived.
+        """
         failed_since: float | None = None
         link = self._link
         assert link is not None
@@ -197,7 +205,7 @@ class _Supervisor:
                 failed_since = time.monotonic()
             if failed_since is not None and time.monotonic() - failed_since >= _SETTLE:
                 with contextlib.suppress(ConnectionError, RuntimeError):
-                    news = link.news(-1, 0.0)  # what was told a moment ago counts
+                    news = link.news(-1, 0.0)  # includes failures that were reported since
                 return cause_of(news.ended)
             is_over = all(worker.is_told for worker in self.workers)
             if is_over and sum(end.kind == FINISHED for end in news.ended) == self.plan.size:
@@ -207,7 +215,7 @@ class _Supervisor:
         return None
 
     def _tell_ends(self) -> None:
-        """Tell which of the workers have ended since the last look."""
+        """Report the workers that have ended since the last check."""
         link = self._link
         assert link is not None
         for worker in self.workers:
@@ -222,10 +230,10 @@ class _Supervisor:
                     worker.is_told = True
                     link.leave(worker.rank, FINISHED, "has ended", 0)
 
-    # --- the end ---
+    # --- end ---
 
     def _stop(self, number: int) -> None:
-        """End all workers of this machine: by a signal, and by SIGKILL those that have not ended in time."""
+        """Stop all workers of this machine by a signal, and after a timeout by SIGKILL."""
         for worker in self.workers:
             if worker.code is None:
                 worker.send(number)
@@ -253,25 +261,30 @@ class _Supervisor:
         self.say(f"{text}.")
 
     def _part(self) -> None:
-        """Tell the other machines that the job is over here; the first may be gone before it has answered."""
+        """Report the end of the job on this machine to the other machines."""
+        # the first machine may end before it responds
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
                 self._link.stopped(self.plan.machine)
         self._wait_for_machines()
 
     def _wait_for_machines(self) -> None:
-        """Keep the board until the launchers of the other machines have read it."""
+        """Keep the board open until the launchers of the other machines have read it."""
         if isinstance(self._link, Board) and self.plan.machines > 1:
             self._link.all_stopped(self.plan.machines, _TOGETHER)
 
     def _together(self, attempt: int) -> bool:
-        """Whether all machines are ready for another attempt, which the first one begins."""
+        """Wait until all machines are ready, and the first machine begins another attempt.
+
+        Returns:
+            ``False`` if a machine does not respond.
+        """
         link = self._link
         try:
             if isinstance(link, Board):
                 link.stopped(self.plan.machine)
                 if not link.all_stopped(self.plan.machines, _TOGETHER):
-                    self.say("a machine does not answer; the job is not started again.")
+                    self.say("a machine does not respond, so the job is not restarted.")
                     return False
                 link.reset(attempt)
             elif link is not None:

@@ -1,4 +1,7 @@
-"""A worker is a process of a job: started in a group of its own, read by lines, ended with its group."""
+"""A worker: one process of a job, which the launcher starts, reads and stops.
+
+Each worker has a separate process group, so that its child processes are stopped, too.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,16 @@ from mindgrad.launch.plan import Plan
 
 __all__ = ["STOPPED_SECONDS", "Worker"]
 
-#: a process that is stopped for longer has failed
+#: a process that a signal has stopped for this many seconds counts as failed
 STOPPED_SECONDS = 3.0
-#: seconds for what a worker wrote before it ended, when a process that it started still has its output open
+#: Seconds to read the output of a worker that has ended. A child process may still have the output open.
 _DRAIN = 1.0
-#: characters of a line that are shown at once
+#: a longer line, in bytes, is shown in parts
 _LINE = 2**16
-#: lines of the libraries below, which gloo writes for each group
+#: beginnings of lines that are not shown; Gloo writes them for each group
 _CHATTER = ("[Gloo] Rank ",)
 
-#: remainder while a line is written
+#: held while a line is written
 _output = threading.Lock()
 
 
@@ -35,13 +38,13 @@ class Worker:
 
     Args:
         plan (Plan): the job.
-        rank (int): the number of the process.
-        attempt (int): how often the job was started again before.
-        environment (dict): its environment.
+        rank (int): rank of the process.
+        attempt (int): number of restarts of the job so far.
+        environment (dict): its environment variables.
 
     Attributes:
-        code: the return code, once it has ended; negative for a signal.
-        is_told: whether its end has been told.
+        code: return code, negative for a signal; ``None`` while the process runs.
+        is_told: whether the end of the process has been reported to the board.
     """
 
     def __init__(self, plan: Plan, rank: int, attempt: int, environment: dict[str, str]) -> None:
@@ -77,7 +80,10 @@ class Worker:
             pump.start()
 
     def poll(self) -> str:
-        """The reason for which the process counts as failed; empty while it runs or if it has ended well."""
+        """Check the process, and return the reason if it failed.
+
+        The reason is empty if the process is running or has succeeded.
+        """
         while self.code is None:
             pid, status, usage = os.wait4(self.pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
             if pid == 0:
@@ -102,14 +108,14 @@ class Worker:
         return ""
 
     def send(self, number: int) -> None:
-        """Send a signal to the process and those that it has started."""
+        """Send a signal to the process and its child processes."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, number)
             if number != signal.SIGKILL and self._stopped_since is not None:
                 os.killpg(self.pid, signal.SIGCONT)
 
     def close(self) -> None:
-        """End the process and those that it has started, and read what they wrote."""
+        """Kill the process and its child processes, and read the remaining output."""
         self.send(signal.SIGKILL)
         if self.code is None:
             self.code = self._process.wait()
@@ -127,7 +133,7 @@ class Worker:
             pump.join(max(0.0, latest - time.monotonic()))
 
     def _pump(self, stream: IO[bytes], is_error: bool) -> None:
-        """Show the lines of a stream as they come."""
+        """Show the lines of a stream as they arrive."""
         remainder = b""
         while True:
             try:

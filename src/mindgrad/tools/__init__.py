@@ -1,4 +1,4 @@
-"""Tools explain, measure and check derivatives and values."""
+"""Tools to check, explain, draw, export and measure derivatives."""
 
 from mindgrad.tools import cost, profile
 from mindgrad.tools.check_finite import check_finite

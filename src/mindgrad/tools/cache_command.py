@@ -1,4 +1,4 @@
-"""The command ``mindgrad cache`` says where compiled programs are kept, and removes them."""
+"""The command ``mindgrad cache``: show or clear the compilation cache on disk."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0, or 1 if the folder cannot be read or cleared.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad cache",
@@ -51,7 +51,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def cache_facts() -> dict[str, Any]:
-    """The folder, content and limits of the cache; ``"off"`` is the reason why nothing is kept, or empty.
+    """Return the folder, content and limits of the compilation cache.
+
+    The entry ``"off"`` is the reason why the cache is disabled, or empty.
 
     Raises:
         OSError: If the folder cannot be read.

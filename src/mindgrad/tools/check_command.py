@@ -1,4 +1,4 @@
-"""The command ``mindgrad check`` checks the derivatives of a script's function."""
+"""The command ``mindgrad check``: check the derivatives of a function in a script."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def main(arguments: Sequence[str]) -> int:
         arguments (list or tuple of str): the command line after ``check``.
 
     Returns:
-        The exit status: 0 if the derivatives agree, 1 if not.
+        The exit status: 0 if the derivatives match, 1 if they do not.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = target_parser(
         "check", "Compare the derivatives of a function with finite differences.", _EXAMPLE
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tolerance", type=float, help="allowed relative error")
     parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
     options = parser.parse_args(arguments)
-    if options.plot:  # before the check, which may take long
+    if options.plot:  # check the file name first, because the check may take long
         check_picture("check", options.plot)
     fn, values, _ = target_of(options, parser)
     modes = tuple(options.mode or ("forward", "reverse"))

@@ -1,4 +1,4 @@
-"""``check_finite`` asserts that a tensor has no NaN and no infinity, in compiled programs too."""
+"""``check_finite``: assertion that a tensor has neither NaN nor infinity."""
 
 from __future__ import annotations
 

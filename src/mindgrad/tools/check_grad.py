@@ -1,9 +1,9 @@
-"""A gradient check compares derivatives in forward and reverse mode with differences of values.
+"""``check_grad``: comparison of derivatives in both modes with finite differences.
 
     (J d)_j  and  (Jᵀ e_j) · d    against    d/dh f_j(x + h d)  at h = 0
 
-d runs over the entries of an argument, e_j over those of the results; where they are many, over random
-directions.
+The directions d are the unit vectors of an argument, and e_j the unit vectors of the results. If an argument
+or the results have too many entries, random directions replace the unit vectors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from mindgrad.tools.verdicts import Slopes, Verdicts
 __all__ = ["check_grad"]
 
 _MODES = ("forward", "reverse")
-#: the complex step counts where it agrees with the central difference to this part of the slope
+#: The complex step is used if it agrees with the central difference up to this fraction of the largest slope.
+#: Otherwise the function is not analytic.
 _ANALYTIC = 1e-5
 
 
@@ -53,8 +54,8 @@ def check_grad(
 
     Args:
         fn (Callable or Cell): deterministic function with real floating-point results of any shape.
-        args (Tensor, float, container, tuple, or list): its argument, or a tuple or list of arguments:
-            Tensors, floats, and containers of these. Integers, bools, and strings are constants.
+        args (Tensor, float, container, tuple, or list): the argument of ``fn``, or a tuple or list of
+            arguments: Tensors, floats, and containers of these. Integers, bools, and strings are constants.
         order (int, optional): 1 to check the derivatives of ``fn``; 2 to check also the derivatives of its
             gradient. Default: ``1``.
         modes (tuple or list of str, optional): modes to check. Default: ``("forward", "reverse")``.
@@ -141,13 +142,19 @@ def _tolerance(epsilon: float) -> float:
 
 
 def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """All elements of the results in a row, in double precision."""
+    """Concatenate all elements of the results as float64 or complex128."""
     kind = np.complex128 if any(np.iscomplexobj(y) for y in arrays) else np.float64
     return np.concatenate([np.asarray(y).astype(kind).ravel() for y in arrays])
 
 
 class _Slopes(NamedTuple):
-    """Slopes of the observed results along one direction: two ways, and the size of the argument."""
+    """Slopes of the results along one direction.
+
+    Attributes:
+        central: slopes by central differences.
+        exact: slopes by the complex step, or NaN.
+        unit: magnitude of the argument.
+    """
 
     central: Differences
     exact: np.ndarray
@@ -155,10 +162,10 @@ class _Slopes(NamedTuple):
 
 
 class _Check:
-    """The check of one order.
+    """The check of the derivatives of one order.
 
     Attributes:
-        precision: the element type in which differences are computed, as text.
+        precision: name of the dtype in which differences are computed.
     """
 
     def __init__(
@@ -198,11 +205,14 @@ class _Check:
         self.cotangents, self.is_every_output = self._cotangents()
 
     def _precision(self) -> tuple[Any, np.ndarray]:
-        """Float64 and the results in it; ``None`` and the results as they are where ``fn`` refuses it."""
+        """Return float64 and the results in float64.
+
+        If ``fn`` does not compute in float64, return ``None`` and the results in their own dtypes.
+        """
         try:
             with quiet():
                 results = self.function.values(self.arrays, float64)
-        except Exception:  # whatever a function does that computes in its own type only
+        except Exception:  # any error: the function may support only its own dtype
             results = []
         if results and all(y.dtype == np.float64 for y in results):
             return float64, _flat(results)
@@ -216,14 +226,17 @@ class _Check:
         return self._results(arrays, self.dtype)
 
     def _cotangents(self) -> tuple[np.ndarray, bool]:
-        """Directions among the results, one per row, and whether they are the results' own entries."""
+        """Choose the directions e_j in the space of the results.
+
+        Returns a matrix with one direction per row, and whether they are the unit vectors.
+        """
         size = len(self.base)
         if size <= self.max_entries:
             return np.eye(size), True
         return self.random.choice([-1.0, 1.0], (self.directions, size)), False
 
     def rows(self, progress: Progress) -> list[Comparison]:
-        """One comparison per variable and mode."""
+        """Compare the derivatives with respect to each variable in each mode."""
         pulled = [self._pull(cotangent) for cotangent in self.cotangents] if "reverse" in self.modes else []
         rows = []
         numbers = [x.size if x.size <= self.max_entries else self.directions for x in self.arrays]
@@ -238,7 +251,7 @@ class _Check:
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
             if "reverse" in self.modes:
                 gradients = np.stack([gradient[index].ravel() for gradient in pulled])
-                # an infinite slope at a corner must not meet the zeros of other directions
+                # no product with the unit vectors: zero times an infinite slope would be NaN
                 matrix = gradients.T if is_every_entry else tangents.reshape(len(tangents), -1) @ gradients.T
                 rows.append(self._compare(leaf, "reverse", matrix, slopes, is_every_entry))
         return rows
@@ -260,11 +273,11 @@ class _Check:
     # -- differences -----------------------------------------------------------------------------
 
     def _observed(self, results: np.ndarray) -> np.ndarray:
-        """The results and, where those are many, their sums over the cotangents."""
+        """Append the random sums to the results, if reverse mode uses random directions."""
         return results if self.is_every_output else np.concatenate([results, self.cotangents @ results])
 
     def _slopes(self, index: int, tangent: np.ndarray) -> _Slopes:
-        """The slopes of the observed results along ``tangent`` of one variable."""
+        """Estimate the slopes of the results along the direction ``tangent``."""
         array = self.arrays[index]
         size = np.abs(array[tangent != 0]).max() if tangent.sum() == 1 else np.median(np.abs(array))
         unit = power_of_two(float(size) or float(np.abs(array).max()))
@@ -283,13 +296,16 @@ class _Check:
     def _complex_step(
         self, along: Callable[[complex], np.ndarray], unit: float, slope: np.ndarray
     ) -> np.ndarray:
-        """Slopes by the complex step; NaN where the function is not analytic or has no complex form."""
+        """Compute slopes by the complex step.
+
+        A slope is NaN if the function is not analytic or does not support complex numbers.
+        """
         nothing = np.full(len(slope), np.nan)
         if self.order > 1 or self.dtype is None:
-            return nothing  # the gradient of a complex function is no analytic one
+            return nothing  # the gradient of a complex function is not analytic
         try:
             exact = complex_step(along, unit)
-        except Exception:  # whatever an operator says that has no complex form
+        except Exception:  # any error: an operator may not support complex numbers
             return nothing
         agrees = np.abs(exact - slope) <= _ANALYTIC * np.abs(slope).max(initial=0.0)
         return np.where(agrees, exact, np.nan)
@@ -299,7 +315,7 @@ class _Check:
     def _compare(
         self, leaf: Leaf, mode: str, derivative: np.ndarray, slopes: Sequence[_Slopes], is_every_entry: bool
     ) -> Comparison:
-        """The comparison of a matrix of derivatives, one row per direction of the variable."""
+        """Compare a matrix of derivatives, with one row per direction of the variable."""
         is_sum = mode == "reverse" and not self.is_every_output
         part = slice(len(self.base), None) if is_sum else slice(0, len(self.base))
         central = [row.central for row in slopes]
@@ -357,7 +373,7 @@ class _Check:
         return text + f", {self.directions} random sums of {len(self.base)} results" * is_sum
 
     def _place(self, leaf: Leaf, row: int, column: int, is_every_entry: bool, is_sum: bool) -> str:
-        """The entry of a variable, or its direction, and the result's."""
+        """Describe an entry of the matrix: the element of the variable, and of the result."""
         text = _index(row, leaf.tensor.shape) if is_every_entry else f"direction {row}"
         if is_sum:
             return f"{text} of sum {column}"

@@ -1,4 +1,4 @@
-"""The function of a gradient check: its values in any precision, and its derivatives in both modes."""
+"""Values and derivatives of a function as NumPy arrays, for ``check_grad``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _numbers = itertools.count()
 
 
 class Leaf:
-    """A tensor or float of the arguments, or a Parameter.
+    """An input: a tensor, a float or another value in the arguments, or a Parameter.
 
     Attributes:
-        name: its name in the table.
+        name: name of the input in the table.
         tensor: its value.
-        is_active: whether it is differentiated: real and floating-point.
-        parameter: the Parameter, or ``None``.
+        is_active: whether it is differentiated. It must be real and floating-point.
+        parameter: the Parameter, or ``None`` for an argument.
     """
 
     def __init__(self, name: str, value: Any, parameter: Any = None) -> None:
@@ -46,29 +46,28 @@ class Leaf:
 
     @property
     def type(self) -> str:
-        """Element type and shape as text, or the name of a class."""
+        """Dtype and shape as a string, or the name of a class."""
         return str(self.tensor.type) if self.is_tensor else type(self.tensor).__name__
 
 
 class CheckedFunction:
-    """A user's function as one of tensors in a row, with a tuple of tensors as result.
+    """The user's function as a function from several tensors to a tuple of tensors.
 
     Args:
         fn (Callable): a function or Cell.
         args (list or tuple): its arguments.
-        weights (list of Parameter): the Parameters that are checked; ``None`` for the trainable ones of a
-            Cell.
-        order (int): 1 for ``fn``; 2 for the gradient of its outputs' weighted sum.
-        seed (int): of the weights of that sum.
+        weights (list of Parameter): the Parameters to check. ``None``: the trainable Parameters of a Cell.
+        order (int): 1 to check ``fn``, 2 to check the gradient of a weighted sum of its outputs.
+        seed (int): seed of the random weights of this sum.
 
     Attributes:
-        leaves: the arguments' leaves.
-        active: those that are differentiated.
-        parameters: the Parameters, as leaves.
-        number: its own, different from that of any other.
+        leaves: the inputs in the arguments.
+        active: the arguments that are differentiated.
+        parameters: the Parameters that are differentiated.
+        number: unique number of this object.
     """
 
-    #: the compile cache takes no other checked function for this one
+    #: the compile cache compares objects by these attributes: two checked functions are never equal
     compared_by = ("number",)
 
     def __init__(
@@ -107,10 +106,10 @@ class CheckedFunction:
 
     @property
     def variables(self) -> list[Leaf]:
-        """The leaves and Parameters that are differentiated."""
+        """The arguments and Parameters that are differentiated."""
         return [*self.active, *self.parameters]
 
-    # -- the function, which runs under derivatives and in compiled programs ---------------------
+    # -- on tensors: called during differentiation and compilation -------------------------------
 
     def _call(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         following = iter(tensors)
@@ -129,7 +128,7 @@ class CheckedFunction:
             )
         if not outputs:
             raise TypeError(
-                f"For 'check_grad', the function must give at least one floating-point Tensor, but got "
+                f"For 'check_grad', the function must return at least one floating-point Tensor, but got "
                 f"{type(result).__name__}."
             )
         return tuple([_plain(y) for y in outputs])
@@ -171,7 +170,7 @@ class CheckedFunction:
 
     @contextlib.contextmanager
     def kept(self) -> Iterator[None]:
-        """Parameters have their values again at the end."""
+        """Restore the values of the Parameters at the end of the block."""
         values = [(parameter, parameter.value()) for parameter in self._kept]
         try:
             yield
@@ -180,7 +179,12 @@ class CheckedFunction:
                 parameter.store(value)
 
     def values(self, arrays: Sequence[np.ndarray], dtype: Any = None) -> list[np.ndarray]:
-        """The results where the variables have the values ``arrays``; in ``dtype`` if it is given."""
+        """Evaluate the function.
+
+        Args:
+            arrays: values of the variables.
+            dtype: dtype to which variables and Parameters are cast. ``None``: their own dtypes.
+        """
         count = len(self.active)
         with self.kept(), _beyond_the_domain():
             if dtype is not None:
@@ -196,18 +200,23 @@ class CheckedFunction:
             return [y.asnumpy() for y in self._values(*tensors)]
 
     def result_types(self) -> list[Any]:
-        """The element types and shapes of the results, at the arguments as they are."""
+        """Return dtypes and shapes of the results for the original arguments."""
         with self.kept():
             return [(y.dtype, y.shape) for y in self._values(*[leaf.tensor for leaf in self.active])]
 
     def pull(self, cotangents: Sequence[Tensor]) -> list[np.ndarray]:
-        """The cotangents of the variables, in reverse mode."""
+        """Compute the cotangents of the variables in reverse mode."""
         with self.kept(), quiet():
             pulled = self._reverse(*[leaf.tensor for leaf in self.active], *cotangents)
             return [gradient.asnumpy() for gradient in pulled]
 
     def push(self, index: int, tangent: np.ndarray) -> list[np.ndarray]:
-        """The tangents of the results along a tangent of variable number ``index``, in forward mode."""
+        """Compute the tangents of the results in forward mode.
+
+        Args:
+            index: number of the variable that has a nonzero tangent.
+            tangent: its tangent.
+        """
         leaf = self.variables[index]
         with self.kept(), quiet():
             tensors = [each.tensor for each in self.active]
@@ -216,13 +225,13 @@ class CheckedFunction:
 
 
 def _plain(x: Tensor) -> Tensor:
-    """``x`` as a plain tensor, where it is a number."""
+    """Convert a `Number` to an ordinary tensor."""
     return make_tensor(x._array, x._type, x._scope, x._atom) if type(x) is Number else x
 
 
 @contextlib.contextmanager
 def _beyond_the_domain() -> Iterator[None]:
-    """Steps may leave the domain of the function, which ``debug_nans`` would take for a mistake."""
+    """Turn off ``debug_nans``, because a step may leave the domain of the function."""
     if not get_context("debug_nans"):
         yield
         return
@@ -235,7 +244,7 @@ def _beyond_the_domain() -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings of points that a check visits and the program does not."""
+    """Turn off warnings, because the check evaluates points that the program does not."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,6 +1,8 @@
-"""Collectives of a compiled program are counted in XLA's text of it: kind, bytes, and how often they run.
+"""Number and size of the collectives of a compiled program, read from XLA's HLO.
 
-%all-reduce.1 = f32[4,16]{1,0} all-reduce(%dot), replica_groups=…        all-reduce, 256 bytes
+For example, this line is an all-reduce of 256 bytes::
+
+    %all-reduce.1 = f32[4,16]{1,0} all-reduce(%dot), replica_groups=…
 """
 
 from __future__ import annotations
@@ -32,10 +34,10 @@ class Collective(NamedTuple):
     """A collective of a compiled program.
 
     Attributes:
-        kind: XLA's name: ``all-reduce``, ``all-gather``, ``reduce-scatter``, ``all-to-all``,
+        kind: XLA's name, such as ``all-reduce``, ``all-gather``, ``reduce-scatter``, ``all-to-all``, or
             ``collective-permute``.
-        bytes: of its largest side on one device: the result, or of a ``reduce-scatter`` the operand.
-        times: how often one run of the program runs it; a loop of unknown length counts as one trip.
+        bytes: size on one device of the result, or of the operand of a ``reduce-scatter``, which is larger.
+        times: how often one run of the program runs it. A loop of unknown length counts as one iteration.
     """
 
     kind: str
@@ -44,10 +46,10 @@ class Collective(NamedTuple):
 
 
 def collectives_of(text: str) -> list[Collective]:
-    r"""The collectives of a program, in the order of its text.
+    r"""List the collectives of a program in the order of its HLO text.
 
     Args:
-        text (str): what jax's ``compiled.as_text()`` gives.
+        text (str): the result of ``compiled.as_text()`` in JAX.
 
     >>> collectives_of("ENTRY %main () -> f32[8] {\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\n}")
     [Collective(kind='all-reduce', bytes=32, times=1)]
@@ -64,7 +66,7 @@ def collectives_of(text: str) -> list[Collective]:
 
 
 def totals(text: str) -> dict[str, tuple[int, int]]:
-    r"""For each kind of collective how often it runs in one run of a program, and the bytes of all runs.
+    r"""Count the collectives of each kind and their bytes in one run of a program.
 
     >>> totals("ENTRY %main () -> f32[8] {\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\n}")
     {'all-reduce': (1, 32)}
@@ -78,7 +80,7 @@ def totals(text: str) -> dict[str, tuple[int, int]]:
 
 
 def _computations(text: str) -> tuple[dict[str, list[str]], str]:
-    """The lines of each computation, and the name of the one that is run."""
+    """Split the HLO into computations: the lines by name, and the name of the entry."""
     computations: dict[str, list[str]] = {}
     lines: list[str] = []
     entry = ""
@@ -93,7 +95,7 @@ def _computations(text: str) -> tuple[dict[str, list[str]], str]:
 
 
 def _times(computations: dict[str, list[str]], entry: str) -> Counter[str]:
-    """The number of runs of each computation in one run of the program."""
+    """Count how often one run of the program runs each computation."""
     times: Counter[str] = Counter()
 
     def visit(name: str, count: int) -> None:
@@ -115,7 +117,7 @@ def _calls(lines: object) -> Iterator[tuple[str, int]]:
 
 
 def _bytes(match: re.Match[str]) -> int:
-    # a started one gives its operands too; the largest side of a reduce-scatter is its operand
+    # an asynchronous start also returns its operands; a reduce-scatter has a larger operand than result
     sizes = [_size(array) for array in _ARRAY.finditer(match[1])]
     operands = [_size(array) for array in _ARRAY.finditer(match[4].split("),")[0])]
     if match[3] and match[1].startswith("("):

@@ -1,4 +1,8 @@
-"""Errors of a command end at the line of the script that they come from; others are one line of their own."""
+"""Display of errors in commands.
+
+An error in the script is shown with a traceback that ends at the line of the script. Any other error is shown
+as one line.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +17,20 @@ from mindgrad._base.refusal import keeps_own_frames
 
 __all__ = ["shown_errors"]
 
-#: errors that say what is wrong with what a command was given
+#: errors that describe a mistake of the user; any other error is a bug of mindgrad
 _EXPECTED = (TypeError, ValueError, NotImplementedError, OSError)
 
 
 @contextmanager
 def shown_errors(command: str) -> Iterator[None]:
-    """A region whose errors are shown as those of a command line tool: without frames of ours.
+    """Show the errors of a block without mindgrad's internal frames, and exit.
 
     Args:
         command (str): the name of the command.
 
     Raises:
-        SystemExit: If an error was shown. The status is 1 if the script raised it, 2 if it is about what the
-            command line says.
+        SystemExit: If the block raised an error. The status is 1 if the traceback contains a line of the
+            script, and 2 otherwise.
     """
     try:
         yield
@@ -46,7 +50,7 @@ def shown_errors(command: str) -> Iterator[None]:
 
 
 def _files(error: BaseException) -> list[str]:
-    """The files that a shown traceback quotes, those of a syntax error too."""
+    """List the files in a traceback, including the file of a syntax error."""
     quoted = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename is not None:
         quoted.append(error.filename)

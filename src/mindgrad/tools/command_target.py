@@ -1,4 +1,4 @@
-"""The target of a command is a function in a script, with the arguments that it is called with."""
+"""The target of a command: a function in a script, and its arguments."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mindgrad._base.nearest import nearest
 
 __all__ = ["add_order", "of_script", "target_of", "target_parser", "written"]
 
-#: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
+#: value of ``__name__`` while the script runs: not ``"__main__"``, so that its main block does not run
 _MODULE = "__check__"
 
 
 def target_parser(name: str, description: str, examples: str) -> argparse.ArgumentParser:
-    """The parser of a command that takes ``script.py:function`` and its arguments."""
+    """Create the parser of a command with ``script.py:function`` and its arguments."""
     parser = argparse.ArgumentParser(
         f"mindgrad {name}",
         description=description,
@@ -38,7 +38,7 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
 
 
 def add_order(parser: argparse.ArgumentParser, default: int) -> None:
-    """Let a command take the order of the derivative that it is about."""
+    """Add the option ``--order``, the order of the derivative."""
 
     def order(text: str) -> int:
         number = int(text)
@@ -54,10 +54,10 @@ def add_order(parser: argparse.ArgumentParser, default: int) -> None:
 
 @contextmanager
 def written(parser: argparse.ArgumentParser, path: str) -> Iterator[None]:
-    """A region that writes the file of an option.
+    """Report an error if the block cannot write the output file.
 
     Raises:
-        SystemExit: If it cannot be written (status 2).
+        SystemExit: If the file cannot be written (status 2).
     """
     try:
         yield
@@ -66,14 +66,20 @@ def written(parser: argparse.ArgumentParser, path: str) -> Iterator[None]:
 
 
 def of_script() -> redirect_stdout[Any]:
-    """A region in which the script runs: what it prints is no part of the command's output."""
+    """Redirect the output of the script to stderr.
+
+    Standard output then contains only the output of the command.
+    """
     return redirect_stdout(sys.stderr)
 
 
 def target_of(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-    """The function that a command line names, the values of its arguments, and the names of its script.
+    """Run the script and evaluate the arguments of a command line.
+
+    Returns:
+        The function, the values of its arguments, and the variables of the script by name.
 
     Raises:
         SystemExit: If the command line is wrong (status 2).
@@ -100,7 +106,7 @@ def target_of(
 def _own_values(
     fn: Callable[..., Any], names: dict[str, Any], parser: argparse.ArgumentParser
 ) -> tuple[Any, ...]:
-    """The defaults of the arguments, and for those without one the script's variables of their names."""
+    """Return the default of each argument, or the script's variable with its name."""
     values, missing = [], []
     for parameter in inspect.signature(getattr(fn, "construct", fn)).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):

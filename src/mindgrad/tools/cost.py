@@ -1,12 +1,14 @@
-"""The cost model estimates operations and bytes of a program from the shapes of its values.
+"""Cost model: operations and bytes of a program, estimated from shapes.
 
     flops = Σ times · (2 · products of a contraction | one per element)     bytes = Σ times · (read + written)
 
-Every equation is counted as if it ran alone: it reads its operands and writes its results. XLA fuses what is
-pointwise with its neighbors, so that fewer bytes move than are counted here; reshapes and broadcasts are
-counted as free. What takes more than one operation per element (a tangent, a division) counts as one, a
-decomposition of a matrix as the leading term of its textbook algorithm. So the figures compare programs of
-the same function, and say nothing about seconds. A ``while`` is counted with one trip, which is told.
+The model assumes that every equation runs alone, reads its operands, and writes its results. It overestimates
+the bytes, because XLA fuses elementwise operators with their neighbors. Reshapes and broadcasts are free.
+Elementwise operators count as one operation per element, even a division or a tangent. Matrix decompositions
+count as the leading term of their textbook algorithm.
+
+Use the estimates to compare programs of the same function. They do not predict seconds. A ``while`` loop
+counts as one iteration, and ``is_known`` is then ``False``.
 """
 
 from __future__ import annotations
@@ -22,13 +24,14 @@ __all__ = ["Cost", "cost"]
 
 @dataclass(frozen=True)
 class Cost:
-    """An estimate.
+    """The estimated cost of a program.
 
     Attributes:
-        equations: how many there are, those in loops and branches once each.
-        flops: arithmetic operations.
-        bytes: read and written, equation by equation.
-        is_known: whether no loop runs as often as the data say; of those one trip is counted.
+        equations: number of equations. Equations in loops and branches count once.
+        flops: number of arithmetic operations.
+        bytes: sum of the bytes that each equation reads and writes.
+        is_known: ``False`` if the number of iterations of a loop depends on the data. Such a loop counts as
+            one iteration.
     """
 
     equations: int
@@ -38,7 +41,7 @@ class Cost:
 
 
 def cost(graph: Graph) -> Cost:
-    """The cost of a program, of both sides of a branch.
+    """Estimate the cost of a program, including all branches of conditionals.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace
@@ -57,9 +60,9 @@ def cost(graph: Graph) -> Cost:
 
 
 def bytes_of(equation: Equation) -> int:
-    """Bytes that one run of an equation reads and writes."""
+    """Return the bytes that one run of an equation reads and writes."""
     if equation.primitive.work.is_free:
         return 0
-    # a constant of one value, however often, is in the code
+    # the compiled code contains a constant with one repeated value, and does not read it from memory
     read = [x for x in equation.inputs if type(x) is Variable or not x.is_splat]
     return sum(x.type.size * x.type.dtype.itemsize for x in [*dict.fromkeys(read), *equation.outputs])

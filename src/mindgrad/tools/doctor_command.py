@@ -1,4 +1,4 @@
-"""The command ``mindgrad doctor`` checks an installation, and says what to do about each problem."""
+"""The command ``mindgrad doctor``: check an installation, and suggest fixes."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if there is a problem."""
 _REQUIRED = ("numpy", "scipy", "ml_dtypes", "safetensors", "jax", "jaxlib")
-#: optional packages, and what they are for
+#: optional packages and their purpose
 _OPTIONAL = {
     "rich": "colors and progress bars on a terminal",
     "matplotlib": "figures",
     "pillow": "image files in datasets",
     "IPython": "notebooks",
 }
-#: files that say that there is an NVIDIA GPU
+#: one of these files exists on a machine with an NVIDIA GPU
 _NVIDIA = ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/nvidiactl")
 _SECONDS = 300
 _PROBE = "from mindgrad.tools.doctor_command import probe; probe()"
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        topic: the group it belongs to.
-        name: what was looked at.
-        value: what it is.
+        topic: title of the table that contains the check.
+        name: name of the checked package, device, or setting.
+        value: its version, description, or value.
         state: ``"ok"``, ``"note"`` or ``"problem"``.
-        advice: what to do, ``""`` if nothing.
+        advice: how to fix the problem, or ``""``.
     """
 
     topic: str
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0, or 1 if there is a problem.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad doctor",
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def findings() -> Iterator[Finding]:
-    """Everything that the command looks at, in its order."""
+    """Run all checks in the order of the output."""
     yield from _versions()
     yield from _devices()
     yield from _cache()
@@ -106,9 +106,10 @@ def findings() -> Iterator[Finding]:
 
 
 def probe() -> None:
-    """Print the devices, and whether a program and its derivative are right, as JSON.
+    """Test a gradient, and print the devices as JSON.
 
-    It runs in a process of its own: XLA ends a process over an option that it does not know.
+    The command runs this function in a separate process, because XLA aborts the process if it does not know
+    an option.
     """
     devices = []
     for target in ("CPU", "GPU"):
@@ -162,10 +163,10 @@ def _version_of(name: str) -> str | None:
 
 
 def _requirements() -> dict[str, str]:
-    """The versions that the installed package asks for, by name; jaxlib's are jax's."""
+    """Return the version requirements of the installed package by name."""
     try:
         lines = importlib.metadata.requires("mindgrad") or []
-    except importlib.metadata.PackageNotFoundError:  # it runs from a checkout
+    except importlib.metadata.PackageNotFoundError:  # mindgrad runs from a checkout
         lines = []
     bounds_of = {}
     for line in lines:
@@ -178,7 +179,7 @@ def _requirements() -> dict[str, str]:
 
 
 def _satisfies(version: str, bounds: str) -> bool:
-    """Whether a version is within bounds such as ``>=0.10,<0.12``; other forms of bounds count as met."""
+    """Check a version against bounds such as ``>=0.10,<0.12``. Other bounds are ignored."""
     for bound in filter(None, bounds.split(",")):
         limit = _numbers(bound.lstrip("<>= "))
         if bound.startswith(">=") and _numbers(version) < limit:

@@ -1,13 +1,14 @@
-"""``draw`` shows a program as a picture: a row for each line of the user's, its derivative beside it.
+"""``draw``: a figure of a function and its derivative, one row per source line.
 
-Values flow downwards on the left, from line to line; derivatives flow upwards on the right, downwards in
-forward mode, each beside the line whose derivative it is; residuals, which the derivative uses of the values,
-cross from left to right. What rewrites add belongs to the line whose values it takes. Lines are grouped by
-the function or Cell that they stand in. Where there are more lines than fit, Cells of one class share their
-lines; then lines are folded to blocks, to functions, and to files.
+The left half shows the operators of each line, and values flow downwards from line to line. The right half
+shows the derivative of the same line. Derivatives flow upwards in reverse mode and downwards in forward mode.
+Stored residuals cross from left to right.
 
-Cost: one trace, and a picture of at most some fifty boxes. Limits: needs matplotlib (``pip install
-mindgrad[examples]``).
+Operators that the compiler adds belong to the line whose values they use. Rows are grouped by function or
+Cell. If the figure has too many rows, Cells of one class share their rows. If that is not enough, lines are
+merged into blocks, then into functions, and finally into files.
+
+Drawing traces the function once. It needs Matplotlib (``pip install mindgrad[examples]``).
 """
 
 from __future__ import annotations
@@ -31,34 +32,36 @@ from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
-#: rows of a picture that stays readable
+#: a figure with more rows is folded to larger units
 _MOST_ROWS = 40
-#: letters of what a line does and gives, which fill a box
+#: width of a box in characters: longer lists of operators and result types are shortened
 _COLUMNS = 104
 
-#: what operators between arrays do without a word
+#: implicit in most arithmetic, so a box lists it only if the line has no other operator
 _UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]
 
 
 class _Box(NamedTuple):
-    """One half of a row: operators of a line, forwards or in its derivative."""
+    """One half of a row: the operators of a line, or the operators of its derivative."""
 
     row: int
     is_derivative: bool
 
 
 class _Row:
-    """A line of the user's, or a function or file of folded lines.
+    """A source line, or a block of lines, a function or a file.
+
+    The pairs have one entry for the values and one for the derivative.
 
     Attributes:
-        label: its text.
-        group: the function that it stands in.
-        operators: the names of its operators, forwards and in the derivative.
-        reads: the arguments and Parameters that these use.
-        results: the types of what they give others.
-        is_pullback: whether it is of a derivative that the user has written.
+        label: the text of the line, or the name of the function or file.
+        group: the function or Cell that contains the line.
+        operators: the numbers of operators by name.
+        reads: the names of the arguments and Parameters that the operators use.
+        results: the types of the values that other rows use.
+        is_pullback: whether the line is in a derivative rule that the user has written.
     """
 
     def __init__(self, label: str, group: str) -> None:
@@ -119,7 +122,7 @@ class Drawing:
         return buffer.getvalue()
 
     def _repr_svg_(self) -> str:
-        """The picture in a notebook."""
+        """Return the SVG element that a notebook displays."""
         text = self.svg()
         return text[text.index("<svg") :]
 
@@ -157,9 +160,10 @@ class Drawing:
         return self.folding in ("line", "block of lines")
 
     def _sort(self) -> None:
-        """Put rows into the order in which values flow, lines of one function or Cell into its own.
+        """Sort the rows by data flow, and the rows of one function or Cell by line number.
 
-        Rewrites may have moved equations: a layer's constants stand before the first layer.
+        The equations are not in this order, because rewrites move some of them. For example, the constants of
+        all layers come before the first layer.
         """
         keys = list(self._places)
         places: list[Any] = [
@@ -178,7 +182,11 @@ class Drawing:
         self.is_reverse = 2 * sum(a.row < b.row for a, b in self._derivatives()) <= len(self._derivatives())
 
     def _predecessors(self, places: Sequence[Any]) -> list[set[int]]:
-        """For each row those whose values it uses; of rows without values, whose derivatives use its own."""
+        """Return for each row the numbers of the rows that must come before it.
+
+        These are the rows whose values it uses. If one of two rows has no values, the derivatives decide, in
+        the order of reverse or forward mode.
+        """
         before: list[set[int]] = [set() for _ in places]
         derivatives = self._derivatives()
         within = [
@@ -197,11 +205,10 @@ class Drawing:
         return [{n for n in rows if places[n] is not None} for rows in before]
 
     def _derivatives(self) -> list[tuple[_Box, _Box]]:
-        """The arrows between derivatives."""
         return [(a, b) for a, b in self._arrows if a.is_derivative and b.is_derivative]
 
     def _divide(self) -> None:
-        """Put neighboring lines of one function into blocks, as many as fill a picture."""
+        """Merge neighboring lines of each function into blocks, `_MOST_ROWS` in total."""
         functions: dict[tuple[str, str], set[Source]] = {}
         self._blocks.clear()
         for source in self._places:
@@ -215,7 +222,12 @@ class Drawing:
                 self._blocks.update((source, (block[0][1], block[-1][1])) for source in block)
 
     def _walk(self, graph: Graph, origins: dict[Any, Any]) -> None:
-        """Place the equations of a graph; ``origins`` has the box, or the name of an input, of each value."""
+        """Add the equations of a graph to the rows, and connect them by arrows.
+
+        Args:
+            graph: the program, or a program inside one of its equations.
+            origins: for each value, the box that computes it, or the name of the input.
+        """
         for equation in graph.equations:
             box = self._owner(equation, origins) or self._box(equation)
             row = self._rows[box.row]
@@ -236,7 +248,10 @@ class Drawing:
                 origins.update((y, within[z]) for y, z in results if isinstance(within.get(z), _Box))
 
     def _owner(self, equation: Equation, origins: dict[Any, Any]) -> _Box | None:
-        """The one box whose values an equation takes that belongs to no line: what rewrites add there."""
+        """Choose the box of an equation that the compiler has added without a source line.
+
+        It is the box that computes all inputs of the equation, or ``None`` if several boxes compute them.
+        """
         if (equation.source and equation.source[0]) or equation.primitive.trip is not None:
             return None
         boxes = {box for x in equation.inputs if isinstance(box := origins.get(x), _Box)}
@@ -261,7 +276,7 @@ class Drawing:
         self._rows[self._places[key]].is_pullback |= is_rule
         return _Box(self._places[key], is_derivative)
 
-    # -- the picture ----------------------------------------------------------------------------
+    # -- the figure -----------------------------------------------------------------------------
 
     def _figure(self, write: Callable[[Any], None]) -> None:
         try:
@@ -286,7 +301,7 @@ class Drawing:
 
 
 class _Picture:
-    """Boxes, arrows and texts on the axes of matplotlib."""
+    """The boxes, arrows and labels on the axes of a Matplotlib figure."""
 
     values, derivatives, residual = "#2f6db3", "#c8641e", "#8a8a8a"
     step = 0.62
@@ -299,7 +314,6 @@ class _Picture:
         self.left = (1.7, width - self.box_width - 0.45)
 
     def draw(self) -> None:
-        """The whole picture."""
         rows = self.drawing._rows
         self.axes.text(0.15, 0.62, self.drawing.title, fontsize=11, weight="bold", va="center")
         left, right = self.left if self.has_derivative else (self.left[0], 0.0)
@@ -320,7 +334,7 @@ class _Picture:
                     self._box(number, row, side)
 
     def _groups(self, rows: Sequence[_Row]) -> None:
-        """A band behind neighboring rows of one function, with its name."""
+        """Draw a colored background for the rows of each function, with its name."""
         start = 0
         for number in range(1, len(rows) + 1):
             if number < len(rows) and rows[number].group == rows[start].group:
@@ -414,7 +428,7 @@ def _patches() -> Any:
 
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
-    """The graphs that an equation runs, with what their inputs come from."""
+    """Yield the graphs inside an equation, each with the values of its inputs."""
     if equation.primitive.trip is not None:
         yield equation.primitive.trip(equation)
     else:

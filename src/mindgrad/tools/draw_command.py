@@ -1,4 +1,4 @@
-"""The command ``mindgrad draw`` draws a script's function and its derivative."""
+"""The command ``mindgrad draw``: draw a function in a script and its derivative."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0, or 1 if matplotlib is not installed.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = target_parser("draw", "Draw a function and its derivative side by side, line by line.", _EXAMPLE)
     add_order(parser, default=1)

@@ -1,8 +1,8 @@
-"""``explain`` reports which rewrites were applied to a function, and what they saved.
+"""``explain``: report of the rewrites applied to a function, and of their savings.
 
     explain(f)(x):   G₀ = trace(f, rewrites off),   G₁ = trace(f, rewrites on),   cost(G₀) → cost(G₁)
 
-The function is traced twice, as it is compiled in graph mode, and neither compiled nor run.
+The function is traced twice, as in graph mode. It is not run, and it is compiled only on request.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mindgrad.tools.traced_program import TracedProgram
 __all__ = ["Explanation", "Fired", "explain"]
 
 
-#: the option that turns rewrites off is one of the whole process
+#: the option that turns rewrites off applies to the whole process, so only one thread may change it at a time
 _lock = threading.Lock()
 
 
@@ -106,7 +106,7 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
 
 
 def _compilation(program: TracedProgram) -> Compilation:
-    """The compilation of a program for one device, or for those that it is divided among."""
+    """Compile a program for one device, or for the devices among which it is divided."""
     partition = partition_of(program.graph)
     if partition is None:
         return compilation(program.graph)

@@ -1,4 +1,4 @@
-"""The command ``mindgrad explain`` tells what the compiler did to a script's function."""
+"""The command ``mindgrad explain``: report the rewrites of a function in a script."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status, 0.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = target_parser(
         "explain", "List the rewrites that the compiler applies to a function, and what they save.", _EXAMPLE

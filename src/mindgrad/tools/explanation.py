@@ -1,4 +1,4 @@
-"""Explanations of what the compiler did to a function: a sentence, tables, JSON and HTML."""
+"""The result of ``explain``: applied rewrites and costs as text, JSON and HTML."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from mindgrad.tools.profile import Compilation
 
 __all__ = ["Explanation", "Fired", "LineCost"]
 
-#: lines of the user's that a table has
+#: largest number of source lines in a table; further lines are summed in one row
 _MOST_LINES = 12
-#: rewrites that a sentence names
+#: largest number of rewrites that the sentence names; further rewrites are counted
 _MOST_NAMED = 3
 
 
@@ -32,9 +32,9 @@ class Fired(NamedTuple):
     """A rewrite that was applied.
 
     Attributes:
-        name: its name.
-        law: the equation that it uses.
-        times: how often it was applied, to programs in between included.
+        name: name of the rewrite.
+        law: the identity on which it is based.
+        times: how often it was applied, including to intermediate programs.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Fired(NamedTuple):
 
 
 class LineCost(NamedTuple):
-    """The estimated work of one line of the user's, in the program as it is compiled.
+    """The estimated work of one source line, or of its derivative, after rewrites.
 
     Attributes:
-        file, line: the line; no file and 0 for what belongs to none.
-        is_derivative: whether it is the derivative of that line.
-        equations: the number of equations.
+        file, line: file and number of the line; ``""`` and 0 for equations without a source line.
+        is_derivative: whether the equations compute the derivative of the line.
+        equations: number of equations.
         flops, bytes: arithmetic operations, and bytes read and written.
     """
 
@@ -61,7 +61,7 @@ class LineCost(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The line as text: ``train.py:12: h = ops.tanh(x)``."""
+        """Location and code of the line, such as ``train.py:12: h = ops.tanh(x)``."""
         if not self.file:
             return "the compiler's own"
         text = linecache.getline(self.file, self.line).strip()
@@ -72,19 +72,19 @@ class LineCost(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The result of ``explain``; as text a table.
+    """The result of ``explain``. ``print`` shows it as a table.
 
     Attributes:
-        function: the name of the function.
-        fired: the rewrites that were applied, in the order of their first application.
-        before: the cost of the program without rewrites.
-        after: the cost of the program as it is compiled.
-        graph: the program as it is compiled.
+        function: name of the function.
+        fired: the applied rewrites, in the order of their first application.
+        before: cost of the program without rewrites.
+        after: cost of the program with rewrites, which is compiled.
+        graph: the program with rewrites.
         graph_before: the program without rewrites.
-        is_rewriting: whether programs are rewritten at all.
-        eager: for each kind of call that was made in PYNATIVE_MODE its tier, and why it is in it.
-        names: the names of the program's inputs: arguments, then Parameters.
-        compilations: those of both programs by XLA, if they were asked for.
+        is_rewriting: whether rewrites are turned on.
+        eager: for each kind of call made in PYNATIVE_MODE, how it runs, and why.
+        names: names of the inputs of the program: arguments, then Parameters.
+        compilations: the compilations of both programs by XLA; ``None`` if not requested.
     """
 
     function: str
@@ -98,11 +98,11 @@ class Explanation:
     names: tuple[str, ...] = field(default=(), compare=False)
     compilations: tuple[Compilation, Compilation] | None = field(default=None, compare=False)
 
-    # -- what it says ---------------------------------------------------------------------------
+    # -- content --------------------------------------------------------------------------------
 
     @property
     def sentence(self) -> str:
-        """The rewrites and what they saved, in words."""
+        """A sentence that names the rewrites and their savings."""
         if not self.is_rewriting:
             return "Rewrites are turned off (MINDGRAD_OPT=0): the program is compiled as it was written."
         if not self.fired:
@@ -124,7 +124,7 @@ class Explanation:
         return savings
 
     def lines(self) -> list[LineCost]:
-        """The work of each line of the user's, the most first."""
+        """List the work of each source line, most expensive first."""
         costs: dict[tuple[str, int, bool], list[int]] = {}
         for run in runs(self.graph):
             source = run.equation.source
@@ -137,7 +137,10 @@ class Explanation:
         return sorted(listed, key=lambda cost: (-cost.flops, -cost.bytes))
 
     def tables(self) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
-        """Tables: title, alignment of columns, and rows; a first row that begins empty is a head."""
+        """List the tables: title, alignment of the columns, and rows.
+
+        If the first cell of the first row is empty, this row is the header.
+        """
         costs = [
             ("", "without rewrites", "as compiled", ""),
             _row("equations", self.before.equations, self.after.equations, str),
@@ -168,10 +171,14 @@ class Explanation:
             notes.append("A loop whose number of iterations depends on the data is counted as one iteration.")
         return notes
 
-    # -- how it is shown ------------------------------------------------------------------------
+    # -- output ---------------------------------------------------------------------------------
 
     def table(self, graph: bool = False) -> str:
-        """The explanation as text, with the program as it is compiled beneath it if that is asked for."""
+        """Format the explanation as text.
+
+        Args:
+            graph (bool, optional): whether to append the program with rewrites. Default: ``False``.
+        """
         lines = textwrap.wrap(f"{self.function}: {self.sentence}", 110)
         for title, sides, rows in self.tables():
             lines += ["", *([title] if title else []), *_columns(rows, sides)]
@@ -189,7 +196,7 @@ class Explanation:
     __repr__ = __str__
 
     def json(self) -> str:
-        """The explanation as JSON: the sentence, both costs, rewrites, lines, and compilations."""
+        """Format the explanation as JSON, with costs, rewrites, lines and compilations."""
         compilations = self.compilations
         return json.dumps(
             {
@@ -206,7 +213,7 @@ class Explanation:
         )
 
     def show(self) -> None:
-        """Print the explanation: with rich on a terminal, as plain text elsewhere."""
+        """Print the explanation, in color on a terminal if `rich` is installed."""
         if sys.stdout.isatty():
             try:
                 import_module("rich").print(self)
@@ -237,7 +244,7 @@ class Explanation:
         return group(*parts)
 
     def _repr_html_(self) -> str:
-        """The explanation in a notebook."""
+        """Format the explanation for a notebook."""
         parts = [f"<p><b>{html.escape(self.function)}</b>: {html.escape(self.sentence)}</p>"]
         for title, sides, rows in self.tables():
             parts.append(text_table(rows, sides, has_head=rows[0][0] == "", title=title))
@@ -246,9 +253,9 @@ class Explanation:
 
 
 def _saving(before: float, after: float, quantity: str) -> str:
-    """A change in words: ``22 % fewer operations``, ``1/26 of the operations``."""
+    """Describe a change: ``22 % fewer operations``, ``1/26 of the operations``."""
     share = abs(after / before - 1) if before else 0.0
-    if share < 0.005:  # which would be shown as no percentage
+    if share < 0.005:  # rounds to 0 %
         same = f"the same {quantity}" if quantity.startswith("memory") else f"as many {quantity}"
         return f"about {same}" if before != after else same
     if after and before / after >= 2:
@@ -282,7 +289,7 @@ def _row(name: str, before: float, after: float, shown: Callable[[Any], str]) ->
 
 
 def _short(number: float) -> str:
-    """Three digits and a factor of 1000: ``4.72 G``."""
+    """Format a number with three digits and a metric prefix: ``4.72 G``."""
     value, unit = float(number), ""
     for unit in ("", "k", "M", "G", "T", "P"):
         if value < 999.5 or unit == "P":

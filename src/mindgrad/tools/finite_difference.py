@@ -1,10 +1,11 @@
-"""Finite differences estimate a slope from values alone, with the uncertainty of the estimate.
+"""Finite differences: a slope and its uncertainty, estimated from values only.
 
     D(h) = (f(h) − f(−h)) / 2h,    R_k = (16 D(h_k) − D(h_{k−1})) / 15,    h_k = h_{k−1} / 4
 
-Richardson extrapolation R removes the h² term of the central difference. Of all steps of a sweep the one
-counts whose extrapolations agree best, rounding included; each element of f has a step of its own. One-sided
-differences that do not meet as h shrinks mark a corner.
+Richardson extrapolation R removes the h² term of the central difference D. The function is evaluated for a
+sequence of steps h_k. The estimate uses the step with the smallest uncertainty, which is the change of R plus
+a bound of the rounding error. Each element of f has its own best step. If the slopes from the left and from
+the right do not approach each other as h decreases, the point is a nondifferentiable point.
 """
 
 from __future__ import annotations
@@ -18,30 +19,36 @@ import numpy as np
 __all__ = ["Differences", "complex_step", "differences", "power_of_two"]
 
 _STEPS = 11
-#: rounding of one evaluation, in units of the last place
+#: bound of the rounding error of one evaluation, in units of the last place
 _ROUNDING = 4.0
-#: at a smooth point the one-sided slopes come four times closer with each step
+#: The next smaller step must reduce the difference of the one-sided slopes to less than this fraction.
+#: Otherwise the point is nondifferentiable. At a smooth point, the difference falls to about 1/4.
 _STAYS = 0.8
+#: an effect counts only if it exceeds this multiple of the rounding error
 _VISIBLE = 50.0
-#: at a jump the central differences are four times larger with each step
+#: The function jumps if the next smaller step increases the central difference by more than this factor. At a
+#: jump, the factor is 4.
 _GROWS = 3.5
-#: the smallest steps of a sweep, which agree where rounding does not matter
+#: number of smallest steps whose estimates are compared with the best one
 _TAIL = 3
 
 
 class Differences(NamedTuple):
-    """Slopes of the elements of a function along one direction; arrays of one axis, one element per output.
+    """Slopes of the elements of a function along one direction.
+
+    The attributes are arrays of shape ``(outputs,)``, unless a shape is given.
 
     Attributes:
-        slope: the extrapolated central differences; NaN where no two steps gave finite values.
-        uncertainty: the estimated error of ``slope``.
-        step: the step that ``slope`` comes from.
-        left, right: one-sided slopes at the smallest step that shows them; NaN beyond the edge of the domain.
-        is_corner: whether the one-sided slopes differ however small the step.
+        slope: extrapolated central difference; NaN if the extrapolations are not finite.
+        uncertainty: estimated error of ``slope``.
+        step: the step used for ``slope``.
+        left, right: one-sided slopes at the smallest step that shows a nondifferentiable point. They are at
+            the largest step for other points, and at the smallest step at the boundary of the domain.
+        is_corner: whether the one-sided slopes do not approach each other as the step decreases.
         is_edge: whether the function is finite on one side only.
-        is_jump: whether it jumps between the two sides, from the value that it has there.
-        steps: the steps of the sweep, shape ``(steps,)``.
-        sweep: the central differences, shape ``(steps, outputs)``.
+        is_jump: whether the values on the two sides do not approach each other.
+        steps: all steps, shape ``(steps,)``.
+        sweep: central differences, shape ``(steps, outputs)``.
     """
 
     slope: np.ndarray
@@ -57,20 +64,26 @@ class Differences(NamedTuple):
 
 
 def power_of_two(size: float) -> float:
-    """The power of two nearest to ``size``, 1 for zero: steps of this kind are added without rounding."""
+    """Return the power of two nearest to ``size``, or 1 if ``size`` is zero.
+
+    Steps that are powers of two are added without rounding.
+    """
     return 2.0 ** round(math.log2(size)) if size > 0 and math.isfinite(size) else 1.0
 
 
 def differences(
     f: Callable[[float], np.ndarray], base: np.ndarray, unit: float, epsilon: float
 ) -> Differences:
-    """The slopes at 0 of ``f``, a function of a number with an array of one axis as result.
+    """Estimate the derivative of ``f`` at 0.
 
     Args:
-        f (Callable): the function.
+        f (Callable): function of a scalar with a 1-D array as result.
         base (numpy.ndarray): ``f(0)``.
-        unit (float): the size of the argument, of which the steps are fractions.
-        epsilon (float): the relative rounding of the element type in which ``f`` computes.
+        unit (float): magnitude of the argument. The steps are fractions of it.
+        epsilon (float): machine epsilon of the dtype in which ``f`` computes.
+
+    Returns:
+        Differences: the slopes, one for each element of the result.
 
     >>> import numpy as np
     >>> f = lambda h: np.array([np.sin(1.0 + h), abs(h)])
@@ -115,7 +128,10 @@ def differences(
 def _disagrees(
     richardson: np.ndarray, uncertainty: np.ndarray, rounding: np.ndarray, best: np.ndarray
 ) -> np.ndarray:
-    """Whether the smallest steps agree on another slope than the best one: that of a staircase from afar."""
+    """Check whether the smallest steps agree, and contradict the best estimate.
+
+    The best estimate is then wrong. For example, large steps measure the mean slope of a staircase.
+    """
     tail, bound = richardson[-_TAIL:], rounding[-_TAIL:].max(axis=0)
     is_settled = np.ptp(tail, axis=0) <= bound
     distance = np.abs(_chosen(richardson, best + 1) - tail[0])
@@ -127,7 +143,11 @@ def _chosen(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _corners(left: np.ndarray, right: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """The row of the smallest step that shows a corner above rounding; −1 where there is none."""
+    """Find the smallest step that shows a nondifferentiable point.
+
+    The one-sided slopes differ there by more than rounding. The result has the index of the step for each
+    element, or −1 if the slopes approach each other.
+    """
     jump = np.abs(right - left)
     is_visible = np.isfinite(jump) & (jump > _VISIBLE * rounding)
     before, last = np.full((2, jump.shape[1]), -1)
@@ -139,14 +159,16 @@ def _corners(left: np.ndarray, right: np.ndarray, rounding: np.ndarray) -> np.nd
 
 
 def _jumps(sweep: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """Whether central differences grow as the step shrinks, above rounding: values that do not meet."""
+    """Find jumps, where the central differences grow as the step decreases."""
     sizes = np.abs(sweep[-_TAIL:])
     grows = (sizes[1:] > _GROWS * sizes[:-1]).all(axis=0)
     return grows & np.isfinite(sizes).all(axis=0) & (sizes[-1] > _VISIBLE * rounding[-1])
 
 
 def complex_step(f: Callable[[complex], np.ndarray], unit: float) -> np.ndarray:
-    """The slopes at 0 of an analytic ``f`` without cancellation: Im f(ih) / h for a tiny h.
+    """Compute the derivative at 0 of an analytic ``f`` as Im f(ih) / h for a tiny h.
+
+    There is no subtraction, and therefore no cancellation.
 
     >>> import numpy as np
     >>> bool(complex_step(lambda h: np.exp(np.array([1.0 + h])), 1.0)[0] == np.exp(1.0))

@@ -1,4 +1,4 @@
-"""The result of ``check_grad`` is a table of derivatives beside differences."""
+"""The result of ``check_grad``: a table of derivatives and finite differences."""
 
 from __future__ import annotations
 
@@ -22,33 +22,41 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
-#: of the lines of a plot: both modes are seen where they agree
+#: markers of a plot: if both modes agree, both are visible
 _MARKERS = {"forward": "o-", "reverse": "x--"}
-#: columns that a narrow terminal does without, the first one first
+#: columns that are left out on a narrow terminal, in this order
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The derivatives with respect to one argument in one mode, beside differences.
+    """Derivatives with respect to one argument in one mode, and the differences.
+
+    The *worst entry* is the derivative with the most serious verdict, and among these with the largest error
+    relative to the allowed error.
 
     Attributes:
-        argument: its name, or that of the Parameter.
-        type: its element type and shape.
-        order: 1, or 2 for the derivative of the gradient.
-        mode: ``"forward"`` or ``"reverse"``; ``""`` for an argument that is not differentiated.
-        checked: the number of entries or random directions, in words.
-        verdict: ``"ok"``; ``"wrong"``; ``"corner"``, where one-sided slopes differ and the derivative is one
-            of them or lies between them; ``"unclear"``, where the differences do not converge;
-            ``"constant"``.
-        index: where the worst entry stands: the element of the argument, and that of the result.
-        derivative, difference: both values there.
-        error: their distance.
-        step: the step of the difference.
+        argument: name of the argument or Parameter.
+        type: dtype and shape of the argument.
+        order: 1 for the derivative of the function, 2 for the derivative of its gradient.
+        mode: ``"forward"``, ``"reverse"``, or ``""`` for an argument that is not differentiated.
+        checked: number of entries or of random directions, in words.
+        verdict: the most serious verdict.
+
+            - ``"ok"``: the derivatives match the differences.
+            - ``"corner"``: the point is nondifferentiable, and the derivative is one of the one-sided slopes
+              or between them. Also at a jump, or at the boundary of the domain.
+            - ``"unclear"``: the differences do not converge.
+            - ``"wrong"``: the derivatives do not match the differences.
+            - ``"constant"``: the argument is not differentiated.
+        index: element of the argument and element of the result at the worst entry.
+        derivative, difference: derivative and finite difference at the worst entry.
+        error: distance between ``derivative`` and ``difference``.
+        step: step of the difference.
         by: ``"central difference"`` or ``"complex step"``.
-        remark: a sentence about corners and the like, or the empty string.
-        steps, errors: the distance over the steps of the sweep, at the worst entry.
+        remark: sentences about nondifferentiable points, jumps, and boundaries of the domain, or ``""``.
+        steps, errors: all step sizes, and the error of the worst entry at each.
     """
 
     argument: str
@@ -82,12 +90,12 @@ class Comparison:
 
 @dataclass(frozen=True, repr=False)
 class GradientCheck:
-    """The result of :func:`mindgrad.check_grad`; as text a table.
+    """The result of :func:`mindgrad.check_grad`. ``print`` shows it as a table.
 
     Attributes:
-        function: the name of the function.
+        function: name of the function.
         rows: one :class:`Comparison` for each argument, Parameter, order and mode.
-        precision: the element type in which the differences were computed.
+        precision: dtype in which the differences were computed.
     """
 
     function: str
@@ -96,7 +104,7 @@ class GradientCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether no derivative is wrong and no difference unclear; corners are no mistakes."""
+        """Whether all verdicts are ``"ok"``, ``"corner"``, or ``"constant"``."""
         return all(row.verdict not in ("wrong", "unclear") for row in self.rows)
 
     def __bool__(self) -> bool:
@@ -108,7 +116,7 @@ class GradientCheck:
     __repr__ = __str__
 
     def _text(self, omitted: Sequence[str]) -> str:
-        """The table without the columns ``omitted``."""
+        """Format the table without the columns ``omitted``."""
         verdict = "derivatives match finite differences" if self.ok else "DERIVATIVES DO NOT MATCH"
         lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
         slots = [k for k, head in enumerate(_HEADER) if head not in omitted]
@@ -117,7 +125,7 @@ class GradientCheck:
         return "\n".join([*lines, *self._remarks()])
 
     def show(self) -> None:
-        """Print the table, on a terminal without the columns that do not fit: those say the least."""
+        """Print the table. A narrow terminal omits the least important columns."""
         columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
         for count in range(len(_OMITTED) + 1):
             text = self._text(_OMITTED[:count])
@@ -135,17 +143,17 @@ class GradientCheck:
         return list(dict.fromkeys(f"{row.argument}: {row.remark}" for row in self.rows if row.remark))
 
     def plot(self, path: Any) -> None:
-        """Draw the error of the worst entry of each row over the step size, into the file ``path``.
+        """Plot the error of the worst entry of each row over the step size.
 
-        The error of a right derivative falls with the square of the step, down to the rounding of the
-        derivative or of the difference. That of a wrong one stays level far above.
+        The error of a correct derivative decreases with the square of the step, down to the rounding error of
+        the derivative or of the difference. The error of a wrong derivative stays constant far above.
 
         Args:
-            path: the file; its ending says the format (``.png``, ``.svg``, ``.pdf``).
+            path: name of the image file. Its suffix selects the format: ``.png``, ``.svg``, or ``.pdf``.
 
         Raises:
-            ImportError: If matplotlib is not installed.
-            ValueError: If the file ends in something else.
+            ImportError: If Matplotlib is not installed.
+            ValueError: If the name has another suffix.
         """
         check_picture("plot", path)
         try:
@@ -169,7 +177,7 @@ class GradientCheck:
                 row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
                 label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
             )  # fmt: skip
-        if levels:  # a wrong derivative is seen to be far above rounding
+        if levels:  # includes the rounding error, so that a wrong derivative is visibly far above it
             axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",
@@ -182,7 +190,12 @@ class GradientCheck:
 
 
 def aligned(rows: list[tuple[str, ...]], sides: str) -> list[str]:
-    """The rows as lines of text, each column as wide as its widest entry; empty columns are left out."""
+    """Format rows as lines of text with aligned columns, and leave out empty columns.
+
+    Args:
+        rows (list of tuple of str): the header, then the rows of the table.
+        sides (str): ``<`` or ``>`` for each column: align left or right.
+    """
     filled, sides = _filled(rows, sides)
     widths = [max(map(len, column)) for column in zip(*filled, strict=True)]
     return [
@@ -195,7 +208,7 @@ def aligned(rows: list[tuple[str, ...]], sides: str) -> list[str]:
 
 
 def _filled(rows: list[tuple[str, ...]], sides: str) -> tuple[list[tuple[str, ...]], str]:
-    """The rows and sides of the columns that are not empty below their heads."""
+    """Remove the columns that are empty below their header."""
     columns = [
         (column, side) for column, side in zip(zip(*rows, strict=True), sides, strict=True) if any(column[1:])
     ]

@@ -1,4 +1,4 @@
-"""Labels of the user's lines in a picture, and the functions and files that they are folded to."""
+"""Labels of source lines, functions and files in a figure of ``draw``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["OWN", "described", "function_of"]
 
-#: the label of operators that belong to no line
+#: label of operators without a source line, which the compiler has added
 OWN = "the compiler's own"
 
 Source = tuple[str, int]
@@ -18,7 +18,7 @@ Source = tuple[str, int]
 
 @lru_cache(maxsize=64)
 def _functions(file: str) -> list[tuple[int, int, str]]:
-    """First line, last line and name of each function of a file, inner ones last."""
+    """List first line, last line and name of each function, inner functions last."""
     try:
         tree = ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -40,14 +40,22 @@ def _functions(file: str) -> list[tuple[int, int, str]]:
 
 
 def function_of(source: Source) -> str:
-    """The function that a line stands in, the class for ``construct``, or its file."""
+    """Return the name of the function that contains a line.
+
+    For ``construct`` it is the name of the class, and outside functions the name of the file.
+    """
     file, line = source
     inside = [name for first, last, name in _functions(file) if first <= line <= last]
     return inside[-1] if inside else os.path.basename(file)
 
 
 def described(source: Source, folding: str) -> tuple[Any, str, str]:
-    """The key, label and group of a line in a program that is folded to lines, functions or files."""
+    """Return the key, label and group of the row that a source line belongs to.
+
+    Args:
+        source: file and number of the line.
+        folding: unit of a row: ``"line"``, ``"block of lines"``, ``"function"``, or ``"file"``.
+    """
     file, line = source
     if not file:
         return None, OWN, ""

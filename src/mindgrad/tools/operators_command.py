@@ -1,4 +1,4 @@
-"""The command ``mindgrad ops`` shows the row of an operator: kernels, rules, types, corners, public names."""
+"""The command ``mindgrad ops``: kernels, rules, dtypes and names of an operator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if no operator or public name matches."""
 _PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
-#: what the kind of a row says about its derivative
+#: the derivative of an operator, by the kind of operator
 _KINDS = {
     "constant": "the derivative is zero",
     "pointwise constant": "elementwise; the derivative is zero",
@@ -46,7 +46,7 @@ _KINDS = {
     "general": "a separate forward rule; reverse mode transposes it",
     "control": "a control-flow operator: its rules come from the functions that it runs",
 }
-#: names of other functions that the text shows
+#: largest number of other public functions in the output; further functions are counted
 _SHOWN = 24
 _TAINT = {
     "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0, or 1 for an unknown name.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad ops",
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def describe(row: Primitive) -> dict[str, Any]:
-    """Everything that is known about an operator, as strings and lists of strings.
+    """Collect all facts about an operator as strings and lists of strings.
 
     >>> from mindgrad.ir.primitive import REGISTRY
     >>> described = describe(REGISTRY["tanh"])
@@ -129,7 +129,7 @@ def describe(row: Primitive) -> dict[str, Any]:
 
 
 def nearest_rows(name: str) -> list[str]:
-    """Names of rows, and of public functions that apply one, that are spelled much like ``name``."""
+    """List operators and public functions with a spelling similar to ``name``."""
     spellings = [*REGISTRY, *{n for names in public_names().values() for n in names}]
     short = name.rpartition(".")[2].lower()
     alike = [n for n in spellings if n.rpartition(".")[2].lower() == short]
@@ -147,11 +147,14 @@ def _rows_of(name: str) -> list[Primitive]:
     return [REGISTRY[row] for row in sorted(rows, key=lambda row: own not in row)]
 
 
-# --- the parts of a row -------------------------------------------------------------------------------
+# --- the parts of an operator -------------------------------------------------------------------------
 
 
 def _definition(name: str) -> tuple[list[str], str]:
-    """The lines that define a row, none where a table defines several, and ``file:line``."""
+    """Find the source lines that define an operator, and ``file:line``.
+
+    There are no lines if a table defines several operators.
+    """
     package = Path(inspect.getfile(Primitive)).parents[1]
     mention = ""
     for room in ("rows", "control"):
@@ -176,7 +179,7 @@ def _definition(name: str) -> tuple[list[str], str]:
     return [], mention
 
 
-#: the functions that make rows
+#: the functions that create operators
 _MAKERS = ("Primitive", "constant", "elementwise", "general", "linear", "multilinear", "pointwise_constant",
            "pointwise_linear")  # fmt: skip
 
@@ -209,7 +212,10 @@ def _batching(row: Primitive) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _convention_table() -> list[list[str]]:
-    """The rows of docs/conventions.md: expression, point, first and second derivative, reason."""
+    """Read the table of docs/conventions.md.
+
+    A row has an expression, a point, the first and the second derivative, and a reason.
+    """
     package = Path(inspect.getfile(Primitive)).parents[1]
     for path in (package / "conventions.md", package.parents[1] / "docs" / "conventions.md"):
         if path.is_file():
@@ -224,7 +230,10 @@ def _convention_table() -> list[list[str]]:
 
 
 def conventions(name: str) -> list[list[str]]:
-    """The documented derivatives of an operator at corners: expression, point, first, second, why."""
+    """Return the documented derivatives of an operator at nondifferentiable points.
+
+    Each has an expression, a point, the first and the second derivative, and a reason.
+    """
     row = REGISTRY[name]
     pattern = rf"(?<![\w.]){re.escape(name.removeprefix('reduce_'))}\("
     if row.symbol is not None and row.taint != "passes":
@@ -234,13 +243,13 @@ def conventions(name: str) -> list[list[str]]:
 
 @functools.lru_cache(maxsize=1)
 def public_names() -> dict[str, list[str]]:
-    """The public functions, methods and classes that apply each row directly, by the row's name."""
+    """List the public functions, methods and classes that apply each operator."""
     names: dict[str, set[str]] = {row: set() for row in REGISTRY}
     for path, function in _public_functions():
         for row in _applied(function):
             names[row].add(path)
     for path, thing in _public_functions():
-        if isinstance(thing, type):  # a class of an operator, or a layer, is named after it
+        if isinstance(thing, type):  # the class form or the layer of an operator has its name in CamelCase
             row = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path.rpartition(".")[2]).lower()
             if row in names and path.startswith(("ops.", "nn.")):
                 names[row].add(path)
@@ -259,7 +268,10 @@ def _public_functions() -> Iterator[tuple[str, Any]]:
 
 
 def _applied(function: Any, depth: int = 3) -> set[str]:
-    """The rows that a function names in its code or closure; if none, those of its functions."""
+    """Find the operators that a function refers to in its code or closure.
+
+    If there are none, search the functions that it calls, up to ``depth`` levels.
+    """
     if isinstance(function, functools.partial):
         function = function.func
     function = inspect.unwrap(function) if callable(function) else function

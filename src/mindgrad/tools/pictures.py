@@ -1,4 +1,4 @@
-"""Pictures are files of a format that their ending says."""
+"""Check of the file names of images, whose suffix selects the format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ _SUFFIXES = (".svg", ".png", ".pdf")
 
 
 def check_picture(owner: str, path: str | os.PathLike[str]) -> None:
-    """Raises: ValueError: the name does not end in ``.svg``, ``.png`` or ``.pdf``."""
+    """Check the suffix of an image file.
+
+    Args:
+        owner (str): name of the public function, for the message.
+        path (str or PathLike): name of the file.
+
+    Raises:
+        ValueError: If the name does not end in ``.svg``, ``.png``, or ``.pdf``.
+    """
     if Path(path).suffix.lower() not in _SUFFIXES:
         raise ValueError(
             f"For '{owner}', the file should end in {', '.join(_SUFFIXES)}, but got {os.fspath(path)!r}."

@@ -1,4 +1,4 @@
-"""``profile`` measures the size of a function's program, and the time to trace, lower and compile it."""
+"""Size of a traced program, and the time to trace, lower and compile it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Profile:
     """The result of :func:`measure`.
 
     Attributes:
-        equations: the number of equations of the program, after simplification.
-        counts: how often each operator occurs.
-        build_seconds: from Python to the finished graph, derivatives included.
-        lower_seconds: from the graph to XLA's language; ``None`` if it was not asked for.
-        compile_seconds: from there to machine code; ``None`` if it was not asked for.
-        temporary_bytes: the memory that a call needs besides its arguments and results, as XLA plans it;
-            ``None`` if it was not asked for.
+        equations: number of equations of the program, after simplification.
+        counts: number of equations of each operator.
+        build_seconds: time to trace the function, including its derivatives.
+        lower_seconds: time to lower the graph to XLA's input language; ``None`` if not measured.
+        compile_seconds: time that XLA needs to compile the lowered program; ``None`` if not measured.
+        temporary_bytes: memory that XLA plans for a call besides arguments and results; ``None`` if not
+            measured.
     """
 
     equations: int
@@ -41,14 +41,14 @@ class Profile:
 
 
 class Compilation(NamedTuple):
-    """The compilation of a program by XLA, with what XLA says of it.
+    """The compilation of a program by XLA, and XLA's analysis of it.
 
     Attributes:
-        seconds: from the graph to machine code.
-        temporary_bytes: the memory that a call needs besides its arguments and results.
-        flops, bytes: arithmetic operations, and bytes read and written; ``None`` where XLA does not count.
-        collectives: for each kind of collective how often one run has it, and the bytes on each device
-            (``tools.collectives``).
+        seconds: time to lower and compile the graph.
+        temporary_bytes: memory of a call besides its arguments and results.
+        flops, bytes: arithmetic operations, and bytes read and written; ``None`` if XLA does not count them.
+        collectives: for each kind of collective, its number in one run and its bytes on each device, counted
+            by ``tools.collectives``.
     """
 
     seconds: float
@@ -59,12 +59,12 @@ class Compilation(NamedTuple):
 
 
 def compilation(graph: Graph, placement: Placement | None = None) -> Compilation:
-    """The compilation of ``graph``, for types like those of its inputs; nothing is run.
+    """Compile ``graph`` without running it, and measure the compilation.
 
     Args:
         graph (Graph): the program.
-        placement (Placement, optional): the devices that it is divided among; ``None``: one device, of each
-            process. Default: ``None``.
+        placement (Placement, optional): the devices among which the program is divided. ``None``: one device
+            of each process. Default: ``None``.
     """
     start = time.perf_counter()
     is_joint = placement is not None or communicates(graph)
@@ -85,14 +85,18 @@ def compilation(graph: Graph, placement: Placement | None = None) -> Compilation
 
 
 def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compile: bool = False) -> Profile:
-    """Build the program of ``function`` at the types of ``args`` and say how large it is.
+    """Trace ``function``, and measure the size of its program.
 
     Args:
         function (Callable): a function, Cell, or gradient function of tensors.
-        *args (Any): what it would be called with.
-        lower (bool, optional): whether to hand the program to XLA too, to measure it. Default: ``False``.
-        compile (bool, optional): whether XLA is to compile it, likewise. Nothing is kept or run.
+        *args (Any): its arguments. The program depends on their types only.
+        lower (bool, optional): whether to also lower the program for XLA, and measure the time.
             Default: ``False``.
+        compile (bool, optional): whether to also lower and compile the program, and measure the times. The
+            compiled program is neither stored nor run. Default: ``False``.
+
+    Returns:
+        Profile: the measurements.
 
     Raises:
         TypeError: If ``function`` is not a function or Cell.

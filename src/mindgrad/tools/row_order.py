@@ -1,11 +1,15 @@
-"""The order of a picture's rows follows values from line to line, and a function's lines in that of its text.
+"""The order of the rows in a figure of ``draw``.
 
-Each step takes one of the first rows that remain of each group: one that waits for no other, or only for rows
-that wait for it too (loops, functions that are called twice), of which the one where values enter goes first;
-of several one of the group before, then the one that the program has first. Rows of one group so stand in the
-order of their places, and together where values allow it.
+Rows follow the data flow, and the rows of one function or Cell (a group) follow its source. At each step, the
+first remaining row of each group is a candidate. The next row is the candidate with these properties, in this
+order of importance:
 
-Cost: rows³; a picture has some fifty rows.
+1. It waits for the fewest remaining rows. Rows that wait for each other do not count: they are in a loop.
+2. Values enter it: it uses no other row, or one of the rows before it is already placed.
+3. It belongs to the group of the previous row, so that the rows of a group stay together.
+4. It comes first in the program.
+
+The cost grows with the cube of the number of rows, which is usually below fifty.
 """
 
 from __future__ import annotations
@@ -17,13 +21,16 @@ __all__ = ["sorted_rows"]
 
 
 def sorted_rows(places: Sequence[Any], groups: Sequence[str], before: Sequence[set[int]]) -> list[int]:
-    """The numbers of rows in an order in which each stands behind those ``before`` it, where there is one.
+    """Sort rows so that each comes after the rows that it uses, if possible.
 
     Args:
-        places (list or tuple): for each row what compares with those of its group, ``None`` for one that
-            belongs to no group.
-        groups (list or tuple of str): for each row the function or Cell that it stands in.
-        before (list or tuple): for each row the numbers of those that it uses.
+        places (list or tuple): sort key of each row within its group. A row with ``None`` belongs to no group
+            and comes last.
+        groups (list or tuple of str): function or Cell of each row.
+        before (list or tuple): for each row, the set of the numbers of the rows that it uses.
+
+    Returns:
+        list of int: the numbers of the rows in the new order.
 
     >>> sorted_rows([7, 8, 1, 3], ["net", "net", "loss", "loss"], [{2}, {0}, set(), {1}])
     [2, 0, 1, 3]
@@ -48,7 +55,7 @@ def sorted_rows(places: Sequence[Any], groups: Sequence[str], before: Sequence[s
 
 
 def _above(n: int, before: Sequence[set[int]]) -> set[int]:
-    """The rows that a row waits for, directly or through others."""
+    """Return the rows that row ``n`` uses, directly or through other rows."""
     pending, above = list(before[n]), set[int]()
     while pending:
         m = pending.pop()

@@ -1,9 +1,9 @@
-"""Rules of a row as formulas: its tangent, and the cotangents of its operands.
+"""Derivative rules of an operator as formulas: its tangent, and its cotangents.
 
     dy = f(y, x1, x2, dx1, dx2)        cotangent of x1 = g(x1, x2, ct)
 
-A rule is called with variables, as a transform calls it, and the equations that it emits are written as
-expressions. A value that is used more than once has a line and a letter of its own.
+The rule is called with variables, as by a graph transformation, and the equations that it creates are written
+as expressions. A value that is used more than once gets a separate line with a letter as its name.
 """
 
 from __future__ import annotations
@@ -25,18 +25,21 @@ from mindgrad.rows.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: how tightly operators of Python bind
+#: precedence of Python's operators
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
-#: parameters that say nothing
+#: values of parameters that are not written
 _EMPTY: tuple[Any, ...] = ((), ((), ()))
-#: a longer expression is divided
+#: a longer subexpression, in characters, gets a separate line
 _LONGEST = 90
 
 
 def tangent_rule(row: Primitive) -> list[str]:
-    """The forward rule of ``row`` as lines, ``[]`` if there is none or it cannot be called by itself."""
+    """Write the forward rule of an operator as lines of formulas.
+
+    The list is empty if the operator has no such rule, or no sample arguments to call it with.
+    """
     if row.jvp is None:
         return []
     for types, parameters, out in _calls(row):
@@ -53,7 +56,10 @@ def tangent_rule(row: Primitive) -> list[str]:
 
 
 def cotangent_rule(row: Primitive) -> list[str]:
-    """The transposed rule of ``row`` as lines; ``[]`` where it is made of the rows of the tangent rule."""
+    """Write the reverse rule of an operator as lines of formulas.
+
+    The list is empty if reverse mode transposes the operators of the forward rule instead.
+    """
     for types, parameters, out in _calls(row):
         has_rule = row.transpose is not None or (row.pointwise and row.jvp is not None)
         if row.multiple or not out[0].dtype.is_inexact or not has_rule:
@@ -81,8 +87,8 @@ def cotangent_rule(row: Primitive) -> list[str]:
 def _pulled(
     row: Primitive, group: Sequence[int], xs: Sequence[Any], y: Any, ct: Any, parameters: dict[str, Any]
 ) -> Sequence[Any]:
-    """The cotangents of the operands in ``group``, ``None`` for the others."""
-    if row.transpose is None:  # pointwise: what a tangent is multiplied with, a cotangent is
+    """Compute the cotangents of the operands in ``group``, and ``None`` for others."""
+    if row.transpose is None:  # elementwise: the same factor multiplies tangent and cotangent
         assert row.jvp is not None
         slopes = [
             row.jvp(y, xs, [ct if i == k else None for i in range(len(xs))], **parameters) for k in group
@@ -97,7 +103,7 @@ def _pulled(
 
 
 def _calls(row: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], list[Any]]]:
-    """Operand types, parameters and result types of a sample call."""
+    """Yield operand types, parameters and result types of one sample call per dtype."""
     if row.samples is None:
         return
     for dtype in (float32, float64, complex64, int32):
@@ -107,7 +113,7 @@ def _calls(row: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], list[Any
             with suppress(TypeError, ValueError):
                 out = row.type_rule(*types, **parameters)
                 calls.append((types, parameters, list(out) if row.multiple else [out]))
-        if calls:  # the largest operands: a matrix of one element says little
+        if calls:  # the largest operands, because a matrix with one element hides most of the rule
             yield max(calls, key=lambda call: sum(math.prod(type.shape) for type in call[0]))
 
 
@@ -135,7 +141,13 @@ def _depth(equation: Equation, made: set[Any]) -> int:
 
 
 def expressions(graph: Graph, labels: Sequence[str], names: Mapping[Any, str]) -> list[str]:
-    """A straight program as lines ``label = expression``, with ``names`` for its inputs."""
+    """Write a program without control flow as lines ``label = expression``.
+
+    Args:
+        graph: the program.
+        labels: name of each output.
+        names: name of each input.
+    """
     uses = Counter(x for equation in graph.equations for x in equation.inputs)
     uses.update(graph.outputs)
     letters = (

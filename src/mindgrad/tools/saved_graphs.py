@@ -1,4 +1,4 @@
-"""Saved graphs: each program that is compiled while ``save_graphs`` is set, as text and as a picture."""
+"""The option ``save_graphs``: each compiled program as text and as a figure."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ _numbers = itertools.count()
 
 
 def save(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
-    """Write ``graph`` into the folder of the option ``save_graphs_path``, the current one by default.
+    """Write ``graph`` to the folder of the option ``save_graphs_path``.
 
-    The files are called ``000_name.txt`` and, where matplotlib is installed, ``000_name.svg``.
+    The default is the current folder. The files are ``000_name.txt`` and, if Matplotlib is installed,
+    ``000_name.svg``.
 
     Args:
-        name (str): the name of the compiled function.
+        name (str): name of the compiled function.
         graph (Graph): its program.
-        parameters (list or tuple): its Parameters, the last inputs.
+        parameters (list or tuple): its Parameters, which are the last inputs of the program.
     """
     folder = Path(options.get("save_graphs_path") or os.curdir)
     folder.mkdir(parents=True, exist_ok=True)

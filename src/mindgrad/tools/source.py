@@ -1,11 +1,10 @@
-"""``source`` writes a function, or its derivative, as a Python program that a person can read and run.
+"""``source``: export of a function or its derivative as readable Python source.
 
     source(f, x) = text,    exec(text);  f'(x) = f(x) up to rounding
 
-The function is traced as it is compiled, and its graph is written with NumPy, jax or MindSpore: with the
-user's names, the lines that the statements come from, and loops as loops.
-
-Cost: one trace, and a text of about one line for each operator. Limits: hooks are Python, and are refused.
+The function is traced as for compilation, and its graph is written as calls of NumPy, JAX or MindSpore. The
+source uses the names in the user's code, refers to its lines, and keeps its loops. It has about one line for
+each operator. Functions with hooks cannot be written, because hooks are arbitrary Python code.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _TARGETS: dict[str, Callable[[], Any]] = {
     "mindspore": MindsporeTarget,
 }
 
-#: what ``emit`` can be
+#: the values of ``emit``
 LANGUAGES = tuple(_TARGETS)
 
 

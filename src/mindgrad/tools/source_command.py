@@ -1,4 +1,4 @@
-"""The command ``mindgrad source`` writes a script's function, or its derivative, as a Python program."""
+"""The command ``mindgrad source``: export a function or derivative as Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit status: 0, or 1 if the program cannot be written.
 
     Raises:
-        SystemExit: If the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
     """
     parser = target_parser(
         "source", "Write a function or its derivative as readable, runnable Python source.", _EXAMPLE

@@ -1,4 +1,4 @@
-"""Terminal output of the commands: titles and tables, in color with rich, plain text in a pipe."""
+"""Output of the commands: titles and tables, in color on a terminal with `rich`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ try:
     import rich.markup
     import rich.padding
     import rich.table
-except ImportError:  # an optional extra
+except ImportError:  # an optional dependency
     rich = None  # type: ignore[assignment]
 
 __all__ = ["filled", "print_json", "print_lines", "print_table", "print_title"]
 
 _INDENT = "  "
-#: the colors of the states that a table shows in a column of its own
+#: the colors of the states of a check
 _STYLES = {"ok": "green", "problem": "bold red", "note": "yellow"}
 
 
 def print_json(value: Any) -> None:
-    """Print ``value`` as JSON, for programs."""
+    """Print ``value`` as JSON."""
     print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
 
 
 def print_title(text: str) -> None:
-    """Print a title above what follows."""
+    """Print a title, in bold on a terminal."""
     if _is_rich():
         rich.console.Console().print(f"[bold]{rich.markup.escape(text)}[/bold]", highlight=False)
     else:
@@ -38,13 +38,13 @@ def print_title(text: str) -> None:
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Print lines of code or formulas, indented, none of them wrapped."""
+    """Print indented lines of code or formulas without wrapping them."""
     for line in lines:
         print(_INDENT + line)
 
 
 def filled(words: Sequence[str]) -> list[str]:
-    """Lines of words that :func:`print_lines` shows: as wide as the terminal, at most 98 columns."""
+    """Join words to lines as wide as the terminal, and at most 98 columns wide."""
     width = min(98, shutil.get_terminal_size().columns if sys.stdout.isatty() else 98) - len(_INDENT)
     lines, line = [], ""
     for word in words:
@@ -56,9 +56,9 @@ def filled(words: Sequence[str]) -> list[str]:
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> None:
-    """Print rows in columns that begin below one another.
+    """Print rows in aligned columns.
 
-    In a pipe no line is wrapped, so that ``grep`` finds whole rows.
+    If the output is not a terminal, lines are not wrapped, so that ``grep`` finds whole rows.
     """
     if _is_rich():
         table = rich.table.Table(box=None, show_header=bool(header), header_style="dim", pad_edge=False)

@@ -1,4 +1,4 @@
-"""A traced program is a function's graph as it is compiled, with the names that its user gave things."""
+"""Trace of a function as for compilation, with names from the user's code."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ __all__ = ["TracedProgram", "traced_derivative"]
 
 
 class TracedProgram:
-    """The graph of a function for arguments, as it is compiled before XLA gets it.
+    """The graph of a function for given arguments, as XLA would receive it.
 
     Args:
         fn (Callable): a function, Cell, gradient function or compiled function.
-        args, kwargs: what it is called with.
-        with_floats (bool, optional): whether floats are inputs too, where their values decide nothing.
-            Default: ``False``.
+        args, kwargs: arguments of ``fn``.
+        with_floats (bool, optional): whether floats in the arguments are also inputs, unless a branch depends
+            on their values. Default: ``False``.
 
     Attributes:
-        graph: inputs are arguments, then Parameters; outputs new values of Parameters, results, then what the
-            function leaves in attributes and variables.
-        argument_paths: for each such argument its path: ``x``, ``batch['a'][0]``.
-        parameters, written: the Parameters that it reads, and those that it writes.
-        result_names: for each result a name, ``None`` where nothing is known.
-        order: the order of the derivative: 0 for a function that differentiates nothing.
-        name: that of the function, as an identifier.
-        title: its name, and where it is defined.
-        file: the file of the function that is differentiated.
-        arguments: the arguments with Tensors in them, by name, as arrays.
+        graph: the program. Its inputs are arguments, then Parameters. Its outputs are new values of
+            Parameters, then results, then values that the function stores in attributes and variables.
+        argument_paths: for each input from the arguments, its path, such as ``x`` or ``batch['a'][0]``.
+        parameters, written: the Parameters that the function reads, and the Parameters that it assigns.
+        result_names: for each result, its name, or ``None`` if it has none.
+        order: order of the derivative; 0 if ``fn`` is not a gradient function.
+        name: name of the function as an identifier.
+        title: name of the differentiated function and its location, for humans.
+        file: file of the differentiated function.
+        arguments: the arguments that contain inputs, by name, with arrays instead of Tensors.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class TracedProgram:
         self.result_names = _result_names(base, self.order, types, self.argument_paths, self.parameters)
 
     def structured(self, texts: Sequence[str]) -> str:
-        """The text of the result, with ``texts`` for its tensors and numbers."""
+        """Format the result as Python code, with ``texts`` for its tensors and numbers."""
         remaining = iter(texts)
         pairs = zip(self._kinds, self._trace.results, strict=True)
         shown = [next(remaining) if kind in (TENSOR, NUMBER) else repr(x) for kind, x in pairs]
@@ -92,13 +92,13 @@ def traced_derivative(
     rewrites: bool,
     with_floats: bool = False,
 ) -> TracedProgram:
-    """The program of a derivative of ``fn`` with respect to its first argument, of ``fn`` itself for order 0.
+    """Trace ``fn``, or its derivative with respect to the first argument.
 
     Args:
-        owner (str): the API that errors name.
-        fn, args, kwargs, with_floats: as :class:`TracedProgram` takes them.
-        order (int): the order of the derivative.
-        rewrites (bool): whether it is rewritten as the compiler does.
+        owner (str): name of the public function, for messages.
+        fn, args, kwargs, with_floats: arguments of :class:`TracedProgram`.
+        order (int): order of the derivative; 0 for ``fn`` itself.
+        rewrites (bool): whether to apply the compiler's rewrites.
 
     Raises:
         ValueError: If ``order`` is not an int, or negative.
@@ -112,7 +112,7 @@ def traced_derivative(
 
 
 def _arguments(where: Sequence[str], leaves: Sequence[Any], structure: Any) -> dict[str, Any]:
-    """The arguments with something in them that the program takes, by name, with arrays for Tensors."""
+    """Collect the arguments that contain inputs, and convert Tensors to arrays."""
     is_input = [_is_input(x) for x in leaves]
     args, kwargs = unflatten(
         structure, [_array(x) if f else x for x, f in zip(leaves, is_input, strict=True)]
@@ -128,13 +128,13 @@ def _arguments(where: Sequence[str], leaves: Sequence[Any], structure: Any) -> d
 
 
 def _traced(fn: Callable[..., Any], leaves: list[Any], structure: Any) -> tuple[Any, list[Any]]:
-    """The trace, with floats as data if their values decide nothing."""
+    """Trace ``fn`` with floats as inputs, or as constants if that fails."""
     if any(type(x) is float for x in leaves):
         data = [MutableFloat(x) if type(x) is float else x for x in leaves]
         try:
             return trace_of(fn, data, structure), data
         except Exception:
-            pass  # a value decides: it is a constant
+            pass  # for example, a branch depends on the value of a float
     return trace_of(fn, leaves, structure), leaves
 
 
@@ -152,7 +152,7 @@ def _array(leaf: Any) -> Any:
 
 
 def _differentiated(fn: Any) -> tuple[Any, int]:
-    """The function that nested transforms are made of, and the order of the derivative that they take."""
+    """Return the function that gradient functions differentiate, and their order."""
     order = 0
     while True:
         fn = uncompiled(fn)
@@ -171,7 +171,7 @@ def _own_name(fn: Any) -> str:
 def _result_names(
     base: Any, order: int, types: Sequence[Any], arguments: Sequence[str], parameters: Sequence[Any]
 ) -> list[str | None]:
-    """Names of the outputs of a derivative: ``du_dx``, ``d2u_dx2``, ``d_dense_weight``."""
+    """Name the outputs of a derivative: ``du_dx``, ``d2u_dx2``, ``d_dense_weight``."""
     names: list[str | None] = [None] * len(types)
     if order == 0:
         return names

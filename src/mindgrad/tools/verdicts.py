@@ -1,4 +1,4 @@
-"""Verdicts say whether derivatives agree with differences, within the rounding of both."""
+"""Verdicts on derivatives: whether they match finite differences up to rounding."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ import numpy as np
 
 __all__ = ["Slopes", "Verdicts"]
 
-#: a difference that is less certain than this part of the slope decides nothing
+#: if the uncertainty of a difference exceeds this fraction of the largest slope, the verdict is "unclear"
 _UNCERTAIN = 0.05
-#: rounding of a derivative, in units of the last place of result over argument
+#: allowed rounding error of a derivative, in units of machine epsilon times result over argument
 _FLOOR = 64.0
 _VERDICTS = ("ok", "corner", "unclear", "wrong")
 
 
 class Slopes(NamedTuple):
-    """Slopes by differences: matrices with one row per direction of the variable, and a column per result.
+    """Slopes by finite differences.
+
+    The attributes are matrices with one row per direction of the variable, and one column per element of the
+    result.
 
     Attributes:
-        difference, uncertainty: the slope, and the estimated error of it.
-        low, high: the one-sided slopes, the lower one first.
-        is_corner, is_edge, is_jump: where these differ, where the function is finite on one side only, and
-            where its values on the two sides do not meet.
+        difference, uncertainty: the slope, and its estimated error.
+        low, high: the smaller and the larger one-sided slope.
+        is_corner: whether the one-sided slopes differ.
+        is_edge: whether the function is finite on one side only.
+        is_jump: whether the values on the two sides do not approach each other.
     """
 
     difference: np.ndarray
@@ -39,15 +43,17 @@ class Verdicts:
 
     Args:
         derivative (numpy.ndarray): the derivatives.
-        slopes (Slopes): what they are compared with.
-        tolerance (float): the relative error that is allowed.
-        epsilon (float): the rounding of the derivatives' element type.
-        magnitude (numpy.ndarray): the size of the results, for a step of the variables' size.
+        slopes (Slopes): the differences, of the same shape.
+        tolerance (float): allowed error relative to the largest slope.
+        epsilon (float): machine epsilon of the dtype of the derivatives.
+        magnitude (numpy.ndarray): magnitude of the results divided by the magnitude of the variable, which
+            bounds the rounding error.
 
     Attributes:
-        error: the distance of derivative and difference.
-        verdict: the gravest verdict.
-        worst: the entry with the gravest verdict, and among those with the largest error for what is allowed.
+        error: distance between derivative and difference.
+        verdict: the most serious verdict.
+        worst: row and column of the entry with the most serious verdict. If there are several, the entry with
+            the largest ratio of error to allowed error.
     """
 
     def __init__(
