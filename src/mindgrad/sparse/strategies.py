@@ -132,8 +132,8 @@ class _Level:
         if is_full:
             if math.prod(shape) > costs().dense_entries:
                 raise ValueError(
-                    f"the matrix has {shape[0]} rows and {shape[1]} columns, and too many entries may be nonzero. "
-                    f"Compute its products with vectors instead: jvp, vjp, or hvp."
+                    f"the matrix has {shape[0]} rows and {shape[1]} columns, and too many entries may be "
+                    f"nonzero. Compute its products with vectors instead: jvp, vjp, or hvp."
                 )
             self.pattern = sparse.csr_array(np.ones(shape, bool))
         else:
