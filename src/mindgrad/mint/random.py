@@ -1,4 +1,4 @@
-"""Random functions of ``mint`` draw from a ``generator`` of their own or from the default one."""
+"""Random functions of ``mint``, with an optional ``generator``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection functions as in NumPy: ``np.where``, ``np.take`` and related functions."""
+"""Selection functions as in NumPy, such as ``np.where`` and ``np.take``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "setdiff1d", "take_along_axis", "unique", "unravel_index", "where",
 ]  # fmt: skip
 
-# --- chosen ---
+# --- selection ---
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -158,7 +158,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     return movement.broadcast_to(tensor(result, "piecewise", points.dtype), points.shape)
 
 
-# --- places ---
+# --- indices ---
 
 
 def _values(x: Any, operator: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Joining functions as in NumPy: ``np.concatenate``, ``np.split`` and related functions."""
+"""Joining functions as in NumPy, such as ``np.concatenate`` and ``np.split``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindgrad.ops.arguments import axis_in_range, sizes
 
 __all__ = ["append", "concatenate", "dsplit", "hsplit", "split", "tile", "vsplit"]
 
-# --- joined and cut ---
+# --- joining and splitting ---
 
 
 def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:

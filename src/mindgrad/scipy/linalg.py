@@ -201,8 +201,8 @@ def eigh(
         raise TypeError(f"For 'eigh', the matrix must have float32 or higher precision, but is {a.dtype}.")
     if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
         raise ValueError(
-            f"For 'eigh', the matrix must have shape (n, n), but its shape is {a.shape}. Use ops.eigh for a "
-            "batch of matrices."
+            f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}. "
+            "Use ops.eigh for a batch of matrices."
         )
     x = _symmetric(a, lower)
     if b is None:

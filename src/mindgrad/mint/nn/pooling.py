@@ -1,4 +1,4 @@
-"""Pooling, padding, columns and sizes of images: functions and Cells with PyTorch's arguments."""
+"""Pooling, padding, unfolding, and resizing of images with PyTorch's arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mindgrad.ops import functional
 from mindgrad.ops.in_place import IN_PLACE, in_place
 from mindgrad.ops.operations.base import anything, boolean, integer, integers
 
-_nn: Any = nn  # whose names a type checker does not follow
+_nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
 # --- functions -------------------------------------------------------------------------------------------
 
