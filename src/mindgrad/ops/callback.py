@@ -1,4 +1,4 @@
-"""Calls of Python functions on NumPy arrays from eager and compiled code: ``pure_callback``."""
+"""``pure_callback``: call a Python function on NumPy arrays from compiled code."""
 
 from __future__ import annotations
 
@@ -81,25 +81,25 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     return called("pure_callback", fn, result, args)
 
 
-#: marks the leaves of arguments that are tensors
+#: represents a tensor among the arguments
 _TENSOR = object()
 
 
 class _OnTrees:
-    """``fn`` as a function from the arrays of its arguments to the arrays of its results."""
+    """A function from the arrays in nested arguments to the arrays in nested results."""
 
     def __init__(self, fn: Any, leaves: Sequence[Any], structure: Any, results: Any, operator: str) -> None:
         self.fn = fn
         self.structure = structure
         self.operator = operator
         self.types, self.result_structure = flatten(results)
-        #: arguments that are not tensors
+        #: arguments that are not tensors, with ``_TENSOR`` for each tensor
         self.constants = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _OnTrees)
-            # a method is a new object whenever it is read
+            # Python creates a new object at each access to a method
             and (self.fn is other.fn or (type(self.fn) is MethodType and self.fn == other.fn))
             and self.structure == other.structure
             and self.result_structure == other.result_structure
@@ -119,7 +119,7 @@ class _OnTrees:
         except TypeError as error:
             at_call = error.__traceback__
             if args or (at_call is not None and at_call.tb_next is not None):
-                raise  # an error inside the function
+                raise  # the error occurred inside the function
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}' was called without arguments: {error}. "
                 f"The argument after 'fn' only declares shape and dtype of the result. Pass the arguments "
@@ -130,7 +130,7 @@ class _OnTrees:
         return [self._checked(*each) for each in pairs]
 
     def _pairs(self, declared: Any, returned: Any, path: str) -> Iterator[tuple[TensorType, Any, str]]:
-        """Each declared type with what ``fn`` returned for it, and the path to it."""
+        """Yield each declared type with the value that ``fn`` returned, and its path."""
         if isinstance(declared, TensorType):
             if isinstance(returned, (tuple, dict)):
                 raise TypeError(
@@ -166,11 +166,11 @@ class _OnTrees:
                 f"{result} has dtype {array.dtype}, which cannot be converted to its declared dtype "
                 f"{declared.dtype.identifier}."
             )
-        return np.array(array, dtype)  # a copy: fn may use its array again
+        return np.array(array, dtype)  # a copy, because ``fn`` may reuse its array
 
 
 def called(operator: str, fn: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
-    """The results of ``fn(*args)``, like ``result``, for the public name ``operator``."""
+    """Call ``fn(*args)`` from an operator, with results like ``result``."""
     if not callable(fn):
         raise TypeError(f"For '{operator}', 'fn' must be callable, but got {type(fn).__name__}.")
     declared, result_structure = flatten(result)
@@ -195,11 +195,11 @@ def _declared_type(operator: str, value: Any) -> TensorType:
 
 
 def type_of_result(operator: str, shape: Any, dtype: Any) -> TensorType:
-    """The type of a result that the user has declared."""
+    """Return the type of a result that the user has declared."""
     of_type(shape, (tuple, list), operator, "shape")
     return tensor_type(as_dtype(dtype), sizes(tuple(shape), operator, "shape", 0))
 
 
 def name_of(fn: Any) -> str:
-    """The name of a function, for errors."""
+    """Return the name of a function for error messages."""
     return getattr(fn, "__name__", type(fn).__name__)
