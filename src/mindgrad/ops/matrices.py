@@ -1,4 +1,4 @@
-"""Diagonals, triangles and one-hot encodings build and read matrices."""
+"""Diagonals, triangles, and one-hot encodings of matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
-    """The places (i + shift, i + shift) of ``count`` elements on a diagonal."""
+    """Return the row and column indices of ``count`` elements of a diagonal."""
     steps = np.arange(count, dtype=np.int32)
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
 
