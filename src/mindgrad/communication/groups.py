@@ -109,8 +109,8 @@ def create(group: str, rank_ids: Any) -> None:
         raise ValueError(f"For 'create_group', there is {there}, but got {list(ranks)}.")
     if group in WORLD_GROUPS or _groups.get(group, ranks) != ranks:
         raise ValueError(
-            f"For 'create_group', there is a group {group!r} already, with the ranks "
-            f"{list(members(group, 'create_group'))}; destroy_group({group!r}) removes one that was made."
+            f"For 'create_group', the group {group!r} already exists, with the ranks "
+            f"{list(members(group, 'create_group'))}. To replace it, call destroy_group({group!r}) first."
         )
     _groups[group] = ranks
 
@@ -124,5 +124,5 @@ def destroy(group: str) -> None:
     """
     members(group, "destroy_group")
     if group in WORLD_GROUPS:
-        raise ValueError(f"For 'destroy_group', the group of all processes, {group!r}, stays.")
+        raise ValueError(f"For 'destroy_group', the group of all processes, {group!r}, cannot be deleted.")
     _groups.pop(group, None)

@@ -75,8 +75,8 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
         count = values.shape[axis_in_range(axis, values.ndim, "split")]
         if indices_or_sections < 1 or count % indices_or_sections:
             raise ValueError(
-                f"For 'split', the {count} elements along axis {axis} cannot be cut into "
-                f"{indices_or_sections} parts of one size; use array_split."
+                f"For 'split', the {count} elements along axis {axis} cannot be divided into "
+                f"{indices_or_sections} equal parts. Use array_split."
             )
     return tuple(joining.tensor_split(values, indices_or_sections, axis))
 

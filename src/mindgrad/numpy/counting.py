@@ -57,8 +57,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
         values = known(places)
         if values is None:
             raise RuntimeError(
-                "For 'bincount', the number of counts depends on values that are not known at compile time; "
-                "give 'length'."
+                "For 'bincount', the number of counts depends on values that are not known at compile time. "
+                "Pass 'length'."
             )
         length = max(int(values.max(initial=-1)) + 1, minlength)
     one = creation.ones(places.shape, "int32") if weights is None else tensor(weights, "bincount")

@@ -71,7 +71,7 @@ def pad(
     widths = _pairs(pad_width, "pad_width", x.ndim)
     if callable(mode) or reflect_type != "even":
         raise NotImplementedError(
-            "For 'pad', neither a function as 'mode' nor the 'reflect_type' 'odd' is supported; concatenate "
+            "For 'pad', neither a function as 'mode' nor the 'reflect_type' 'odd' is supported. Concatenate "
             "the margins with np.concatenate."
         )
     if mode not in _MODES:

@@ -76,7 +76,7 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     if vmap_method != "sequential":
         raise ValueError(
             f"For 'pure_callback', vmap_method={vmap_method!r} is not supported: mindgrad calls 'fn' once "
-            f"for each element of a batch. Pass vmap_method='sequential', or leave it out."
+            f"for each element of a batch. Pass vmap_method='sequential', or omit it."
         )
     return called("pure_callback", fn, result, args)
 

@@ -155,8 +155,8 @@ class MultitypeFuncGraph:
         for kind in kinds:
             if kind not in _KINDS:
                 raise ValueError(
-                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}; use one "
-                    f"of {', '.join(_KINDS)}."
+                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}. Use "
+                    f"one of {', '.join(_KINDS)}."
                 )
 
         def registered(body: Callable[..., Any]) -> Callable[..., Any]:

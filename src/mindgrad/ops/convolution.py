@@ -232,8 +232,8 @@ def input_of_convolution(
     """
     if w.ndim != y.ndim or w.shape[0] != y.shape[1] or w.shape[0] % groups:
         raise ValueError(
-            f"For '{operator}', the 'weight' must have as many entries in front as the input has channels, "
-            f"a multiple of 'groups', but the shapes are {w.shape} and {y.shape} and 'groups' is {groups}."
+            f"For '{operator}', the first size of the 'weight' must be the number of channels of the input "
+            f"and a multiple of 'groups', but the shapes are {w.shape} and {y.shape}; 'groups' is {groups}."
         )
     axes = tuple(range(2, w.ndim))
     outputs, channels, *kernel = w.shape

@@ -192,7 +192,7 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
         )
     if new.dtype.rank > x.dtype.rank:
         raise TypeError(
-            f"For '{name}', the result is of type {new.dtype}, which a tensor of type {x.dtype} cannot hold; "
+            f"For '{name}', the result is of type {new.dtype}, which a tensor of type {x.dtype} cannot hold. "
             f"{instead}."
         )
     new = cast(new, x.dtype)

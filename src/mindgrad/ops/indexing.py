@@ -137,7 +137,7 @@ def embedding(
     """
     if max_norm is not None or scale_grad_by_freq:
         raise ValueError(
-            "For 'Embedding', 'max_norm' and 'scale_grad_by_freq' are not supported; scale the table or the "
+            "For 'Embedding', 'max_norm' and 'scale_grad_by_freq' are not supported. Scale the table or the "
             "gradient in the training step."
         )
     places, table = operand(input, "Embedding"), operand(weight, "Embedding")

@@ -270,7 +270,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
         if x.shape[dim] != 1:
             raise ValueError(
                 f"For 'Squeeze', the axis {dim} of the input of shape {x.shape} has size "
-                f"{x.shape[dim]}; only an axis of size 1 can be left out."
+                f"{x.shape[dim]}. Only an axis of size 1 can be removed."
             )
     return reshaped(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 

@@ -250,9 +250,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     """
     index = operand(indices, "OneHot")
     if index.dtype.kind not in ("int", "uint"):
-        raise TypeError(
-            f"For 'OneHot', the 'indices' must be made of integers, but their type is {index.dtype}."
-        )
+        raise TypeError(f"For 'OneHot', the 'indices' must be integers, but their type is {index.dtype}.")
     count = whole_number(depth, "OneHot", "depth", least=0)
     dim = axis_in_range(axis, index.ndim + 1, "OneHot")
     on, off = operand(on_value, "OneHot"), operand(off_value, "OneHot")
