@@ -162,12 +162,12 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
 
 
 def _values(x: Any, operator: str) -> np.ndarray:
-    """The values, on which the shape of the result depends."""
+    """Return known values of ``x``, which determine the shape of the result."""
     values = known(tensor(x, operator))
     if values is None:
         raise RuntimeError(
             f"For '{operator}', the shape of the result depends on values that are not known at compile "
-            "time; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            "time. Run the function in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
     return values
 

@@ -73,11 +73,11 @@ class AvgPool2d(_nn.Cell):
 def _convolution(
     padding: Any, bias: bool, groups: int, padding_mode: str, dtype: Any, owner: str
 ) -> dict[str, Any]:
-    """The arguments of the Cells of ``nn``."""
+    """Return the keyword arguments for a convolution of ``nn``."""
     if padding_mode != "zeros":
         raise ValueError(
             f"For '{owner}', the 'padding_mode' must be 'zeros', but got {padding_mode!r}. Put a padding "
-            f"Cell (mint.nn.ReflectionPad2d) in front."
+            f"Cell, such as mint.nn.ReflectionPad2d, before the convolution."
         )
     named = isinstance(padding, str)
     return {
@@ -90,12 +90,12 @@ def _convolution(
 
 
 def _paired(padding: Any) -> Any:
-    """A padding for each axis as one for each side."""
+    """Convert one padding for each axis to one for each side of each axis."""
     return tuple(p for p in padding for _ in (0, 1)) if isinstance(padding, (tuple, list)) else padding
 
 
 class _Convolution:
-    """The constructor of convolutions along one axis, two or three."""
+    """Constructor of convolutions over one, two, or three axes."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -285,7 +285,7 @@ class Embedding(_nn.Cell):
         self.weight = _renamed(like.embedding_table, "weight")
 
     def construct(self, input: Any) -> Tensor:
-        """The rows at the numbers of the input."""
+        """Return the rows with the indices in the input."""
         return functional.embedding(input, self.weight, self.padding_idx)
 
     def extend_repr(self) -> str:
@@ -316,7 +316,7 @@ class Dropout(_nn.Dropout):
         self.inplace = inplace
 
     def construct(self, x: Any) -> Any:
-        """The result; with ``inplace``, ``x`` itself, which stands for it."""
+        """Return the result; with ``inplace``, store it in ``x`` and return ``x``."""
         return replaced(x, "Dropout", super().construct) if self.inplace else super().construct(x)
 
 
@@ -337,7 +337,7 @@ class ELU(_nn.ELU):
         self.inplace = inplace
 
     def construct(self, x: Any) -> Any:
-        """The result; with ``inplace``, ``x`` itself, which stands for it."""
+        """Return the result; with ``inplace``, store it in ``x`` and return ``x``."""
         return replaced(x, "ELU", super().construct) if self.inplace else super().construct(x)
 
 
@@ -382,7 +382,7 @@ class PReLU(_nn.Cell):
             self.weight.set_dtype(dtype)
 
     def construct(self, input: Any) -> Tensor:
-        """The input, its negative elements times the weight."""
+        """Multiply negative elements of the input by the weight."""
         return functional.prelu(input, self.weight)
 
 
