@@ -139,7 +139,7 @@ class Board:
         raise RuntimeError(f"{_named(missing)} not come to {key!r} within {timeout:g} s.")
 
     def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
-        """Record that a process has ended; only a failure replaces an earlier report."""
+        """Record that a process has ended; only a failure replaces an earlier end."""
         with self._changed:
             if rank in self._ended and not (kind == FAILED and self._ended[rank].kind == FINISHED):
                 return

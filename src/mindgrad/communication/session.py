@@ -38,9 +38,9 @@ from mindgrad.communication.store import Store, StoreServer
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
 
-#: after another process has ended, a wait in a collective of more seconds than this is an error
+#: maximum seconds that this process waits in a collective after another process has ended
 STUCK_SECONDS = 5.0
-#: after another process has failed, this process has so much time in seconds to end by itself
+#: seconds that this process has to end by itself after another process has failed
 END_SECONDS = 5.0
 #: after another process has ended, seconds between checks for a collective that waits
 _LOOK = 0.5

@@ -40,11 +40,11 @@ _ALL = 2147483647
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
 #: for each unsupported argument, the reason and an alternative
 _REFUSED = {
-    "drop_mask": "is a mask of bits of another device: leave it out, 'keep_prob' drops shares",
-    "padding_mask": "is not implemented in MindSpore either: leave it out",
-    "prefix": "belongs to compressed masks: give a whole 'attn_mask' and sparse_mode=0",
-    "actual_seq_qlen": "belongs to the layout 'TND': give a padded batch and an 'attn_mask'",
-    "actual_seq_kvlen": "belongs to the layout 'TND': give a padded batch and an 'attn_mask'",
+    "drop_mask": "is a bit mask for another device. Omit it: 'keep_prob' drops weights",
+    "padding_mask": "is not implemented in MindSpore either. Omit it",
+    "prefix": "belongs to compressed masks. Pass a whole 'attn_mask' and sparse_mode=0",
+    "actual_seq_qlen": "belongs to the layout 'TND'. Pass a padded batch and an 'attn_mask'",
+    "actual_seq_kvlen": "belongs to the layout 'TND'. Pass a padded batch and an 'attn_mask'",
 }
 
 

@@ -28,19 +28,19 @@ __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: str = "sequential") -> Any:
     """Call a Python function on NumPy arrays, in eager and in compiled code.
 
-    Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. ``fn`` runs whenever
-    the program runs, in Python, while the rest of the program stays compiled.
+    Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. A compiled function
+    calls ``fn`` in Python on every run; the rest of the function stays compiled.
 
     Args:
         fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the
             tensors. It returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on
-            the arguments only. A compiled program may call it more than once, in any order.
+            the arguments only. A compiled function may call it more than once, in any order.
         result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that
             has ``shape`` and ``dtype``; only these two are read. For several results, a tuple, list, or
             dict of them.
         *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become
             NumPy arrays, which ``fn`` may change; everything else is passed as it is.
-        vmap_method (str): ``"sequential"``: under ``vmap``, ``fn`` is called once for each
+        vmap_method (str): must be ``"sequential"``: under ``vmap``, ``fn`` is called once for each
             element of the batch, in order. The other values that JAX has are not supported. Default:
             ``"sequential"``.
 
@@ -49,15 +49,17 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
         NumPy calls the conversion ``same_kind``, such as ``float64`` to ``float32``.
 
     Raises:
-        TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns another
-            structure or a dtype that cannot be converted, or the call is differentiated.
-        ValueError: If ``fn`` returns an array of another shape, or ``vmap_method`` is not ``"sequential"``.
+        TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns a
+            different structure or a dtype that cannot be converted, or the call is differentiated.
+        ValueError: If ``fn`` returns an array of a different shape, or ``vmap_method`` is not
+            ``"sequential"``.
 
-    An error that ``fn`` raises is raised unchanged, in compiled code after the program has stopped.
+    An error that ``fn`` raises is raised unchanged. In compiled code, it is raised after the compiled
+    function has stopped.
 
     The derivative of ``fn`` is unknown, so that differentiating the call raises an error. Call it inside a
     Cell with a method ``bprop``, inside a function with ``custom_vjp``, or use :class:`mindgrad.ops.Custom`.
-    Programs that have a callback are not kept in the cache on disk.
+    Compiled functions with a callback are not stored in the cache on disk.
 
     >>> import math
     >>> import numpy as np

@@ -82,7 +82,9 @@ def _nll(
     axis = _class_axis(operator, x)
     classes = x.shape[axis]
     if t.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
+        raise TypeError(
+            f"For '{operator}', the target must contain integer classes, but its dtype is {t.dtype}."
+        )
     if t.shape != _without(x.shape, axis):
         raise ValueError(
             f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, which is the "
@@ -212,7 +214,7 @@ def cross_entropy(
     if t.shape != x.shape:
         raise ValueError(
             f"For '{operator}', a target of probabilities must have the shape of the input, {x.shape}, but "
-            f"its shape is {t.shape}; a target of classes must hold integers."
+            f"its shape is {t.shape}. A target of classes must contain integers."
         )
     p = cast(t, x.dtype)
     if smoothing:
@@ -370,7 +372,9 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     operator = "MultiLabelMarginLoss"
     x, t = real_operand(input, operator), operand(target, operator)
     if t.dtype.kind != "int":
-        raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
+        raise TypeError(
+            f"For '{operator}', the target must contain integer classes, but its dtype is {t.dtype}."
+        )
     if x.shape != t.shape or x.ndim not in (1, 2):
         raise ValueError(
             f"For '{operator}', input and target must both have the shape (n, c) or (c,), but the shapes "

@@ -123,11 +123,11 @@ def from_dlpack(array: Any) -> Tensor:
     kind = type(array)
     if not (hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")):
         hint = (
-            "give the array itself, not its capsule" if kind.__name__ == "PyCapsule" else "use Tensor(data)"
+            "Pass the array itself, not its capsule" if kind.__name__ == "PyCapsule" else "Use Tensor(data)"
         )
         raise TypeError(
             f"For 'from_dlpack', the input must be an array with '__dlpack__' and '__dlpack_device__', but "
-            f"got {kind.__name__}; {hint}."
+            f"got {kind.__name__}. {hint}."
         )
     device = tuple(array.__dlpack_device__())
     if device[0] == CPU:

@@ -132,8 +132,7 @@ def _estimator(
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) <= position or not isinstance(args[position], Tensor):
                 raise TypeError(
-                    f"For '{owner}', argument {position} must be a Tensor whose rows are points, given by "
-                    f"position."
+                    f"For '{owner}', argument {position} must be a Tensor of samples, passed by position."
                 )
             return exact(
                 *args, _directions(owner, args[position], samples, distribution, seeds, per_row), **kwargs

@@ -187,7 +187,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "seed2": ("int", "second seed of this operator"),
     "send_count_matrix": (
         "list of int",
-        "numbers of elements that each process sends to each other one, row by row",
+        "numbers of elements that process i sends to process j, at index ``i * size + j``",
     ),
     "send_numel_list": ("list of int", "numbers of elements to send to each process"),
     "sequence_length": ("Tensor", "number of time steps of each sequence"),

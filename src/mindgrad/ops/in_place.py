@@ -131,7 +131,7 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
     "floor_": (rounding.floor, "x rounded down"),
     "floor_divide_": (arithmetic.floor_divide, "x / other rounded down"),
     "index_add_": (tensor_members.index_add, "x with parts added: :meth:`index_add`"),
-    "index_fill_": (scattering.index_fill, "a number at places of an axis: :meth:`index_fill`"),
+    "index_fill_": (scattering.index_fill, "a number at indices of an axis: :meth:`index_fill`"),
     "log_": (math.log, "log x"),
     "masked_fill_": (indexing.masked_fill, "a number where a mask is true"),
     "masked_scatter_": (

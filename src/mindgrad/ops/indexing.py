@@ -189,8 +189,8 @@ def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
     count = indices.shape[-1] if indices.shape else 0
     if not 0 < count <= x.ndim:
         raise ValueError(
-            f"For '{operator}', the last axis of the 'indices' must hold 1 to {x.ndim} places, one per "
-            f"axis of the input of shape {x.shape}, but the indices have the shape {indices.shape}."
+            f"For '{operator}', the last axis of the 'indices' must have 1 to {x.ndim} elements, one "
+            f"per axis of the input of shape {x.shape}, but the indices have the shape {indices.shape}."
         )
     return tuple(range(count))
 

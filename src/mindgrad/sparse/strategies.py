@@ -87,7 +87,7 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # coloring the columns of all parts together is slowest, and rarely needs fewer colors than the widest row
+    # coloring columns one by one takes longest, and rarely needs fewer colors than the widest row has entries
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []

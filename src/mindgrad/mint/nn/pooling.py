@@ -88,7 +88,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         input (Tensor): tensor of shape (n, channels, h, w) or (channels, h, w).
         p (float): probability that a channel is dropped.
         training (bool): whether to drop channels; otherwise the input is returned.
-        inplace (bool): whether to write the result into ``input``.
+        inplace (bool): accepted for compatibility and ignored; ``input`` does not change.
 
     Returns:
         Tensor of the shape of ``input``.
