@@ -137,7 +137,7 @@ class _OnTrees:
             if isinstance(returned, (tuple, dict)):
                 raise TypeError(
                     f"For '{self.operator}', '{name_of(self.fn)}'{path} must return one array, as 'result' "
-                    f"says, but it returned a {type(returned).__name__} of {len(returned)}."
+                    f"declares, but it returned a {type(returned).__name__} of {len(returned)}."
                 )
             yield declared, returned, path
             return
@@ -149,7 +149,7 @@ class _OnTrees:
             shown = f"{type(returned).__name__} of {len(returned)}" if hasattr(returned, "__len__") else "one"
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}'{path} must return {expected}, as 'result' "
-                f"says, but it returned a {shown}."
+                f"declares, but it returned a {shown}."
             )
         for key in keys:
             yield from self._pairs(declared[key], returned[key], f"{path}[{key!r}]")

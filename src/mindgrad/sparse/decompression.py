@@ -2,8 +2,9 @@
 
     data[e] = Σ_{(r, z) ↦ e} T[color(z), r]
 
-T is the result for all color seeds. For cotangents, the formula has ``T[color(r), z]``; see
-``sparse.strategies``. If several elements of z are copies of one element of x, the entry is a sum.
+e is the entry in row r and column z of the matrix. T[k] is the product of the matrix with the seed of color
+k. For cotangents, the formula has ``T[color(r), z]``; see ``sparse.strategies``. If several elements of z are
+copies of one element of x, the entry is a sum.
 """
 
 from __future__ import annotations
