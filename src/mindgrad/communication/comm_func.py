@@ -367,7 +367,7 @@ class P2POp:
         peer (int): rank of the other process.
         group (str, optional): group of processes. Default: all processes.
         tag (int, optional): accepted for compatibility. Default: ``0``.
-        recv_dtype (mindspore.dtype, optional): dtype to receive, if ``tensor`` is a shape. Default:
+        recv_dtype (mindgrad.dtype, optional): dtype to receive, if ``tensor`` is a shape. Default:
             ``float32``.
 
     Raises:

@@ -429,7 +429,7 @@ def received(
 
     Args:
         shape (tuple of int): shape of the tensor.
-        dtype (mindspore.dtype): dtype of the tensor.
+        dtype (mindgrad.dtype): dtype of the tensor.
         process (int): rank of the sender, among all processes.
         group (str, optional): group of processes. By default all processes.
         before (Tensor, optional): tensor that exists before the message arrives. If its inputs are
