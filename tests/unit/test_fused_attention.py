@@ -101,7 +101,7 @@ def test_shares_are_dropped():
         ({"prefix": [1]}, "'prefix' belongs to compressed masks"),
         ({"drop_mask": Tensor([1])}, "'keep_prob' drops"),
         ({"head_num": 3}, "must be divided among 3 heads"),
-        ({"head_num": 8}, "queries of 8 heads, keys and values must fit"),
+        ({"head_num": 8}, "keys and values do not match queries with 8 heads"),
     ],
 )
 def test_what_does_not_fit_is_said(arguments, text):

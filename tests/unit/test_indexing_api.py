@@ -415,9 +415,9 @@ V = Tensor([1.0, 2.0, 3.0])
 MISTAKES = [
     (lambda: ops.gather(X, Tensor([3]), 0), IndexError, "'Gather'.*index 3 is out of bounds for axis 0"),
     (lambda: ops.gather(X, Tensor([0]), 2), ValueError, r"in range \[-2, 2\)"),
-    (lambda: ops.gather(X, V, 0), TypeError, "made of integers"),
+    (lambda: ops.gather(X, V, 0), TypeError, "consist of integers"),
     (lambda: ops.gather(X, Tensor(I), 1, 1), ValueError, "'batch_dims'"),
-    (lambda: ops.gather_nd(X, Tensor([[0, 1, 2]])), ValueError, "1 to 2 places"),
+    (lambda: ops.gather_nd(X, Tensor([[0, 1, 2]])), ValueError, "1 to 2 elements"),
     (lambda: ops.gather_nd(X, Tensor([[3, 0]])), IndexError, "'GatherNd'"),
     (lambda: ops.gather_nd(X, Tensor([[-1, 0]])), IndexError, r"in range \[0, 3\)"),
     (lambda: ops.gather_nd(X, Tensor(1)), ValueError, "'GatherNd'"),

@@ -130,7 +130,7 @@ def test_cells_of_eigenvalues_and_factors():
     assert_close(EigNet(bv=False)(Tensor(general)), values, kind="ill-conditioned")
     assert_close(Cholesky(lower=True)(Tensor(a)), np.linalg.cholesky(a), kind="ill-conditioned")
     assert_close(Cholesky()(Tensor(a)), np.linalg.cholesky(a).T, kind="ill-conditioned")
-    with pytest.raises(NotImplementedError, match="leave 'clean' out"):
+    with pytest.raises(NotImplementedError, match="Omit 'clean'"):
         Cholesky(clean=False)(Tensor(a))
 
 

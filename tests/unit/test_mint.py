@@ -144,7 +144,7 @@ def test_compiled():
 
 
 def test_errors_name_what_is_wrong():
-    with pytest.raises(TypeError, match="give \\(high, size\\) or \\(low, high, size\\)"):
+    with pytest.raises(TypeError, match="pass \\(high, size\\) or \\(low, high, size\\)"):
         mint.randint(3)
     with pytest.raises(ValueError, match="'padding_mode' must be 'zeros', but got 'reflect'"):
         mint.nn.Conv2d(1, 1, 3, padding_mode="reflect")

@@ -351,7 +351,7 @@ ERRORS = [
     (lambda x, c, e: ops.max(e, 0), ValueError, r"'Max'.*must not be empty.*\(0, 3\)"),
     (lambda x, c, e: ops.argmin(e), ValueError, r"'Argmin'.*must not be empty"),
     (lambda x, c, e: ops.max(x, (0, 1)), TypeError, r"'Max'.*'axis' must be an int, but got tuple"),
-    (lambda x, c, e: ops.amax(x, where=ops.greater(x, 0)), ValueError, r"'Amax'.*'where' needs 'initial'"),
+    (lambda x, c, e: ops.amax(x, where=ops.greater(x, 0)), ValueError, r"'Amax'.*'where' requires 'initial'"),
     (lambda x, c, e: ops.amax(x, initial="0"), TypeError, r"'Amax'.*'initial' must be a number"),
     (lambda x, c, e: ops.var(c), TypeError, r"'Var'.*Complex"),
     (lambda x, c, e: ops.std(x, ddof=0.5), TypeError, r"'Std'.*'ddof' must be an int"),

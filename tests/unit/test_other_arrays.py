@@ -112,9 +112,9 @@ def test_a_derivative_is_never_cut_off_by_dlpack(around):
 @pytest.mark.parametrize(
     ("data", "kind", "text"),
     [
-        ([1, 2], TypeError, "'__dlpack__' and '__dlpack_device__', but got list; use Tensor"),
-        (np.ones(2).__dlpack__(), TypeError, "give the array itself, not its capsule"),
-        (Refused(X, (2, 0)), BufferError, r"on CUDA:0 cannot be read here: .*host memory"),
+        ([1, 2], TypeError, "'__dlpack__' and '__dlpack_device__', but got list. Use Tensor"),
+        (np.ones(2).__dlpack__(), TypeError, "Pass the array itself, not its capsule"),
+        (Refused(X, (2, 0)), BufferError, r"on CUDA:0 cannot be read by mindgrad: .*host memory"),
         (np.array(["a"]), TypeError, "which a Tensor cannot hold"),
     ],
 )

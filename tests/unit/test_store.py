@@ -224,7 +224,7 @@ def test_groups_have_members_in_order_and_errors_say_what_is_wrong(world):
             r"rank 1 is not in the group 'others'.*\[0, 2\]",
         ),
         (lambda: members("none", "get_rank"), ValueError, r"no group 'none'.*'odd', 'others'"),
-        (lambda: create("odd", [0]), ValueError, r"'odd' already, with the ranks \[3, 1\]"),
+        (lambda: create("odd", [0]), ValueError, r"'odd' already exists, with the ranks \[3, 1\]"),
         (lambda: create("new", [0, 4]), ValueError, r"processes 0 to 3, but got \[0, 4\]"),
         (lambda: create("new", [0, 0]), ValueError, "different ranks"),
         (lambda: create("new", []), ValueError, "one or more"),
@@ -232,7 +232,7 @@ def test_groups_have_members_in_order_and_errors_say_what_is_wrong(world):
         (lambda: create("new", [True]), TypeError, "list of integers"),
         (lambda: create(3, [0]), TypeError, "string"),
         (lambda: destroy("none"), ValueError, "no group 'none'"),
-        (lambda: destroy("nccl_world_group"), ValueError, "stays"),
+        (lambda: destroy("nccl_world_group"), ValueError, "cannot be deleted"),
     ]:
         with pytest.raises(error, match=text):
             call()

@@ -489,7 +489,7 @@ def test_methods_in_place(name, args, expected):
 
 def test_methods_in_place_keep_shape_and_type():
     x = Tensor([1, 2])
-    with pytest.raises(TypeError, match=r"'div_', the result is of type Float32.* write x = x.div\("):
+    with pytest.raises(TypeError, match=r"'div_', the result is of type Float32.* Write x = x.div\("):
         x.div_(Tensor([2.0, 2.0]))
     with pytest.raises(ValueError, match=r"'add_', the result must have the shape \(2,\)"):
         x.add_(Tensor([[1], [2]]))

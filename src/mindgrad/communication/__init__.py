@@ -1,4 +1,4 @@
-"""Communication between processes has one process to serve: programs made for several run as one of them."""
+"""Communication between processes: ``init``, ranks, and groups, as in MindSpore."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.communication import management

@@ -1,12 +1,13 @@
-"""Agreement on programs: ranks compare what their programs send before they wait for each other.
+"""Check that all ranks run functions with the same collectives.
 
-A collective that one rank calls and another does not is a wait without end. So before a program with
-collectives first runs, the ranks of each of its groups exchange the list of the collectives over that
-group, in order; of a program that XLA divides among the devices of all, the types of its inputs. Where the
-lists differ every rank raises an error that names the first difference. A list that the group has agreed
-upon once is not exchanged again, so that ranks may compile a program anew, for a shorter batch say, while
-others run the one that they have. That the ranks call their programs in one order is another matter
-(``communication.call_order``).
+A collective that only some ranks call never ends. Therefore, before a compiled function with collectives runs
+for the first time, the ranks of each of its groups exchange the ordered list of their collectives over that
+group. If XLA partitions the function over the devices of all ranks, they exchange the input types and
+operators instead. If the lists differ, every rank raises an error that names the first difference.
+
+A group does not exchange a list again after it has agreed upon it. A rank may therefore compile a function
+again, for example for a shorter batch, while other ranks run a version that they already have. This module
+does not check that ranks call their functions in the same order; ``communication.call_order`` does.
 """
 
 from __future__ import annotations
@@ -22,17 +23,20 @@ from mindgrad.ir.graph import Equation, Graph, all_equations
 
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 
-#: seconds that a rank waits until the others have come to the same program
+#: maximum time in seconds that a rank waits until the other ranks want to run the same function
 AGREEMENT_SECONDS = 300.0
 
-#: a collective in words, and the line that it belongs to
+#: description of a collective or operator, and the source line that called it
 Described = tuple[str, str]
-#: the beginning of the description of a program that XLA divides
+#: start of the description of a function that XLA partitions over devices
 _DIVIDED = "a divided program of"
 
 
 class Agreement:
-    """Comparison of this rank's programs with those of the others, and the lists that they agreed upon.
+    """Comparison of the collectives of this rank with the collectives of other ranks.
+
+    Lists that a group has agreed upon are stored, and are not compared again.
+
 
     Args:
         store (Store): the store of the job.
@@ -45,19 +49,19 @@ class Agreement:
         self._agreed: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
 
     def __call__(self, graph: Graph) -> None:
-        """Compare a program with those of the other ranks.
+        """Compare the collectives of a graph on all ranks of their groups.
 
         Raises:
-            RuntimeError: If the collectives are not the same, or a rank did not come, or has ended.
+            RuntimeError: If the collectives differ, or if another rank did not arrive in time or has ended.
         """
         by_group = self._by_group(graph)
         for ranks in sorted(
             by_group, key=_members
-        ):  # in one order on all ranks: nobody waits for two at a time
+        ):  # all ranks use the same order, so that no two ranks wait for each other in different groups
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:
-        """A function that notes a call of a program, which was compared before."""
+        """Return a function that records a call of ``graph``, which was compared before."""
         programs = [
             (ranks, number_of([text for text, _ in described]), _named(described))
             for ranks, described in self._by_group(graph).items()
@@ -88,7 +92,7 @@ class Agreement:
             if ORDER not in told:
                 told += f" {ORDER}."
             raise RuntimeError(
-                f"rank {self._store.rank} has {_named(described)}, to which the others have none: {told}"
+                f"rank {self._store.rank} is about to run {_named(described)}, but the others are not: {told}"
             ) from None
         orders, lists = zip(*[json.loads(part) for part in parts], strict=True)
         for rank, order, other in zip(members[1:], orders[1:], lists[1:], strict=True):
@@ -134,7 +138,10 @@ def _numbered(listed: Sequence[Any], position: int) -> str:
 
 
 def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
-    """The collectives of a program in order, with their ranks; those of loops and branches inside."""
+    """Yield the collectives of a graph in order, with their ranks.
+
+    Collectives in the bodies of loops and in branches are included.
+    """
     for equation in graph.equations:
         if equation.primitive.communicates:
             parameters = dict(equation.parameters)
@@ -148,7 +155,7 @@ def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
 
 
 def _divided(graph: Graph) -> list[Described]:
-    """A program that XLA divides among the devices of all ranks: its inputs, then its operators."""
+    """Describe the inputs and operators of a graph that XLA partitions over ranks."""
     types = ", ".join([repr(x.type) for x in graph.inputs])
     line = next(filter(None, map(_line, graph.equations)), "")
     begin = f"{_DIVIDED} {len(graph.equations)} operators on ({types})", line

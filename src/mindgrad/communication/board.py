@@ -1,8 +1,8 @@
-"""The board of a job holds what its processes tell each other, and which of them have ended, and why.
+"""The board of a job: exchanged values, and processes that have ended.
 
-It is in the memory of one process, the launcher of the first machine or process 0; the others reach it
-through ``communication.store``. Whoever waits for something that cannot come any more, since who would bring
-it has ended, is told so at once.
+The board is in the memory of one process: the launcher of the first machine, or process 0. Other processes
+access it through ``communication.store``. If a process waits for a value that another process can no longer
+send because it has ended, the board raises an error immediately.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Ended(NamedTuple):
     """The end of a process.
 
     Attributes:
-        rank: which.
+        rank: rank of the process.
         kind: :data:`FINISHED` or :data:`FAILED`.
-        reason: a predicate of the process in words: ``"was killed by SIGKILL"``.
-        status: the exit status that the job gets by it.
+        reason: predicate whose subject is the process: ``"was killed by SIGKILL"``.
+        status: exit status of the job that results.
     """
 
     rank: int
@@ -37,9 +37,9 @@ class News(NamedTuple):
     """The state of an attempt of a job.
 
     Attributes:
-        ended: the processes that have ended, in the order in which they were told of.
-        failure: the first of them that has failed.
-        attempt: how often the job was started again before.
+        ended: ended processes, in the order in which their ends were reported.
+        failure: the first process that failed, or ``None``.
+        attempt: how many times the job was restarted.
     """
 
     ended: list[Ended]
@@ -48,10 +48,10 @@ class News(NamedTuple):
 
 
 class Board:
-    """Values by key, and the ends of processes, for one attempt of a job after the other.
+    """Values by key, and the ends of processes, for the current attempt of a job.
 
     Args:
-        size (int): the number of processes.
+        size (int): number of processes.
     """
 
     def __init__(self, size: int) -> None:
@@ -67,7 +67,7 @@ class Board:
         self._lost: set[int] = set()
 
     def reset(self, attempt: int) -> None:
-        """Begin another attempt: nobody has ended, and nothing has been said."""
+        """Start another attempt: forget all values and all ends of processes."""
         with self._changed:
             self.attempt = attempt
             for table in (self._values, self._parts, self._fetched, self._ended, self._stopped):
@@ -76,23 +76,23 @@ class Board:
             self._changed.notify_all()
 
     def set(self, key: str, value: bytes) -> None:
-        """Write a value, over an older one."""
+        """Set a value; replace an older one."""
         with self._changed:
             self._values[self.attempt, key] = value
             self._changed.notify_all()
 
     def claim(self, key: str, value: bytes) -> bytes:
-        """The value of ``key``: this one if there was none."""
+        """Set ``key`` to ``value`` if it has no value yet, and return its value."""
         with self._changed:
             if (self.attempt, key) not in self._values:
                 self.set(key, value)
             return self._values[self.attempt, key]
 
     def get(self, key: str, timeout: float) -> bytes:
-        """The value of ``key``, once there is one.
+        """Wait until ``key`` has a value, and return it.
 
         Raises:
-            RuntimeError: If there is none within ``timeout`` seconds, or a process has failed meanwhile.
+            RuntimeError: If it has none within ``timeout`` seconds, or a process fails during that time.
         """
         with self._changed:
             attempt = self.attempt
@@ -109,11 +109,14 @@ class Board:
     def exchange(
         self, key: str, rank: int, value: bytes, ranks: Sequence[int], timeout: float
     ) -> list[bytes]:
-        """The values of all of ``ranks``, in their order, once each of them has called this with its own.
+        """Exchange values with other processes.
+
+        Wait until each of ``ranks`` has called this method, and return their values in the order of
+        ``ranks``.
 
         Raises:
-            RuntimeError: If some have not come within ``timeout`` seconds, or have ended; the message names
-                them.
+            RuntimeError: If a process did not call it within ``timeout`` seconds, or has ended. The message
+                names the process.
         """
         with self._changed:
             attempt = self.attempt
@@ -136,7 +139,7 @@ class Board:
         raise RuntimeError(f"{_named(missing)} not come to {key!r} within {timeout:g} s.")
 
     def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
-        """Say that a process has ended; the first to say so about a process is believed."""
+        """Record that a process has ended; only a failure replaces an earlier end."""
         with self._changed:
             if rank in self._ended and not (kind == FAILED and self._ended[rank].kind == FINISHED):
                 return
@@ -146,7 +149,13 @@ class Board:
             self._changed.notify_all()
 
     def news(self, count: int, timeout: float) -> News:
-        """The state, once not ``count`` have ended, or one has failed, or after ``timeout`` seconds."""
+        """Wait until the state changes, and return it.
+
+        Args:
+            count (int): number of ended processes that the caller has seen. The method returns immediately if
+                the number differs.
+            timeout (float): maximum seconds to wait.
+        """
         with self._changed:
             attempt = self.attempt
             self._changed.wait_for(
@@ -156,19 +165,23 @@ class Board:
             return News(list(self._ended.values()), self._first, self.attempt)
 
     def stopped(self, machine: int) -> None:
-        """Say that all processes of a machine have ended, or were ended."""
+        """Record that all processes of a machine have ended."""
         with self._changed:
             self._stopped.add(machine)
             self._changed.notify_all()
 
     def lose(self, machine: int) -> None:
-        """Say that a machine does not answer any more."""
+        """Record that a machine does not respond."""
         with self._changed:
             self._lost.add(machine)
             self._changed.notify_all()
 
     def all_stopped(self, machines: int, timeout: float) -> bool:
-        """Whether all of so many machines have stopped within ``timeout`` seconds, and none is lost."""
+        """Wait until ``machines`` machines have stopped or are lost.
+
+        Returns:
+            bool: whether all have stopped, and none is lost.
+        """
         with self._changed:
             self._changed.wait_for(lambda: len(self._stopped | self._lost) >= machines, timeout)
             return len(self._stopped) >= machines and not self._lost
@@ -176,7 +189,12 @@ class Board:
     def _waited(
         self, is_there: Callable[[], bool], end: Callable[[], str], attempt: int, timeout: float
     ) -> bool:
-        """Wait until something is there; False after ``timeout`` seconds; an error if it cannot come."""
+        """Wait at most ``timeout`` seconds until ``is_there()``; return its value.
+
+        Raises:
+            RuntimeError: If ``end()`` returns a reason why it cannot become true, a process has failed, or
+                the job was restarted.
+        """
         latest = time.monotonic() + timeout
         while not is_there():
             if self.attempt != attempt:
@@ -194,7 +212,7 @@ class Board:
 
 
 def and_joined(ranks: Sequence[int], most: int = 8) -> str:
-    """Numbers as a person lists them.
+    """Join ranks as an English list; abbreviate it after ``most`` ranks.
 
     >>> and_joined([3]), and_joined([0, 2]), and_joined(range(100), 3)
     ('3', '0 and 2', '0, 1, 2 and 97 more')

@@ -1,16 +1,18 @@
-"""The order of calls is the same on all ranks, which compare it while they run.
+"""Check during a job that all ranks call compiled functions in the same order.
 
-Agreement (``communication.agreement``) makes programs equal, once. It does not see that one rank calls
-another program than the others do at that time: they would wait for each other without end, or add up arrays
-that do not belong together. So each rank keeps a record of its calls, by group: how many there were, a hash
-of all of them in order, and the latest ones. A thread publishes the record and compares it with that of the
-previous member of each group: if all neighbors are equal, all members are. Three things are differences:
+``communication.agreement`` compares the collectives of a function once, before its first call. It does not
+detect that one rank calls a different function than the others at some time. The ranks would then wait for
+each other forever, or add unrelated arrays. Therefore each rank records its calls by group: their number, a
+hash of their sequence, and the latest calls. A thread publishes the record and compares it with the record of
+the previous member of each group. If all neighbors are equal, all members are. A difference is any of these
+conditions:
 
-- the hashes of so many calls over a group are not the same;
-- of two groups one rank is ahead in one, and the other rank in the other: they call in different orders;
-- a rank waits for agreement on a program, and another one has gone past it, or waits for another agreement.
+- After the same number of calls over a group, the hashes differ.
+- One rank is ahead in one group and the other rank is ahead in another group: they call in different orders.
+- One rank waits for agreement on a function, and the other has passed it or waits for a different agreement.
 
-The first two do not depend on when the records were written; the last one counts when it is seen twice.
+The first two conditions do not depend on the times at which the records were written. The third is reported
+only if two successive records show it.
 """
 
 from __future__ import annotations
@@ -28,14 +30,14 @@ from mindgrad.communication.store import Store
 
 __all__ = ["ORDER", "CallOrder", "Calls", "Record", "difference", "number_of"]
 
-#: calls over a group whose hashes are kept, to be compared with the record of a rank that is behind
+#: number of calls per group whose hashes are stored, to be compared with the record of a slower rank
 _KEPT = 4096
-#: the latest calls over a group that a record names
+#: number of latest calls per group that a record lists
 _NAMED = 32
 _MASK = 2**63 - 1
 _FACTOR = 6364136223846793005
 
-#: advice
+#: advice at the end of messages
 ORDER = "Every rank must run the same collectives in the same order"
 
 Ranks = tuple[int, ...]
@@ -45,9 +47,9 @@ class Calls(NamedTuple):
     """The calls over a group.
 
     Attributes:
-        times: how many there were.
-        hash: of all of them, in order.
-        latest: the numbers of the programs of the latest ones, the last one last.
+        times: number of calls.
+        hash: hash of the sequence of calls.
+        latest: identifiers of the functions of the latest calls, in the order of the calls.
     """
 
     times: int = 0
@@ -59,10 +61,10 @@ class Record(NamedTuple):
     """The calls of a rank.
 
     Attributes:
-        serial: the number of the record.
-        groups: the calls over each group.
-        titles: the programs that they name, in words.
-        awaited: the group and the program that the rank waits to agree upon, if it has waited for a while.
+        serial: number of the record.
+        groups: calls over each group.
+        titles: descriptions of the functions by their identifiers.
+        awaited: group and function for which the rank has waited for agreement since the previous record.
     """
 
     serial: int
@@ -71,44 +73,44 @@ class Record(NamedTuple):
     awaited: tuple[Ranks, int] | None
 
     def encoded(self) -> bytes:
-        """The record as bytes."""
+        """Encode the record as JSON."""
         groups = [[list(ranks), *calls] for ranks, calls in self.groups.items()]
         return json.dumps([self.serial, groups, list(self.titles.items()), self.awaited]).encode()
 
     @classmethod
     def decoded(cls, content: bytes) -> Record:
-        """The record whose bytes these are."""
+        """Decode a record from JSON."""
         serial, groups, titles, awaited = json.loads(content)
         calls = {tuple(ranks): Calls(*parts) for ranks, *parts in groups}
         return cls(serial, calls, dict(titles), None if awaited is None else (tuple(awaited[0]), awaited[1]))
 
     def title(self, number: int) -> str:
-        """A program in words."""
+        """Describe a function."""
         return self.titles.get(number, "another program")
 
 
 def number_of(texts: Sequence[str]) -> int:
-    """The number of a program, by which it is known on all ranks.
+    """Compute an identifier of a compiled function that is equal on all ranks.
 
     Args:
-        texts (list or tuple of str): what it sends over a group.
+        texts (list or tuple of str): descriptions of the collectives that the function calls over a group.
     """
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).digest()
     return int.from_bytes(digest[:7], "big")
 
 
 class CallOrder:
-    """The record of this rank's calls, and its comparison with those of other ranks.
+    """The record of this rank's calls, to compare with the records of other ranks.
 
     Args:
-        store (Store): the store of the job.
-        name (str, optional): a name that is this session's on all ranks. Default: ``"calls"``.
+        store (Store): store of the job.
+        name (str, optional): name of this session, equal on all ranks. Default: ``"calls"``.
     """
 
     def __init__(self, store: Store, name: str = "calls") -> None:
         self._store, self._name = store, name
-        self._lock = threading.Lock()  # of the calls
-        self._comparing = threading.RLock()  # a signal may end the job while it is held
+        self._lock = threading.Lock()  # protects the histories of calls
+        self._comparing = threading.RLock()  # reentrant: a signal handler may end the job while it is held
         self._history: dict[Ranks, deque[tuple[int, int, int]]] = {}
         self._titles: dict[int, str] = {}
         self._awaited: tuple[Ranks, int] | None = None
@@ -118,11 +120,11 @@ class CallOrder:
         self._suspicions: dict[int, tuple[str, int]] = {}
 
     def noting(self, programs: Sequence[tuple[Ranks, int, str]]) -> Callable[[], None]:
-        """A function that notes a call of a program.
+        """Return a function that records one call of a compiled function.
 
         Args:
-            programs (list or tuple of tuple of Ranks): for each group over which it sends, the members, its
-                number and its words.
+            programs (list or tuple of tuple): for each group over which the function communicates, the ranks
+                of its members, the identifier, and the description of the function.
         """
         entries = []
         for ranks, number, title in programs:
@@ -141,7 +143,7 @@ class CallOrder:
 
     @contextmanager
     def awaiting(self, ranks: Ranks, number: int, title: str) -> Iterator[None]:
-        """Note that this rank waits until the others come to a program."""
+        """Note that this rank waits for agreement on a function."""
         self._titles[number] = title
         self._awaited = (tuple(sorted(ranks)), number)
         try:
@@ -174,7 +176,10 @@ class CallOrder:
         return record._replace(titles=self._titles)
 
     def compared(self) -> str:
-        """The first difference from a neighbor, as a predicate of this rank; empty if there is none."""
+        """Return the first difference from a neighbor, or an empty string.
+
+        The difference is a predicate whose subject is this rank.
+        """
         with self._comparing:
             return self._compared()
 
@@ -183,7 +188,7 @@ class CallOrder:
         with self._lock:
             histories = {ranks: list(history) for ranks, history in self._history.items()}
         for other in self._neighbours():
-            with suppress(RuntimeError):  # it has not published anything, or the job has failed
+            with suppress(RuntimeError):  # the other rank has not published a record, or the job has failed
                 record = Record.decoded(self._store.get(self._key(other), 0.0))
                 text = difference(own, record, histories, self._store.rank, other)
                 if not text:
@@ -193,7 +198,7 @@ class CallOrder:
         return ""
 
     def _lasting(self, text: str, other: int, serial: int) -> str:
-        """``text`` if it was said of an older record of that rank, too."""
+        """Return ``text`` if an older record of that rank resulted in the same text."""
         before = self._suspicions.get(other)
         self._suspicions[other] = (text, serial)
         return text if before is not None and before[0] == text and before[1] != serial else ""
@@ -211,12 +216,15 @@ class CallOrder:
 def difference(
     own: Record, other: Record, histories: dict[Ranks, list[tuple[int, int, int]]], rank: int, other_rank: int
 ) -> str:
-    """The calls in which two ranks differ, as a predicate of the first one; empty if they do not.
+    """Describe the first difference between the calls of two ranks.
+
+    The description is empty if there is no difference. Otherwise it is a predicate whose subject is the first
+    rank.
 
     Args:
-        own, other (Record): their records.
-        histories (dict): of each group the latest calls of the first rank: their counts, hashes and programs.
-        rank, other_rank (int): the ranks.
+        own, other (Record): records of the two ranks.
+        histories (dict): latest calls of the first rank by group: count, hash, and function.
+        rank, other_rank (int): the two ranks.
     """
     shared = [ranks for ranks in {**own.groups, **other.groups} if rank in ranks and other_rank in ranks]
     for ranks in shared:
@@ -257,7 +265,10 @@ def _differing(
 
 
 def _passed(own: Record, other: Record, rank: int, other_rank: int) -> str:
-    """The program that one of two ranks waits for, while the other has gone past it, or waits elsewhere."""
+    """Describe a function for which one rank waits, but not the other.
+
+    The other rank has passed the function or waits for a different one.
+    """
     for waiting, passing, names in ((own, other, (rank, other_rank)), (other, own, (other_rank, rank))):
         if waiting.awaited is None or names[1] not in waiting.awaited[0]:
             continue

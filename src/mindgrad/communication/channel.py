@@ -1,10 +1,10 @@
-"""An authenticated channel carries messages of two processes that share a secret, over TCP.
+"""Authenticated TCP channel between two processes that share a secret.
 
     →  16 random bytes        ←  16 random bytes          session key = HMAC-SHA256(secret, both)
-    →  length, tag, content   ←  length, tag, content     tag = HMAC-SHA256(session key, way, number, content)
+    →  length, tag, content   ←  length, tag, content     tag = HMAC-SHA256(key, direction, number, content)
 
-Each message proves that its sender has the secret, and that nobody changed, repeated or left out a message;
-it is not encrypted. A message is a JSON header and some byte strings: nothing of a peer's is ever unpickled.
+Each message proves that its sender has the secret, and that no message was changed, repeated, or left out.
+Messages are not encrypted. A message is a JSON header and byte strings; the receiver never unpickles them.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from typing import Any
 __all__ = ["Channel", "address_of", "connected"]
 
 _NONCE, _TAG = 16, 32
-#: bytes of a message: of one whose sender has not shown yet that it has the secret, and of later ones
+#: maximum bytes of the first message, whose sender has not yet proved that it has the secret, and of later
+#: messages
 _MOST_AT_FIRST, _MOST = 2**16, 2**30
-#: a machine that does not answer for 5 + 3 · 3 seconds is taken for gone
+#: TCP keepalive: a machine that does not respond for 5 + 3 · 3 seconds is considered lost
 _PROBES = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 3}
 _PREFIX = struct.Struct("!QI")
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """The host and port of ``"host:port"`` or ``"[IPv6]:port"``.
+    """Split ``"host:port"`` or ``"[IPv6]:port"`` into the host and the port.
 
     Raises:
-        ValueError: If it is neither.
+        ValueError: If ``text`` has neither form.
 
     >>> address_of("localhost:1234"), address_of("[::1]:80")
     (('localhost', 1234), ('::1', 80))
@@ -45,10 +46,10 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 def connected(address: str, secret: bytes, timeout: float) -> Channel:
-    """A channel to a process that listens at ``address``.
+    """Connect to the process that listens at ``address``.
 
     Raises:
-        OSError: If nobody listens there, or nobody with this secret answers within ``timeout`` seconds.
+        OSError: If no process listens there, or none with this secret answers within ``timeout`` seconds.
     """
     return Channel(socket.create_connection(address_of(address), timeout), secret, False, timeout)
 
@@ -57,10 +58,10 @@ class Channel:
     """One end of a connection.
 
     Args:
-        connection: the connected socket, which the channel closes.
-        secret (bytes): what both ends know.
+        connection: connected socket; the channel closes it.
+        secret (bytes): secret that both ends share.
         is_server (bool): whether this end accepted the connection.
-        timeout (float): seconds for the beginning.
+        timeout (float): maximum seconds for the exchange of random bytes.
 
     Raises:
         OSError: If the other end does not answer in time.
@@ -74,7 +75,7 @@ class Channel:
             connection.settimeout(timeout)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            for option, value in _PROBES.items():  # of a machine that is silent
+            for option, value in _PROBES.items():
                 if hasattr(socket, option):
                     connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
             nonce = os.urandom(_NONCE)
@@ -87,7 +88,7 @@ class Channel:
         self._key = hmac.digest(secret, nonces, hashlib.sha256)
 
     def send(self, header: Any, contents: Sequence[bytes] = ()) -> None:
-        """Send a header that JSON can express, and byte strings.
+        """Send a header that JSON can represent, and byte strings.
 
         Raises:
             OSError: If the connection is broken.
@@ -100,11 +101,12 @@ class Channel:
         self._socket.sendall(message)
 
     def receive(self, timeout: float | None) -> tuple[Any, list[bytes]]:
-        """The next message: its header and byte strings.
+        """Receive the next message: its header and byte strings.
 
         Raises:
-            TimeoutError: If there is none within ``timeout`` seconds; the channel cannot be used any more.
-            OSError: If the connection is broken, or the message is not by somebody with the secret.
+            TimeoutError: If no message arrives within ``timeout`` seconds. The channel is unusable
+                afterwards.
+            OSError: If the connection is broken, or the sender of the message does not have the secret.
         """
         self._socket.settimeout(timeout)
         size, of_text = _PREFIX.unpack(self._read(_PREFIX.size))
@@ -123,7 +125,7 @@ class Channel:
         return header, contents
 
     def close(self) -> None:
-        """Close the connection; whoever waits for a message of it gets an OSError."""
+        """Close the connection; a concurrent ``receive`` raises ``OSError``."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()

@@ -1,7 +1,7 @@
-"""Collectives as functions, in MindSpore 2.x: ``from mindspore.communication.comm_func import all_reduce``.
+"""Collectives as functions, as in ``mindspore.communication.comm_func``.
 
-With one process each gives its tensor back. Those that MindSpore lets run in the background give a pair of
-the result and a handle to wait for it, which is ``None`` without ``async_op``.
+With one process, each function returns its input. A function that MindSpore can run in the background returns
+the result and a handle to wait for it. The handle is ``None`` without ``async_op``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
 class CommHandle:
-    """A collective that was started, and may be waited for.
+    """Handle of a collective that was started, to wait for its result.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_reduce
@@ -48,7 +48,7 @@ class CommHandle:
         self._result = result
 
     def wait(self) -> None:
-        """Wait until the result is there; inside a compiled function that is the compiler's affair."""
+        """Wait until the result is computed; do nothing inside a compiled function."""
         if isinstance(self._result, Tensor) and self._result._scope is None:
             computed(self._result._array)
 
@@ -124,17 +124,21 @@ def all_to_all_single_with_output_shape(
     group: str | None = None,
     async_op: bool = False,
 ) -> tuple[Tensor, CommHandle | None]:
-    """A part of ``tensor`` for every process, and one from every process, joined along the first axis.
+    """Send a part of ``tensor`` to each process, and receive one from each.
+
+    The received parts are concatenated along the first axis.
 
     Args:
-        output_shape: the shape of the result, or a tensor of it.
-        tensor (Tensor): a tensor, divided along its first axis.
-        output_split_sizes, input_split_sizes: the lengths of the parts that come from each process, and of
-            those for each; by default equal ones.
+        output_shape (tuple of int or Tensor): shape of the result, or a tensor with this shape.
+        tensor (Tensor): tensor to send; its parts divide the first axis.
+        output_split_sizes (list of int, optional): lengths of the parts to receive from each process.
+            Default: equal lengths.
+        input_split_sizes (list of int, optional): lengths of the parts to send to each process. Default:
+            equal lengths.
         group, async_op: as for :func:`all_reduce`.
 
     Returns:
-        The result, of shape ``()`` if nothing comes, and the handle.
+        tuple: ``(result, handle)``. ``result`` has shape ``()`` if no elements are received.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
@@ -167,13 +171,13 @@ def _shape(value: Any, operator: str) -> tuple[int, ...]:
 
 
 def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
-    """The sizes of parts as they are, or where there are none ``count`` equal ones of ``length``."""
+    """Return the given sizes of parts, or ``count`` equal sizes if there are none."""
     if parts is not None and len(parts):
         return parts
     if length % count:
         raise ValueError(
-            f"For '{operator}', a first axis of {length} does not divide into {count} equal parts: give the "
-            f"sizes."
+            f"For '{operator}', a first axis of length {length} cannot be divided into {count} equal parts. "
+            "Pass the sizes."
         )
     return [length // count] * count
 
@@ -181,16 +185,20 @@ def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
 def all_to_all_with_output_shape(
     output_shape_list: Any, input_tensor_list: Any, group: str | None = None, async_op: bool = False
 ) -> tuple[tuple[Tensor, ...], CommHandle | None]:
-    """A tensor for every process, and one from every process, of any shapes and one element type.
+    """Send a tensor to each process, and receive one from each process.
+
+    The tensors may have different shapes, but must have the same dtype.
 
     Args:
-        output_shape_list: the shape of the tensor from each process, or a tensor of it.
-        input_tensor_list: a tensor for each process.
+        output_shape_list (list): for each process, the shape of the tensor to receive, or a tensor with this
+            shape.
+        input_tensor_list (list of Tensor): tensor to send to each process.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
-        TypeError: If they are no lists of tensors, or of shapes.
-        ValueError: If there is not one for each process, or another process sends other numbers of elements.
+        TypeError: If an argument is not a list of tensors or shapes.
+        ValueError: If a list does not have one element for each process, or another process sends a different
+            number of elements.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_with_output_shape
@@ -212,7 +220,7 @@ def all_to_all_with_output_shape(
     xs = [operand(x, name) for x in input_tensor_list]
     kinds = {str(x.dtype) for x in xs}
     if len(kinds) > 1:
-        raise TypeError(f"For '{name}', the tensors must be of one element type, but are {sorted(kinds)}.")
+        raise TypeError(f"For '{name}', all tensors must have the same dtype, but got {sorted(kinds)}.")
     shapes = [_shape(shape, name) for shape in output_shape_list]
     expected = [math.prod(shape) for shape in shapes]
     flat = concat([x.reshape(-1) for x in xs])
@@ -229,13 +237,15 @@ def all_to_all_with_output_shape(
 def all_to_all_v_c(
     output: Tensor, input: Any, send_count_matrix: Any, group: str | None = None, async_op: bool = False
 ) -> CommHandle | None:
-    """A part of ``input`` for every process, and one from every process, written into ``output``.
+    """Exchange parts of ``input`` between processes.
+
+    Each process sends a part of ``input`` to each process, and writes the received parts into ``output``.
 
     Args:
-        output (Tensor): the tensor that gets the result, of its shape.
-        input: a tensor, divided along its first axis.
-        send_count_matrix: how much of the first axis the i-th process of the group sends to the j-th, at
-            ``i * size + j``; the same on all processes.
+        output (Tensor): tensor with the shape of the result; it is overwritten.
+        input (Tensor): tensor to send; its parts divide the first axis.
+        send_count_matrix (list of int): entry ``i * size + j`` is the length of the part that process i of
+            the group sends to process j. The list must be equal on all processes.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
@@ -338,12 +348,12 @@ def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor
 
 
 def isend(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> CommHandle:
-    """:func:`send`, with a handle to wait for."""
+    """Send a tensor as :func:`send` does, and return a handle to wait for."""
     return CommHandle(collectives.sent(tensor, dst, group))
 
 
 def irecv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> tuple[Tensor, CommHandle]:
-    """:func:`recv`, with a handle to wait for."""
+    """Receive a tensor as :func:`recv` does, and return it with a handle to wait for."""
     result = recv(tensor, src, group, tag)
     return result, CommHandle(result)
 
@@ -352,15 +362,16 @@ class P2POp:
     """One message of :func:`batch_isend_irecv`.
 
     Args:
-        op (str or Callable): ``"isend"`` or ``"irecv"``, or the function.
-        tensor (Tensor or tuple of int): what to send, or a tensor (or shape) of the type to receive.
-        peer (int): the other process.
-        group (str, optional): the group of processes. Default: ``None``.
+        op (str or Callable): ``"isend"`` or ``"irecv"``, or one of these functions.
+        tensor (Tensor or tuple of int): tensor to send; or a tensor, or shape, like the one to receive.
+        peer (int): rank of the other process.
+        group (str, optional): group of processes. Default: all processes.
         tag (int, optional): accepted for compatibility. Default: ``0``.
-        recv_dtype: the element type to receive, where ``tensor`` is a shape.
+        recv_dtype (mindgrad.dtype, optional): dtype to receive, if ``tensor`` is a shape. Default:
+            ``float32``.
 
     Raises:
-        ValueError: If there is no such ``op``.
+        ValueError: If ``op`` is neither ``"isend"`` nor ``"irecv"``.
     """
 
     def __init__(
@@ -380,7 +391,7 @@ class P2POp:
         self.recv_dtype = recv_dtype
 
     def described(self) -> Message:
-        """The message with the type of what it brings."""
+        """Convert to a ``Message``, with the shape and dtype to receive."""
         x = self.tensor
         if self.op == "isend":
             return Message(self.peer, x)
@@ -390,13 +401,14 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
-    """Send and receive several tensors; the results in order, for those to send the tensors themselves.
+    """Send and receive several tensors, in one call.
 
-    Each pair of processes meets in the order of its lower rank's sends, so that no order of the list makes
-    them wait for each other.
+    The list of results has one entry per message: the received tensor, or the tensor that was sent. Each pair
+    of processes exchanges its messages in the order in which the lower rank sends them. Therefore no order of
+    the list causes a deadlock.
 
     Raises:
-        TypeError: If an element is no :class:`P2POp`.
+        TypeError: If an element is not a :class:`P2POp`.
         ValueError: If the groups differ.
     """
     for message in p2p_op_list:

@@ -1,9 +1,9 @@
-"""The engine of collectives is connected when a session of several processes begins.
+"""Connect collective operators to the other processes of a job.
 
-From then on eager collectives run over all processes, programs with collectives are compared before they
-first run (``communication.agreement``) and their calls while they run (``communication.call_order``). Each
-process draws random numbers of its own, while initializers, which draw from NumPy's generator, give all
-processes the same.
+Afterwards, eager collectives run over all processes. Compiled functions with collectives are compared before
+their first call (``communication.agreement``), and their calls are compared while they run
+(``communication.call_order``). Each process draws different random numbers, but initializers, which use
+NumPy's generator, return equal values on all processes.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ __all__ = ["connect", "disconnect"]
 
 
 def connect(store: Store, order: CallOrder) -> None:
-    """Let collectives run over the processes of ``store``, whose calls ``order`` notes.
+    """Run collectives over the processes of ``store``, and record calls in ``order``.
 
-    jax's runtime, and the connections for messages between any two processes, start when all processes start
-    theirs: by a collective now, as the first one of the program may be of two of them only.
+    The JAX runtime starts, and opens connections between pairs of processes, only if all processes take part.
+    The first collective of a user's code may involve only two of them, so this function runs one over all
+    processes.
     """
     _forget()
     set_runner(run_collective)
@@ -35,7 +36,7 @@ def connect(store: Store, order: CallOrder) -> None:
 
 
 def disconnect() -> None:
-    """Let this process be alone again."""
+    """Return to a single process."""
     _forget()
     set_runner(None)
     set_agreement(None)

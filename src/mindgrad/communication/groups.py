@@ -1,4 +1,4 @@
-"""Groups of processes have names, and members in order; the world is the group of all."""
+"""Named groups of processes; the world group contains all processes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class World(NamedTuple):
     """All processes of the job.
 
     Attributes:
-        rank: the number of this one.
-        machines: for each, the name of its machine.
+        rank: rank of this process.
+        machines: name of the machine of each process.
     """
 
     rank: int
@@ -36,23 +36,23 @@ _groups: dict[str, tuple[int, ...]] = {}
 
 
 def world() -> World:
-    """The processes of the job: this one alone, before communication has begun."""
+    """Return the processes of the job; only this process before communication begins."""
     return _world
 
 
 def enter_world(state: World | None) -> None:
-    """Begin with the processes of a job, and no groups; None: this process alone."""
+    """Start with the processes of a job, or with this one only, and without groups."""
     global _world
     _world = _ALONE if state is None else state
     _groups.clear()
 
 
 def members(group: str, caller: str) -> tuple[int, ...]:
-    """The numbers of the processes of a group, in its order.
+    """Return the global ranks of the processes of a group, in its order.
 
     Args:
-        group (str): its name. With one process each name is a group of it.
-        caller (str): the function that errors name.
+        group (str): name of the group. With one process, any name is a group of this process.
+        caller (str): name of the function for error messages.
 
     Raises:
         TypeError: If ``group`` is not a string.
@@ -66,17 +66,17 @@ def members(group: str, caller: str) -> tuple[int, ...]:
     if _world.size == 1:
         return (0,)
     raise ValueError(
-        f"For '{caller}', there is no group {group!r}; create_group({group!r}, ranks) makes one. There are "
-        f"{', '.join(map(repr, [WORLD_GROUPS[0], *_groups]))}."
+        f"For '{caller}', there is no group {group!r}. Fix: call create_group({group!r}, ranks). "
+        f"Existing groups: {', '.join(map(repr, [WORLD_GROUPS[0], *_groups]))}."
     )
 
 
 def own_position(group: str, caller: str) -> int:
-    """The number of this process in a group.
+    """Return the rank of this process in a group.
 
     Raises:
         TypeError, ValueError: As :func:`members`.
-        RuntimeError: If this process is not in it.
+        RuntimeError: If this process is not in the group.
     """
     ranks = members(group, caller)
     if _world.rank not in ranks:
@@ -88,11 +88,11 @@ def own_position(group: str, caller: str) -> int:
 
 
 def create(group: str, rank_ids: Any) -> None:
-    """Make a group of some of the processes.
+    """Create a group of some of the processes.
 
     Raises:
-        TypeError: If ``group`` is not a string, or ``rank_ids`` no list of integers.
-        ValueError: If there are no such processes, one is named twice, or the group exists with others.
+        TypeError: If ``group`` is not a string, or ``rank_ids`` is not a list of integers.
+        ValueError: If a rank does not exist or is repeated, or the group exists with other members.
     """
     of_type(group, str, "create_group", "group", "a string")
     if not isinstance(rank_ids, Sequence | range) or not all(type(rank) is int for rank in rank_ids):
@@ -109,20 +109,20 @@ def create(group: str, rank_ids: Any) -> None:
         raise ValueError(f"For 'create_group', there is {there}, but got {list(ranks)}.")
     if group in WORLD_GROUPS or _groups.get(group, ranks) != ranks:
         raise ValueError(
-            f"For 'create_group', there is a group {group!r} already, with the ranks "
-            f"{list(members(group, 'create_group'))}; destroy_group({group!r}) removes one that was made."
+            f"For 'create_group', the group {group!r} already exists, with the ranks "
+            f"{list(members(group, 'create_group'))}. To replace it, call destroy_group({group!r}) first."
         )
     _groups[group] = ranks
 
 
 def destroy(group: str) -> None:
-    """Forget a group.
+    """Delete a group.
 
     Raises:
         TypeError: If ``group`` is not a string.
-        ValueError: If there is no such group, or it is that of all processes.
+        ValueError: If the group does not exist, or is the group of all processes.
     """
     members(group, "destroy_group")
     if group in WORLD_GROUPS:
-        raise ValueError(f"For 'destroy_group', the group of all processes, {group!r}, stays.")
+        raise ValueError(f"For 'destroy_group', the group of all processes, {group!r}, cannot be deleted.")
     _groups.pop(group, None)

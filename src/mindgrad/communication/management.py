@@ -1,6 +1,6 @@
-"""Ranks and groups tell a process which of the processes of a job it is.
+"""Ranks and groups: which process of a job this is, and how many there are.
 
-Without a launcher there is one process, rank 0 of 1, for which nothing is started.
+Without a launcher there is one process, with rank 0, and nothing is started.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from mindgrad.backend.job import job_of
 from mindgrad.communication.groups import WORLD_GROUPS, create, destroy, members, own_position, world
 from mindgrad.communication.session import begin, end
-from mindgrad.communication.session import store as store  # for those who let processes agree
+from mindgrad.communication.session import store as store  # for callers that exchange values through it
 
 __all__ = [
     "HCCL_WORLD_COMM_GROUP", "MCCL_WORLD_COMM_GROUP", "NCCL_WORLD_COMM_GROUP", "GlobalComm", "create_group",
@@ -25,11 +25,12 @@ _BACKENDS = ("nccl", "hccl", "mccl")
 
 
 class GlobalComm:
-    """Names of MindSpore's communication.
+    """Names and state of communication, as in MindSpore.
 
     Attributes:
-        BACKEND: the name that ``init`` was called with; jax chooses by the device what carries the messages.
-        WORLD_COMM_GROUP: the name of the group of all processes; MindSpore's other names of it mean the same.
+        BACKEND: name that was passed to ``init``. JAX chooses the actual transport by the device.
+        WORLD_COMM_GROUP: name of the group of all processes. MindSpore's other names for it are accepted,
+            too.
         INITED: whether communication has begun.
 
     >>> from mindgrad.communication import GlobalComm
@@ -81,7 +82,7 @@ def init(backend_name: str | None = None) -> None:
 
 
 def release() -> None:
-    """Wait for the other processes to call this function or end, and end communication.
+    """Wait until the other processes call ``release`` or end; end communication.
 
     Raises:
         RuntimeError: If another process has failed.

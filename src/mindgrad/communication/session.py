@@ -1,11 +1,13 @@
-"""A session of several processes begins by their agreement, is watched meanwhile, and ends with all of them.
+"""The distributed session of a process: start, watch other processes, end.
 
-A process that has come to its end waits for the others: process 0 has the coordinator, and perhaps the
-store. It does not wait if a process has failed, itself included: the session is over then, and jax, which
-would wait, is not asked. A thread listens for the ends of other processes. When one has ended and this one
-still waits in a collective, for which that one would be needed, this process fails too, with a message,
-instead of waiting for ever; when one has failed, it ends with a message, unless a launcher has ended it
-before. Another thread compares the calls of this process with those of others (``communication.call_order``).
+At its end, a process waits for the others, because process 0 has the coordinator and perhaps the store. It
+does not wait if a process, itself included, has failed. The session is then over, and JAX's shutdown, which
+would wait, is skipped.
+
+A thread listens for the ends of other processes. If one has ended normally and this process still waits for
+it in a collective, this process fails with a message instead of waiting forever. If one has failed, this
+process exits with a message, unless its launcher ends it first. Another thread compares the calls of this
+process with the calls of other ranks (``communication.call_order``).
 """
 
 from __future__ import annotations
@@ -36,20 +38,20 @@ from mindgrad.communication.store import Store, StoreServer
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
 
-#: seconds in a collective without a process that has ended, before the one that waits is ended
+#: maximum seconds that this process waits in a collective after another process has ended
 STUCK_SECONDS = 5.0
-#: seconds that a process which another has failed has to end by itself
+#: seconds that this process has to end by itself after another process has failed
 END_SECONDS = 5.0
-#: seconds between looks at what this process waits for, once another has ended
+#: after another process has ended, seconds between checks for a collective that waits
 _LOOK = 0.5
-#: seconds that a request for news waits
+#: maximum seconds that a request for news waits
 _NEWS = 5.0
-#: seconds between comparisons of calls, and of many processes so many for each of them
+#: seconds between comparisons of calls: the larger of ``_COMPARE`` and ``_COMPARE_EACH`` per process
 _COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
 class _Session:
-    """The store of a process of several, the server of it where that is here, and the record of its calls."""
+    """The store, its server if this process runs it, and the record of calls."""
 
     def __init__(self, store: Store, server: StoreServer | None, order: CallOrder, is_launched: bool) -> None:
         self.store, self.server, self.order, self.is_launched = store, server, order, is_launched
@@ -59,12 +61,12 @@ class _Session:
 
 
 _session: _Session | None = None
-#: counts the sessions of this process
+#: numbers the sessions of this process
 _sessions = itertools.count()
 
 
 def store() -> Store | None:
-    """The store of the session; None with one process."""
+    """Return the store of the session; ``None`` with one process."""
     return None if _session is None else _session.store
 
 
@@ -72,7 +74,7 @@ def begin(job: Job) -> None:
     """Start communication with the other processes of a job.
 
     Raises:
-        RuntimeError: If they did not come in time; the message names who is missing.
+        RuntimeError: If a process did not start in time; the message names it.
     """
     global _session
     if job.cluster or not job.store:
@@ -92,7 +94,7 @@ def begin(job: Job) -> None:
 
 
 def _start(job: Job) -> None:
-    """Start jax's part in the job."""
+    """Start the JAX runtime of this process."""
     start(
         job.rank, job.size, job.coordinator, bind=job.bind or None, device=job.local_rank,
         heartbeat=job.heartbeat, timeout=job.timeout,
@@ -100,7 +102,7 @@ def _start(job: Job) -> None:
 
 
 def _exchange_facts(link: Store, job: Job) -> list[str]:
-    """The machines of all processes, once all are there."""
+    """Wait until all processes have started, and return their machines."""
     machine = str(job.machine) if job.machine >= 0 else platform.node()
     try:
         parts = link.exchange("communication.init()", machine.encode(), range(job.size), float(job.timeout))
@@ -110,7 +112,7 @@ def _exchange_facts(link: Store, job: Job) -> list[str]:
 
 
 def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
-    """Start jax first; process 0 serves the store, and broadcasts where it is."""
+    """Start JAX, serve the store on process 0, and broadcast its address."""
     if job.cluster:
         rank, size = start_in_cluster(job.cluster, job.heartbeat, job.timeout)
         job = job._replace(rank=rank, size=size)
@@ -129,7 +131,7 @@ def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
 
 
 def _hosts_of(job: Job) -> tuple[str, str]:
-    """The host by which others reach process 0, and the one on which its store listens."""
+    """Return the public host of process 0 and the host that its store listens on."""
     if job.coordinator:
         return address_of(job.coordinator)[0], address_of(job.bind or job.coordinator)[0]
     hosts = {os.environ.get("SLURM_NNODES", ""), os.environ.get("SLURM_JOB_NUM_NODES", "")}
@@ -143,17 +145,17 @@ def _is_on_one_machine() -> bool:
 
 
 def failed_with(reason: str, status: int) -> None:
-    """Note that this program fails, and tell the others.
+    """Record that this process fails, and report it to the other processes.
 
     Args:
-        reason (str): what the process did, in words: ``"raised ValueError: …"``.
-        status (int): the exit status that it will have.
+        reason (str): predicate whose subject is this process: ``"raised ValueError: …"``.
+        status (int): exit status of this process.
     """
     session = _session
     if session is None or session.failure:
         return
     session.failure, session.status = reason, status
-    with contextlib.suppress(ConnectionError, RuntimeError):  # a store that has ended knows
+    with contextlib.suppress(ConnectionError, RuntimeError):  # the store may have ended, too
         session.store.leave(session.store.rank, FAILED, reason, status)
 
 
@@ -190,7 +192,7 @@ def end() -> None:
 
 
 def _watch_program(session: _Session) -> None:
-    """Tell the others how the program ends, and listen for how theirs do."""
+    """Report the end of this process to the others, and watch for theirs."""
     previous = sys.excepthook
 
     def note(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
@@ -209,7 +211,7 @@ def _end_of_program() -> None:
     if session is None:
         return
     if session.failure:
-        # a launcher ends this process too, when it has ended the others; without one they read why
+        # a launcher ends this process after the other ones; without a launcher, let them read the reason
         time.sleep(END_SECONDS if session.is_launched else _LOOK)
         _exit_now("", session.status)
     try:
@@ -229,7 +231,7 @@ def _watch(session: _Session) -> None:
         try:
             ended, failure, _ = link.news(count, _LOOK if count else _NEWS)
         except RuntimeError:
-            return  # the job has been started again: this process is about to end
+            return  # the job was restarted, so this process is about to end
         except ConnectionError as error:
             if not session.is_over:
                 time.sleep(END_SECONDS)
@@ -252,27 +254,27 @@ def _watch(session: _Session) -> None:
 
 
 def _compare_calls(session: _Session) -> None:
-    """Tell the others when this process calls other programs than they do."""
+    """Report a failure when this process calls other functions than its neighbors."""
     seconds = max(_COMPARE, _COMPARE_EACH * session.store.size)
     while not session.is_over:
         time.sleep(seconds)
         try:
             text = session.order.compared()
         except (RuntimeError, ConnectionError):
-            return  # the job has ended, or has been started again
+            return  # the job has ended or was restarted
         if text and not session.is_over:
             failed_with(text, 1)
 
 
 def _end_after(session: _Session, failure: Ended) -> None:
-    """End this process, if it has not ended by itself."""
+    """Exit after a delay, unless the session ends by itself."""
     time.sleep(2 * END_SECONDS if session.is_launched else END_SECONDS)
     if not session.is_over:
         _exit_now(f"rank {failure.rank} {failure.reason}", 1)
 
 
 def _exit_now(message: str, status: int) -> None:
-    """End the process without asking jax, which would wait for the others."""
+    """Exit without the shutdown of JAX, which would wait for the other processes."""
     for stream in (sys.stdout, sys.stderr):
         try:
             if message and stream is sys.stderr:

@@ -1,7 +1,9 @@
-"""The store lets the processes of a job agree: keys with values, exchanges, and news of who has ended.
+"""Client and server of the store, through which processes exchange values.
 
-Its board (``communication.board``) is with the launcher, or with process 0; each request is one message to it
-and one back over an authenticated channel (``communication.channel``). Payloads are bytes.
+The store also reports which processes have ended.
+
+The server's board (``communication.board``) is in the launcher or in process 0. Each request is one message
+to the server and one reply over an authenticated channel (``communication.channel``). Values are bytes.
 """
 
 from __future__ import annotations
@@ -18,22 +20,22 @@ from mindgrad.communication.channel import Channel, address_of, connected
 
 __all__ = ["Store", "StoreServer"]
 
-#: seconds that a client waits for an answer longer than the server should take
+#: additional seconds that a client waits for a reply, beyond the timeout of the request
 _SLACK = 10.0
-#: seconds for the beginning of a connection
+#: maximum seconds for the first messages of a connection
 _BEGINNING = 10.0
-#: seconds between attempts to reach a store that does not listen yet
+#: seconds between attempts to reach a store that does not yet listen
 _PAUSE = 0.1
 
 
 class StoreServer:
-    """Serves a board to other processes.
+    """Serve a board to other processes.
 
     Args:
-        board (Board): what is served.
-        host (str): the address to listen on.
-        port (int): the port; 0 for any.
-        secret (bytes): what clients must know.
+        board (Board): board to serve.
+        host (str): address to listen on.
+        port (int): port to listen on; 0 for any free port.
+        secret (bytes): secret that clients must have.
 
     Raises:
         OSError: If the port is in use, or the address is not one of this machine.
@@ -48,7 +50,7 @@ class StoreServer:
         threading.Thread(target=self._accept, name="mindgrad-store", daemon=True).start()
 
     def close(self) -> None:
-        """Stop serving; whoever waits for an answer gets an error."""
+        """Stop the server; clients that wait for a reply get an error."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -81,7 +83,7 @@ class StoreServer:
                 request, contents = channel.receive(None)
                 channel.send(*self._answer(request, contents, attempt))
         except (OSError, ValueError, TypeError, KeyError):
-            pass  # it has ended, or is none of ours
+            pass  # the client has ended, or is not a process of this job
         finally:
             self._channels.discard(channel)
             channel.close()
@@ -126,14 +128,14 @@ class StoreServer:
 
 
 class Store:
-    """A process's way to the board of its job; safe to use from several threads.
+    """Client of the board of a job, safe to use from several threads.
 
     Args:
         address (str): ``host:port`` of the server.
-        secret (bytes): what both know.
-        rank (int): the number of this process.
-        size (int): the number of processes.
-        attempt (int, optional): how often the job was started again before; -1 for a launcher, which outlives
+        secret (bytes): secret that client and server share.
+        rank (int): rank of this process.
+        size (int): number of processes.
+        attempt (int, optional): how many times the job was restarted; -1 for a launcher, which outlives
             attempts. Default: ``0``.
 
     Raises:
@@ -152,36 +154,39 @@ class Store:
         self._idle: list[Channel] = [self._opened()]
 
     def hold(self, ranks: Sequence[int], name: str = "", machine: int = -1) -> None:
-        """Open a connection that stays open as long as this process runs: its end is that of ``ranks``.
+        """Open a connection that reports the end of ``ranks`` when it breaks.
 
         Args:
-            ranks (list or tuple of int): this process, or all processes of a machine if its launcher reports.
-            name, machine: the machine, as messages name it, and its number.
+            ranks (list or tuple of int): this process, or all processes of the machine of a launcher.
+            name, machine: name of the machine in messages, and its number.
         """
         self._lifeline = self._opened(ranks, name, machine)
 
     def set(self, key: str, value: bytes) -> None:
-        """Write a value, over an older one."""
+        """Set a value; replace an older one."""
         self._request(["set", key], [value], 0.0)
 
     def claim(self, key: str, value: bytes) -> bytes:
-        """The value of ``key``: this one if there was none."""
+        """Set ``key`` to ``value`` if it has no value yet, and return its value."""
         return self._request(["claim", key], [value], 0.0)[1][0]
 
     def get(self, key: str, timeout: float) -> bytes:
-        """The value of ``key``, once there is one.
+        """Wait until ``key`` has a value, and return it.
 
         Raises:
-            RuntimeError: If there is none within ``timeout`` seconds, or a process has failed meanwhile.
+            RuntimeError: If it has none within ``timeout`` seconds, or a process fails during that time.
         """
         return self._request(["get", key, timeout], [], timeout)[1][0]
 
     def exchange(self, key: str, value: bytes, ranks: Sequence[int], timeout: float) -> list[bytes]:
-        """The values of all of ``ranks``, in their order, once each of them has called this with its own.
+        """Exchange values with other processes.
+
+        Wait until each of ``ranks`` has called this method, and return their values in the order of
+        ``ranks``.
 
         Raises:
-            RuntimeError: If some have not come within ``timeout`` seconds, or have ended; the message names
-                them.
+            RuntimeError: If a process did not call it within ``timeout`` seconds, or has ended. The message
+                names the process.
         """
         round_number = self._rounds[key] = self._rounds.get(key, -1) + 1
         name = f"{key} ({round_number})" if round_number else key
@@ -189,20 +194,20 @@ class Store:
         return self._request(request, [value], timeout)[1]
 
     def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
-        """Say that a process has ended, as :meth:`Board.leave`."""
+        """Record that a process has ended, as :meth:`Board.leave` does."""
         self._request(["leave", rank, kind, reason, status], [], 0.0)
 
     def news(self, count: int, timeout: float) -> News:
-        """The state, once not ``count`` have ended, or one has failed, or after ``timeout`` seconds."""
+        """Wait for a change of the state and return it, as :meth:`Board.news` does."""
         (_, ended, failure, attempt), _ = self._request(["news", count, timeout], [], timeout)
         return News([Ended(*end) for end in ended], None if failure is None else Ended(*failure), attempt)
 
     def stopped(self, machine: int) -> None:
-        """Say that all processes of a machine have ended, or were ended."""
+        """Record that all processes of a machine have ended."""
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:
-        """Close the connections; one that is in use is closed behind its answer."""
+        """Close the connections; one in use is closed after its reply."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()
@@ -220,7 +225,7 @@ class Store:
             channel.send(request, contents)
             header, results = channel.receive(timeout + _SLACK)
         except BaseException as error:
-            channel.close()  # an answer may be under way
+            channel.close()  # the reply to this request could arrive later
             if isinstance(error, OSError):
                 raise ConnectionError(f"the store at {self.address} does not answer: {error}") from error
             raise

@@ -1,9 +1,9 @@
-"""MindSpore 2.x's second set of names: functions with ``dim`` and ``keepdim``, layers with ``in_features``.
+"""Functions and layers with PyTorch's arguments, as in ``mindspore.mint``.
 
-All are functions of :mod:`mindgrad.ops` and Cells of :mod:`mindgrad.nn` under other names of functions and
-arguments, so they are differentiated and compiled as those are. Where ``mint`` and ``ops`` mean different
-things by one name: ``mint.max(x, 1)`` gives values and indices, ``mint.transpose(x, 0, 1)`` exchanges two
-axes, ``mint.var`` divides by n − 1.
+Functions have ``dim`` and ``keepdim``, and layers have ``in_features``. All are functions of
+:mod:`mindgrad.ops` and Cells of :mod:`mindgrad.nn` under different names, so they are also differentiable and
+compilable. Some names have a different meaning in ``mint`` than in ``ops``: ``mint.max(x, 1)`` returns values
+and indices, ``mint.transpose(x, 0, 1)`` exchanges two axes, and ``mint.var`` divides by n − 1.
 
 >>> from mindgrad import Tensor, mint
 >>> print(mint.sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1, keepdim=True))
@@ -29,7 +29,7 @@ __all__ = list(arranging.__all__ + elementwise.__all__ + random.__all__ + reduci
 __all__ += ["Tensor", "conv2d", "linalg", "nn", "optim", "special"]
 
 if _TYPE_CHECKING:
-    # most names are made from the registry, which a type checker does not follow
+    # ``_expose`` creates most names at run time, which a type checker does not follow
 
     def __getattr__(name: str) -> _Any: ...
 

@@ -1,4 +1,4 @@
-"""Shape and indexing functions of ``mint`` that differ from those of ``ops`` in more than names."""
+"""Shape and indexing functions of ``mint`` that do not only rename arguments."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
     return functional.diagonal(x, diagonal) if x.ndim == 2 else functional.diagflat(x, diagonal)
 
 
-# --- tensors of numbers ------------------------------------------------------------------------------
+# --- creation ----------------------------------------------------------------------------------------
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Conversions of arguments and results that the forms of ``mint`` name."""
+"""Conversions of arguments and results, called by name from the forms of ``mint``."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["indices", "pair", "placing", "typed", "whole_as_int64"]
 
 
 def typed(input: Any, operator: str, dtype: Any) -> Tensor:
-    """``input`` as a tensor, of the element type ``dtype`` if it is given."""
+    """Convert ``input`` to a tensor, and to ``dtype`` if it is given."""
     x = operand(input, operator)
     return x if dtype is None else cast(x, dtype)
 
 
 def indices(x: Tensor) -> Tensor:
-    """Indices as Int64, the type that all functions of ``mint`` give them."""
+    """Convert indices to int64, the dtype of all indices that ``mint`` returns."""
     return cast(x, int64)
 
 
 def pair(results: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-    """Values, and their indices as Int64."""
+    """Convert the indices in ``(values, indices)`` to int64."""
     return results[0], indices(results[1])
 
 
 def placing(inplace: bool, name: str, input: Any, function: Callable[[Any], Tensor]) -> Tensor:
-    """``function(input)``, with ``inplace`` in the place of ``input``: the tensor stands for the result."""
+    """Compute ``function(input)``; if ``inplace``, also store it in ``input``."""
     if not inplace:
         return function(input)
     if not isinstance(input, Tensor):

@@ -1,4 +1,4 @@
-"""Sums and differences of ``mint`` scale their second operand."""
+"""Sums and differences of ``mint``, with a factor of the second operand."""
 
 from __future__ import annotations
 

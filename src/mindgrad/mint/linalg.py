@@ -1,4 +1,4 @@
-"""``mint.linalg``: norms and factorisations of matrices."""
+"""``mint.linalg``: norms and factorizations of matrices."""
 
 from mindgrad.mint import conversions as _conversions
 from mindgrad.ops.forms import expose as _expose

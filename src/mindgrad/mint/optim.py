@@ -1,4 +1,4 @@
-"""``mint.optim``: the optimisers of :mod:`mindgrad.experimental.optim`."""
+"""``mint.optim``: the optimizers of :mod:`mindgrad.experimental.optim`."""
 
 from mindgrad.experimental.optim import SGD, Adam, AdamW
 

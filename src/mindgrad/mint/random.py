@@ -1,4 +1,4 @@
-"""Random functions of ``mint`` draw from a ``generator`` of their own or from the default one."""
+"""Random functions of ``mint``, with an optional ``generator``."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = 
     """
     if len(args) not in (2, 3):
         raise TypeError(
-            f"For 'randint', give (high, size) or (low, high, size), but got {len(args)} arguments."
+            f"For 'randint', pass (high, size) or (low, high, size), but got {len(args)} arguments."
         )
     low, high, size = args if len(args) == 3 else (0, *args)
     with drawing_from(generator, "randint"):
@@ -149,7 +149,7 @@ def randint_like(input: Any, *bounds: Any, dtype: Any = None, device: Any = None
     (1, 2)
     """
     if len(bounds) not in (1, 2):
-        raise TypeError(f"For 'randint_like', give high or low and high, but got {len(bounds)} bounds.")
+        raise TypeError(f"For 'randint_like', pass high, or low and high, but got {len(bounds)} bounds.")
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
     like = operand(input, "randint_like")
     found = functional.randint(low, high, like.shape, dtype=int64)
@@ -199,7 +199,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = N
     [5. 6.]
     """
     if size is None and not isinstance(mean, Tensor) and not isinstance(std, Tensor):
-        raise ValueError("For 'normal', give the 'size' where 'mean' and 'std' are numbers.")
+        raise ValueError("For 'normal', 'size' is required if 'mean' and 'std' are numbers. Pass 'size'.")
     shape = size
     if shape is None:
         one, two = (tuple(x.shape) if isinstance(x, Tensor) else () for x in (mean, std))

@@ -1,4 +1,4 @@
-"""Reductions of ``mint`` that differ from those of ``ops`` in more than the names of arguments."""
+"""Reductions of ``mint`` that do not only rename arguments."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
 
 
 def default_axis(x: Tensor) -> int:
-    """The axis of ``softmax`` and ``log_softmax`` without ``dim``, as MindSpore and PyTorch have it."""
+    """Return the default axis of ``softmax`` and ``log_softmax``, as in PyTorch."""
     return 0 if x.ndim in (0, 1, 3) else 1
 
 

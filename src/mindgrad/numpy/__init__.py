@@ -1,7 +1,8 @@
-"""NumPy's functions on tensors, under NumPy's names: ``import mindspore.numpy as mnp``.
+"""NumPy's functions on tensors: ``import mindspore.numpy as mnp``.
 
-They take tensors, numbers, NumPy arrays and nested lists; of what is no tensor, floats become Float32 and
-integers Int32. All are made of ``mindgrad.ops``, so they are differentiated and compiled.
+The functions accept tensors, numbers, NumPy arrays, and nested lists. They convert floats to float32 and
+integers to int32; tensors keep their dtype. All functions are differentiable and compilable, because they
+call ``mindgrad.ops``.
 """
 
 import math as _math

@@ -1,4 +1,4 @@
-"""Numerical analysis as in NumPy: differences, interpolation, convolution, covariances, phases."""
+"""Numerical analysis as in NumPy: differences, interpolation, convolution."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return gradients[0] if len(gradients) == 1 else gradients
 
 
-# --- places ---
+# --- interpolation and indices ---
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
@@ -333,8 +333,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
 
     Args:
         a, v (Tensor or array_like): the vectors.
-        mode (str): ``"full"``: all overlaps; ``"same"``: the size of the longer vector, centered;
-            ``"valid"``: complete overlaps only.
+        mode (str): ``"full"`` returns all overlaps, ``"same"`` the central part with the size of the longer
+            vector, and ``"valid"`` complete overlaps only.
 
     Returns:
         1-D tensor.
@@ -353,7 +353,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     if x.size < y.size:
         x, y = y, x
     n, m = x.size, y.size
-    # each result is a product of the shorter vector, turned round, with a window of the longer one
+    # each result is the product of the reversed shorter vector and a window of the longer one
     first, count = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
     places = np.arange(first, first + count)[:, None] + np.arange(m) - (m - 1)
     inside = (places >= 0) & (places < n)

@@ -1,4 +1,4 @@
-"""Shape functions as in NumPy: ``np.reshape``, ``np.transpose``, ``np.flip`` and related functions."""
+"""Shape functions as in NumPy, such as ``np.reshape`` and ``np.transpose``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selection functions as in NumPy: ``np.where``, ``np.take`` and related functions."""
+"""Selection functions as in NumPy, such as ``np.where`` and ``np.take``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
     "setdiff1d", "take_along_axis", "unique", "unravel_index", "where",
 ]  # fmt: skip
 
-# --- chosen ---
+# --- selection ---
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -158,16 +158,16 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     return movement.broadcast_to(tensor(result, "piecewise", points.dtype), points.shape)
 
 
-# --- places ---
+# --- indices ---
 
 
 def _values(x: Any, operator: str) -> np.ndarray:
-    """The values, on which the shape of the result depends."""
+    """Return known values of ``x``, which determine the shape of the result."""
     values = known(tensor(x, operator))
     if values is None:
         raise RuntimeError(
             f"For '{operator}', the shape of the result depends on values that are not known at compile "
-            "time; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            "time. Run the function in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
     return values
 

@@ -1,4 +1,4 @@
-"""Coercion turns numbers and nested lists into tensors, with the element types of MindSpore."""
+"""Conversion of numbers and nested lists to tensors, with MindSpore's dtypes."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from mindgrad.ops.operands import cast, inexact, operand, promoted
 
 __all__ = ["common", "converted", "count", "element_type", "floating", "tensor", "tensors", "truth"]
 
-#: what the wide types of Python's and NumPy's numbers become; tensors keep theirs
+#: dtypes to which 64-bit Python and NumPy numbers are converted; tensors keep their dtype
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
-#: Python's numbers as element types of this package; elsewhere they have 64 bits
+#: dtypes of Python's ``int`` and ``float`` as arguments ``dtype``; in NumPy they have 64 bits
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 
 def element_type(dtype: Any, name: str = "") -> DType | None:
-    """``dtype`` as an element type, Python's ``int`` and ``float`` of 32 bits; ``None`` stays."""
+    """Convert ``dtype`` to a ``DType``; Python's ``int`` and ``float`` have 32 bits."""
     return None if dtype is None else _PYTHON_TYPES.get(dtype) or as_dtype(dtype)
 
 
 def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
-    """``x`` as a tensor: a tensor as it is; numbers, lists and arrays with floats as Float32, ints as Int32.
+    """Convert ``x`` to a tensor.
 
     Args:
         x: a tensor, number, NumPy array, or nested list or tuple of numbers and tensors.
-        name: the function's name for errors.
-        dtype: the element type; by default as said above.
+        name: name of the function for error messages.
+        dtype: dtype of the result. By default float32 for floats and int32 for integers; tensors keep their
+            dtype.
 
     Raises:
-        TypeError: it is none of these.
-        ValueError: it holds lists that differ in length.
+        TypeError: If ``x`` has an unsupported type.
+        ValueError: If nested lists differ in length.
     """
     element = element_type(dtype)
     if isinstance(x, Tensor):
@@ -51,7 +52,7 @@ def tensor(x: Any, name: str, dtype: Any = None) -> Tensor:
     try:
         natural = Tensor(list(x) if isinstance(x, range) else x)
     except TypeError:
-        np.asarray(x)  # which raises ValueError where lists differ in length, as NumPy's functions do
+        np.asarray(x)  # raises ValueError if nested lists differ in length, as NumPy's functions do
         raise
     return Tensor(
         x if not isinstance(x, range) else list(x), element or _NARROW.get(natural.dtype, natural.dtype)
@@ -63,10 +64,10 @@ def _holds_tensor(x: Any) -> bool:
 
 
 def tensors(xs: Any, name: str) -> list[Tensor]:
-    """Each of a tuple or list as a tensor; of a tensor or array the parts along its first axis.
+    """Convert each element of a tuple or list, or each row of a tensor, to a tensor.
 
     Raises:
-        TypeError: ``xs`` is neither.
+        TypeError: If ``xs`` is not a tuple, list, array, or tensor.
     """
     if isinstance(xs, Tensor):
         return list(xs)  # type: ignore[call-overload]
@@ -76,40 +77,43 @@ def tensors(xs: Any, name: str) -> list[Tensor]:
 
 
 def common(xs: Any, name: str) -> list[Tensor]:
-    """:func:`tensors`, of their common element type."""
+    """Convert each element as :func:`tensors` does, and promote all to a common dtype."""
     return promoted(name, *tensors(xs, name), broadcast=False)
 
 
 def floating(x: Any, name: str, dtype: Any = None) -> Tensor:
-    """:func:`tensor`, with integers and truth values as Float32, of the type ``dtype`` if it is given."""
+    """Convert ``x`` to a floating-point tensor.
+
+    Integers and Booleans become float32. If ``dtype`` is given, convert the result to it.
+    """
     return converted(inexact(tensor(x, name)), dtype)
 
 
 def count(number: int, name: str) -> int:
-    """A number of elements of the function ``name``: below 0 there are none."""
+    """Return a number of elements; replace a negative number by 0."""
     return max(number, 0)
 
 
 def truth(x: Tensor) -> Tensor:
-    """``x`` as truth values: whether each element is not 0."""
+    """Convert ``x`` to Boolean."""
     return cast(x, bool_)
 
 
 def converted(x: Tensor, dtype: Any) -> Tensor:
-    """``x``, with the element type ``dtype`` unless that is ``None``."""
+    """Convert ``x`` to ``dtype``, unless that is ``None``."""
     wanted = element_type(dtype)
     return x if wanted is None else cast(x, wanted)
 
 
 def _to_tensor(*args: Any) -> Any:
-    """The arguments as tensors, which MindSpore programs import from ``mindspore.numpy.utils``.
+    """Convert the arguments to tensors, as in ``mindspore.numpy.utils``.
 
     Args:
-        *args: tensors, which stay, and numbers, lists and tuples of them, with floats as Float32 and ints as
-            Int32.
+        *args: tensors, which are returned unchanged, numbers, or nested lists and tuples. Floats become
+            float32 and integers become int32.
 
     Returns:
-        a tuple of tensors, or the tensor if there is one argument.
+        A tuple of tensors, or the tensor if there is one argument.
 
     >>> from mindgrad.numpy.coercion import _to_tensor
     >>> _to_tensor([1.0, 2.0]).dtype, len(_to_tensor(1, 2.0))

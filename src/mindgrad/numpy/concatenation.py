@@ -1,4 +1,4 @@
-"""Joining functions as in NumPy: ``np.concatenate``, ``np.split`` and related functions."""
+"""Joining functions as in NumPy, such as ``np.concatenate`` and ``np.split``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mindgrad.ops.arguments import axis_in_range, sizes
 
 __all__ = ["append", "concatenate", "dsplit", "hsplit", "split", "tile", "vsplit"]
 
-# --- joined and cut ---
+# --- joining and splitting ---
 
 
 def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
@@ -75,8 +75,8 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
         count = values.shape[axis_in_range(axis, values.ndim, "split")]
         if indices_or_sections < 1 or count % indices_or_sections:
             raise ValueError(
-                f"For 'split', the {count} elements along axis {axis} cannot be cut into "
-                f"{indices_or_sections} parts of one size; use array_split."
+                f"For 'split', the {count} elements along axis {axis} cannot be divided into "
+                f"{indices_or_sections} equal parts. Use array_split."
             )
     return tuple(joining.tensor_split(values, indices_or_sections, axis))
 

@@ -1,4 +1,4 @@
-"""Histograms and polynomials follow NumPy's functions."""
+"""Histograms and polynomials as in NumPy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "polyint", "polymul", "polysub", "polyval",
 ]  # fmt: skip
 
-# --- histograms: constants for derivatives, except through weights ---
+# --- histograms: constant in derivatives, except with respect to weights ---
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
@@ -57,8 +57,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
         values = known(places)
         if values is None:
             raise RuntimeError(
-                "For 'bincount', the number of counts depends on values that are not known at compile time; "
-                "give 'length'."
+                "For 'bincount', the number of counts depends on values that are not known at compile time. "
+                "Pass 'length'."
             )
         length = max(int(values.max(initial=-1)) + 1, minlength)
     one = creation.ones(places.shape, "int32") if weights is None else tensor(weights, "bincount")
@@ -98,7 +98,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def _bin_of(x: Tensor, edges: Tensor) -> Tensor:
-    """The number of the bin of each element; the last edge belongs to the last bin, outside is −1."""
+    """Return the index of the bin of each element, −1 for elements outside all bins.
+
+    The last edge belongs to the last bin.
+    """
     bins = arithmetic.sub(ordering.searchsorted(edges, x, out_int32=True, right=True), 1)
     count = edges.size - 1
     bins = indexing.where(comparison.equal(x, edges[-1]), count - 1, bins)  # type: ignore[index]
@@ -194,7 +197,7 @@ def histogramdd(
     columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
     one = creation.ones((points.shape[0],), float32) if weights is None else floating(weights, "histogramdd")
-    # the product over axes of "in this bin" is 1 in one bin and 0 elsewhere
+    # a product over axes is 1 if the element is in this bin, otherwise 0
     hits = layout.ravel(one)
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))

@@ -1,4 +1,4 @@
-"""Creation functions as in NumPy: ``np.array``, ``np.zeros``, ``np.arange`` and related functions."""
+"""Creation functions as in NumPy, such as ``np.array`` and ``np.zeros``."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def linspace(
     else:
         first, last = floating(start, "linspace"), floating(stop, "linspace")
         distance = arithmetic.true_divide(arithmetic.sub(last, first), divisions if divisions > 0 else np.nan)
-        # both ends exactly: as much of the first as is missing of the last
+        # interpolate such that both ends are exact
         column = (np.arange(count) / max(divisions, 1)).reshape(count, *(1 for _ in distance.shape))
         share = Tensor(column, distance.dtype)
         numbers = arithmetic.add(arithmetic.mul(first, arithmetic.sub(1, share)), arithmetic.mul(last, share))

@@ -1,4 +1,4 @@
-"""Grids, window functions and random numbers follow NumPy's functions."""
+"""Grids, window functions, and random numbers as in NumPy."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
 
 
 class _Grid:
-    """``np.mgrid[a:b, c:d:5j]``: the coordinates of the places of a grid; ``ogrid``: left open.
+    """Coordinates of a grid: ``np.mgrid[a:b, c:d:5j]``, or open with ``np.ogrid``.
 
-    A complex step is a number of places, the last of which is the end of the slice.
+    A complex step is the number of points, including the end of the slice.
 
     >>> import mindgrad.numpy as np
     >>> print(np.mgrid[0:2, 0:2][1], np.ogrid[0:1:3j])

@@ -1,4 +1,4 @@
-"""Padding adds margins to a tensor: constants, ramps, statistics, or repeated elements."""
+"""Padding as in NumPy: constants, ramps, statistics, or repeated elements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MODES = ("constant", *_AGAIN, "linear_ramp", *_STATISTICS)
 
 
 def _pairs(value: Any, name: str, ndim: int) -> list[tuple[Any, Any]]:
-    """A number for all, a pair for all axes, or a pair for each, as a pair for each."""
+    """Convert a number, a pair, or a list of pairs to a pair for each axis."""
     try:
         return [(before, behind) for before, behind in np.broadcast_to(np.asarray(value), (ndim, 2)).tolist()]
     except ValueError:
@@ -42,9 +42,10 @@ def pad(
         arr (Tensor or array_like): the tensor.
         pad_width (int, tuple, or list): numbers of elements before and after: one number for all,
             a pair for all axes, or a pair for each axis.
-        mode (str): ``"constant"``; ``"edge"``, ``"reflect"``, ``"symmetric"``, or ``"wrap"``
-            (elements of the tensor); ``"linear_ramp"`` from the edge to ``end_values``; or ``"maximum"``,
-            ``"mean"``, ``"median"``, or ``"minimum"`` of the elements next to the edge.
+        mode (str): ``"constant"``, ``"linear_ramp"`` from the edge to ``end_values``, or one of the
+            following. ``"edge"``, ``"reflect"``, ``"symmetric"``, and ``"wrap"`` repeat elements of the
+            tensor. ``"maximum"``, ``"mean"``, ``"median"``, and ``"minimum"`` are statistics of the elements
+            next to the edge.
         stat_length (int, tuple, or None): number of elements for the last four modes. ``None``
             means all.
         constant_values (number or tuple): numbers for ``"constant"``, in the form of
@@ -70,7 +71,7 @@ def pad(
     widths = _pairs(pad_width, "pad_width", x.ndim)
     if callable(mode) or reflect_type != "even":
         raise NotImplementedError(
-            "For 'pad', neither a function as 'mode' nor the 'reflect_type' 'odd' is supported; concatenate "
+            "For 'pad', neither a function as 'mode' nor the 'reflect_type' 'odd' is supported. Concatenate "
             "the margins with np.concatenate."
         )
     if mode not in _MODES:
@@ -94,7 +95,7 @@ def pad(
 
 
 def _margin(x: Tensor, axis: int, width: int, mode: str, number: Any, at_end: bool) -> Tensor:
-    """The margin before or behind an axis."""
+    """Return the margin before or after an axis."""
     shape = tuple(width if k == axis else size for k, size in enumerate(x.shape))
     if mode == "constant":
         return cast(creation.full(shape, number), x.dtype)

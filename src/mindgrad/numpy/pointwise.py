@@ -1,4 +1,4 @@
-"""Elementwise functions of NumPy coerce what is no tensor, and take ``dtype``."""
+"""Elementwise functions as in NumPy: accept array-likes and an argument ``dtype``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
     return arithmetic.pow(floating(x, "float_power"), y)
 
 
-#: the second names of arguments
+#: alternative names of arguments
 _SECOND_NAMES = {
     "arccos": {"input": "x"},
     "logical_not": {"a": "x"},
@@ -59,7 +59,7 @@ _SECOND_NAMES = {
     "positive": {"a": "x"},
 }
 
-#: the types and texts of the arguments
+#: types and descriptions of the arguments
 _OPERAND = "Tensor or array_like"
 _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
@@ -75,7 +75,7 @@ def _number(x: Any) -> bool:
 
 
 def elementwise(form: Form) -> Callable[..., Tensor]:
-    """The function of ``mindgrad.numpy`` that takes what becomes a tensor, and ``dtype``."""
+    """Derive a function of ``mindgrad.numpy`` that accepts array-likes and ``dtype``."""
     function, name = form.function, form.name
     own = inspect.unwrap(function)
     defaults = [value for value in own.__defaults__ or () if value is not NOT_GIVEN]
@@ -89,7 +89,7 @@ def elementwise(form: Form) -> Callable[..., Tensor]:
     else:
 
         def two(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-            # a number beside a tensor takes the tensor's type; two numbers are tensors of their own
+            # a number takes the dtype of the tensor that it is combined with; two numbers become two tensors
             first = x1 if _number(x1) and not _number(x2) else tensor(x1, name)
             second = x2 if _number(x2) and not _number(x1) else tensor(x2, name)
             return converted(function(first, second), dtype)
@@ -102,7 +102,7 @@ def elementwise(form: Form) -> Callable[..., Tensor]:
 
 
 def _documentation(form: Form, count: int) -> str:
-    """The docstring of an elementwise function of ``count`` operands."""
+    """Write the docstring of an elementwise function with ``count`` operands."""
     names = ("x",) if count == 1 else ("x1", "x2")
     code = inspect.unwrap(form.function).__code__
     doc = FunctionDoc.of(form.function, dict(zip(names, code.co_varnames, strict=False)))

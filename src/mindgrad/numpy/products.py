@@ -1,4 +1,4 @@
-"""Products and norms as in NumPy: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``."""
+"""Products and norms as in NumPy, such as ``np.matmul`` and ``np.dot``."""
 
 from __future__ import annotations
 

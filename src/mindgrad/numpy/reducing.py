@@ -1,4 +1,4 @@
-"""Reductions of NumPy sum, average and compare along axes, also without NaN, and cumulatively."""
+"""Reductions as in NumPy: sums, means, extremes, cumulative sums."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 # --- extremes ---
 
 
-# --- without NaN ---
+# --- reductions that ignore NaN ---
 
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
@@ -176,7 +176,7 @@ def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     return converted(_without_nan(x, "nanmin", np.inf, extremes.amin, axis, keepdims), dtype)
 
 
-# --- running ---
+# --- cumulative ---
 
 
 def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
@@ -223,7 +223,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     return cumulative.sums_of_array(numbers, axis, element_type(dtype))
 
 
-# --- questions ---
+# --- predicates ---
 
 
 def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:

@@ -1,4 +1,4 @@
-"""Errors that MindSpore programs raise by names of ``mindspore.numpy.utils_const``."""
+"""Functions of ``mindspore.numpy.utils_const`` that raise errors."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__: list[str] = []
 
 
 def _raise_value_error(info: str, param: Any = None) -> NoReturn:
-    """Raises ValueError with ``info``, and with ``param`` behind it if it is given."""
+    """Raise ValueError with ``info``, followed by ``param`` if it is given."""
     raise ValueError(info if param is None else f"{info}{param}")
 
 
 def _raise_type_error(info: str, param: Any = None) -> NoReturn:
-    """Raises TypeError with ``info``, and with ``param`` behind it if it is given."""
+    """Raise TypeError with ``info``, followed by ``param`` if it is given."""
     raise TypeError(info if param is None else f"{info}{param}")

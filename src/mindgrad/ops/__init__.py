@@ -22,7 +22,7 @@ if _TYPE_CHECKING:
 
 
 def _install(forms: list[_Form]) -> None:
-    """Functions that no module of ``functional`` exports, such as those of rows that a program adds."""
+    """Add functions that no module of ``functional`` exports, e.g. of user operators."""
     for form in forms:
         vars(functional)[form.name] = globals()[form.name] = form.function
     functional.__all__.extend(form.name for form in forms)
@@ -31,8 +31,8 @@ def _install(forms: list[_Form]) -> None:
 _surface("ops", _install)
 
 
-# The classes are loaded with the first name that is not here (docs/decisions/0010-import.md). To a type
-# checker, which does not follow the names through so many files, this says that there are more.
+# The operator classes are loaded when a name is missing (docs/decisions/0010-import.md). For a type checker,
+# which cannot resolve these names, ``__getattr__`` declares that the module has more of them.
 def __getattr__(name: str) -> _Any:
     if name in ("_constants", "auto_generate", "signature"):
         return _import_module(f"mindgrad.ops.{name}")
@@ -56,7 +56,10 @@ def _load_classes() -> None:
 
 
 def _generated(name: str) -> _Any:
-    """A function of ``mint`` under its second name, ``max_ext``: mint is loaded after ops."""
+    """Return the function of ``mint`` with an alternative name such as ``max_ext``.
+
+    ``mint`` is imported after ``ops``.
+    """
     if name.endswith("_ext"):
         names = vars(_import_module("mindgrad.ops.auto_generate"))
         if name in names:

@@ -1,4 +1,4 @@
-"""The cache of operators with their attributes: here making one costs little, and none is kept."""
+"""Stand-in for MindSpore's cache of operators, which mindgrad does not need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["_get_cache_prim"]
 
 
 def _get_cache_prim(cls: type) -> Callable[..., Any]:
-    """A function that makes the operator ``cls`` with the attributes it is given.
+    """Return a function that creates the operator ``cls`` with the given attributes.
 
     >>> from mindgrad import Tensor, ops
     >>> from mindgrad.ops._primitive_cache import _get_cache_prim

@@ -1,4 +1,4 @@
-"""Smooth activation functions are rows, or compositions of rows; none has a derivative rule of its own."""
+"""Smooth activation functions, each a primitive or a composition of primitives."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
 
-#: beyond this |x| the logistic function in ``gelu`` is 0 or 1 in float16
+#: for float16, clip x in ``gelu`` to this bound: the logistic function is 0 or 1 beyond it, but x³ overflows
 _FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
@@ -38,10 +38,10 @@ sigmoid = unary_function(
 
 
 def real_operand(x: Any, operator: str) -> Tensor:
-    """``x`` as a real floating-point tensor.
+    """Convert ``x`` to a real floating-point tensor.
 
     Raises:
-        TypeError: it is complex, or neither a tensor nor a number.
+        TypeError: If ``x`` is complex, or neither a tensor nor a number.
     """
     x = inexact(operand(x, operator))
     accepted(special.sigmoid, operator, x)
@@ -124,7 +124,7 @@ def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
     axes = normalize_axes(axis, x.ndim, operator)
     if not x.size:
         return x
-    # the largest becomes 0 first: differences of large numbers keep their digits
+    # subtract the maximum first: the exponentials cannot overflow, and small differences keep their digits
     top = apply(stop_gradient, apply(reduce_max, x, axes=axes))
     x = sub(x, with_reduced_axes(top, x.shape, axes, True))
     return sub(x, with_reduced_axes(apply(logsumexp, x, axes=axes), x.shape, axes, True))
@@ -371,5 +371,5 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     return mul(half(0, middle), sigmoid(half(middle, 2 * middle)))
 
 
-# the same function under a second name
+# alternative name
 swish = silu

@@ -1,4 +1,4 @@
-"""Affine maps add a product to a tensor: β · input + α · product, and the bias of a layer."""
+"""Affine maps: β · input + α · product, fully connected layers, and bias addition."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
     x, y, factor = (operand(each, "BiDense") for each in (input1, input2, weight))
     if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1]:
         raise ValueError(
-            f"For 'BiDense', the inputs must have the same sizes but for the last axis, but the shapes are "
+            f"For 'BiDense', the inputs must have equal sizes except for the last axis, but the shapes are "
             f"{x.shape} and {y.shape}."
         )
     if factor.ndim != 3 or factor.shape[1:] != (x.shape[-1], y.shape[-1]):

@@ -1,7 +1,8 @@
-"""Connectionist temporal classification (CTC) gives the likelihood of a label sequence under a longer one.
+"""Connectionist temporal classification (CTC) loss.
 
-A. Graves et al., *Connectionist temporal classification* (2006). Probabilities are kept as logarithms; what
-is impossible has −10³⁰, not −∞, whose differences have no derivative.
+A. Graves et al., *Connectionist temporal classification* (2006). The code computes with logarithms of
+probabilities. The logarithm of an impossible event is −10³⁰ instead of −∞, because differences of −∞ have no
+derivative.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def ctc_loss(
 
 
 def _with_blanks(labels: Tensor, blank: int) -> Tensor:
-    """The labels with a blank in front of, between and behind them, of shape (n, 2 s + 1)."""
+    """Insert a blank before, between, and after the labels; the shape is (n, 2 s + 1)."""
     batch, count = labels.shape
     blanks = layout.reshape(broadcast_to(operand(blank, "CTCLoss", labels), labels.shape), (batch, count, 1))
     pairs = stack([blanks, layout.reshape(labels, (batch, count, 1))], 2)
@@ -127,7 +128,10 @@ def _with_blanks(labels: Tensor, blank: int) -> Tensor:
 
 
 def _may_skip(read: Tensor) -> Tensor:
-    """Whether the blank before a label may be left out: if the label before that is another."""
+    """Return whether the blank before a label may be omitted.
+
+    It may be omitted if the previous label is different.
+    """
     batch, width = read.shape
     two_before = read
     if width > 1:
@@ -140,13 +144,15 @@ def _may_skip(read: Tensor) -> Tensor:
 
 
 def _forward_logarithms(emitted: Tensor, read: Tensor, ends: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Logarithms of the forward probabilities at each time, −∞ where impossible, and those at the end.
+    """Compute the logarithms of the forward probabilities at each time and at the end.
+
+    The logarithm of an impossible event is −∞ in the first result.
 
     Args:
-        emitted: logarithms of the probabilities of what is read, of shape (t, n, 2 s + 1).
+        emitted: logarithms of the probabilities of the symbols in ``read``, of shape (t, n, 2 s + 1).
         read: labels with blanks.
-        ends: how many times of each sequence count.
-        counts: how many labels do.
+        ends: number of time steps of each sequence.
+        counts: number of labels of each sequence.
     """
     batch, width = read.shape
     may_skip = _may_skip(read)
@@ -173,12 +179,15 @@ def _forward_logarithms(emitted: Tensor, read: Tensor, ends: Tensor, counts: Ten
 
 
 def _start(begins: Tensor, like: Tensor) -> Tensor:
-    """Before the first time: the probability 1 of a blank and of the first label, 0 of the others."""
+    """Return the state before the first time step.
+
+    A blank and the first label have probability 1, all other symbols 0.
+    """
     return choose(begins, broadcast_to(operand(0.0, "CTCLoss", like), like.shape), _IMPOSSIBLE)
 
 
 def _behind(alpha: Tensor, count: int) -> Tensor:
-    """The elements ``count`` places before."""
+    """Shift the elements by ``count`` to the right, and fill with −10³⁰."""
     batch, width = alpha.shape
     count = min(count, width)
     filling = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", alpha), (batch, count))
@@ -200,7 +209,7 @@ def _lengths(lengths: Any, name: str, batch: int, most: int) -> Tensor:
 
 
 def _labels(targets: Any, target_lengths: Any, batch: int) -> Tensor:
-    """The targets as a tensor of shape (n, s)."""
+    """Convert the targets to a tensor of shape (n, s)."""
     labels = operand(targets, "CTCLoss")
     if labels.dtype.is_inexact or labels.dtype is bool_:
         raise TypeError(f"For 'CTCLoss', the 'targets' must be integers, but they are {labels.dtype}.")

@@ -1,6 +1,6 @@
-"""Argument checks of shape operators read sizes, axes, counts and sequences of tensors.
+"""Checks of arguments of shape operators: sizes, axes, and lists of tensors.
 
-Each is read once, into plain Python values, and refused with the operator's and the argument's name.
+The functions convert arguments to Python values, and raise errors that name the operator and the argument.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = [
 
 
 def whole_number(value: Any, operator: str, name: str, least: int | None = None) -> int:
-    """``value`` as an int: an int, a NumPy integer, or an integer tensor of one element.
+    """Convert an int, a NumPy integer, or an integer tensor of size 1 to an int.
 
     Raises:
-        TypeError: it is none of these.
-        ValueError: it is below ``least``.
+        TypeError: If ``value`` has a different type.
+        ValueError: If ``value`` is below ``least``.
     """
     refuse_unknown(value, operator, name)
     try:
@@ -44,7 +44,7 @@ def whole_number(value: Any, operator: str, name: str, least: int | None = None)
 
 
 def refuse_unknown(value: Any, operator: str, name: str) -> None:
-    """Refuse a size or other number that a tensor of the program being compiled decides on."""
+    """Raise ``CompileError`` if a size is unknown at compile time."""
     if isinstance(value, Tensor) and value._array is None:
         refuse(
             f"For '{operator}', '{name}' is a tensor whose value is not known at compile time. Sizes, "
@@ -54,7 +54,7 @@ def refuse_unknown(value: Any, operator: str, name: str) -> None:
 
 
 def one_or_more(value: Any) -> tuple[Any, ...]:
-    """A tuple or list as a tuple, a one-dimensional array or tensor of its numbers, or one value."""
+    """Convert a tuple, list, 1-D array, 1-D tensor, or a single value to a tuple."""
     if isinstance(value, (tuple, list)):
         return tuple(value)
     if isinstance(value, (Tensor, np.ndarray)) and value.ndim == 1:
@@ -64,11 +64,11 @@ def one_or_more(value: Any) -> tuple[Any, ...]:
 
 
 def sizes(value: Any, operator: str, name: str, least: int | None = None) -> tuple[int, ...]:
-    """``value`` as a tuple of ints: a tuple or list of ints, a tensor of them, or one int.
+    """Convert a tuple or list of ints, a tensor, or one int to a tuple of ints.
 
     Raises:
-        TypeError: an element is no int.
-        ValueError: an element is below ``least``.
+        TypeError: If an element is not an int.
+        ValueError: If an element is below ``least``.
     """
     plain = type(value) is tuple and all(type(n) is int for n in value)
     if plain and (least is None or all(n >= least for n in value)):
@@ -85,16 +85,16 @@ def sizes(value: Any, operator: str, name: str, least: int | None = None) -> tup
 
 
 def varargs(values: tuple[Any, ...]) -> Any:
-    """``f((2, 3))`` and ``f(2, 3)`` alike: what was given, one argument taken as it is."""
+    """Unpack a single argument: ``f((2, 3))`` and ``f(2, 3)`` are equivalent."""
     return values[0] if len(values) == 1 else values
 
 
 def axes_in_order(axes: Any, rank: int, operator: str, name: str = "axis") -> tuple[int, ...]:
-    """One axis or several, counted from the front, in the order given.
+    """Convert one or several axes to nonnegative numbers, in the given order.
 
     Raises:
-        TypeError: one is no int.
-        ValueError: one is outside of ``[-rank, rank)``, or named twice.
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is outside ``[-rank, rank)``, or is repeated.
     """
     ordered = tuple(axis_in_range(each, rank, operator, name) for each in one_or_more(axes))
     if len(set(ordered)) != len(ordered):
@@ -103,7 +103,7 @@ def axes_in_order(axes: Any, rank: int, operator: str, name: str = "axis") -> tu
 
 
 def axis_in_range(axis: Any, rank: int, operator: str, name: str = "axis") -> int:
-    """One axis, counted from the front; errors as for :func:`axes_in_order`."""
+    """Convert one axis to a nonnegative number, as :func:`axes_in_order` does."""
     number = whole_number(axis, operator, name)
     if not -rank <= number < rank:
         bounds = f"in range [{-rank}, {rank})" if rank else "left out: the input has no axes"
@@ -112,10 +112,10 @@ def axis_in_range(axis: Any, rank: int, operator: str, name: str = "axis") -> in
 
 
 def filled_shape(x: TensorType, shape: tuple[int, ...], operator: str) -> tuple[int, ...]:
-    """``shape`` with −1 replaced by the size that uses up all elements of ``x``.
+    """Replace −1 in ``shape`` by the size that matches the elements of ``x``.
 
     Raises:
-        ValueError: there is no such size, or ``shape`` does not hold the elements of ``x``.
+        ValueError: If there is no such size, or ``shape`` does not match the number of elements.
     """
     size = x.size
     if -1 in shape:
@@ -132,11 +132,11 @@ def filled_shape(x: TensorType, shape: tuple[int, ...], operator: str) -> tuple[
 
 
 def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
-    """A tuple or list of tensors and numbers as tensors of one element type; their shapes stay.
+    """Convert tensors and numbers to tensors of a common dtype; do not broadcast them.
 
     Raises:
-        TypeError: it is no tuple or list, or one of them is no tensor or number.
-        ValueError: it is empty.
+        TypeError: If ``tensors`` is not a tuple or list of tensors and numbers.
+        ValueError: If ``tensors`` is empty.
     """
     if not isinstance(tensors, (tuple, list)):
         raise TypeError(
@@ -149,15 +149,15 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
 
 
 def of_two_axes(x: Any, operator: str) -> Tensor:
-    """``x`` as a tensor of at least two axes: matrices, with batches in front.
+    """Convert ``x`` to a tensor with at least two axes: a batch of matrices.
 
     Raises:
-        TypeError: ``x`` is no tensor.
-        ValueError: it has fewer axes.
+        TypeError: If ``x`` is not a tensor.
+        ValueError: If ``x`` has fewer than two axes.
     """
     matrix = operand(x, operator)
     if matrix.ndim < 2:
         raise ValueError(
-            f"For '{operator}', the input must have two axes at least, but its shape is {matrix.shape}."
+            f"For '{operator}', the input must have at least two axes, but its shape is {matrix.shape}."
         )
     return matrix

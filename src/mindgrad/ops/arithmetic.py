@@ -1,7 +1,7 @@
-"""Arithmetic adds, multiplies, divides and raises tensors and numbers to powers.
+"""Arithmetic operators: add, multiply, divide, and raise to powers.
 
-Shapes broadcast as NumPy's do; element types are promoted by MindSpore's table (``ir.dtype``): a
-Python number never widens a tensor of its own category. Quotients of integers are Float32.
+Shapes broadcast as in NumPy. Dtypes are promoted by MindSpore's table (``ir.dtype``), in which a Python
+number does not widen a tensor of the same category. Quotients of integers are float32.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
     Args:
         input, other (Tensor or number): operands whose shapes broadcast.
-        rounding_mode (str or None): ``None``: the quotient, float32 for integers; ``"floor"``:
-            rounded down; ``"trunc"``: rounded towards 0.
+        rounding_mode (str or None): ``None`` returns the quotient, float32 for integers. ``"floor"``
+            rounds down, and ``"trunc"`` rounds towards 0.
 
     Returns:
         Tensor of the broadcast shape and of the promoted dtype.
@@ -181,7 +181,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     return pow(cast(x, wide), exponent)
 
 
-_MULTIPLIED = 16  # float exponents that are whole numbers up to this one become multiplications
+_MULTIPLIED = 16  # integral float exponents up to this absolute value are computed by multiplication
 
 
 @public("Pow Tensor mint numpy.power")
@@ -221,7 +221,10 @@ def pow(input: Any, exponent: Any) -> Tensor:
 
 
 def _power_of_number(x: Number, n: int | float) -> Tensor:
-    """As Python's: of an int a float where the exponent is a float or negative."""
+    """Raise a number to a power as Python does.
+
+    A power of ints with a float or negative exponent is a float.
+    """
     if (isinstance(n, float) or n < 0) and not x.dtype.is_inexact:
         x = make_number(cast(as_it_is(x), float64))
     if n == n // 1 and (isinstance(n, int) or -_MULTIPLIED <= n <= _MULTIPLIED):
@@ -278,7 +281,8 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     [0. 8.]
     """
     x, y = promoted("MulNoNan", x, y)
-    # only what would give NaN is replaced: elsewhere the derivative for y is x, at 0 too
+    # replace only factors that would result in NaN: elsewhere the derivative with respect to y is x, also at
+    # y = 0
     nothing = binary(rows.equal, "MulNoNan", y, 0)
     nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
     return binary(rows.mul, "MulNoNan", choose(nothing, 0, x), y)
@@ -379,7 +383,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     return binary(rows.add, "Lerp", input, binary(rows.mul, "Lerp", weight, way))
 
 
-# the same functions under second names
+# alternative names
 accumulate_n = addn
 divide = div
 floor_divide = floor_div

@@ -1,4 +1,4 @@
-"""Scatter updates assign parts of Parameters; MindSpore's ``inplace_…`` give new tensors."""
+"""Scatter updates of Parameters, and MindSpore's ``inplace_…`` functions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _assigning(
         if not by_place:
             index = layout.expand_dims(index, -1)
         is_parameter = isinstance(input_x, Tensor) and input_x.is_parameter
-        # the stored value, whatever type the Cell that runs computes in
+        # read the stored value: inside a Cell, a Parameter may be cast to the Cell's compute dtype
         start = input_x.value() if is_parameter else operand(input_x, name)  # type: ignore[attr-defined]
         result = function(
             start, index, cast(operand(updates, name, start), start.dtype) if is_parameter else updates

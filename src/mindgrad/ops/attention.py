@@ -1,9 +1,10 @@
-"""Attention of heads in the layouts of MindSpore's fused operator, as products and a softmax.
+"""Attention with the layouts and arguments of MindSpore's ``FlashAttentionScore``.
 
     y = dropout(softmax(mask(scale · (q kᵀ + shift)))) v
 
-for each sample and head (A. Vaswani et al., *Attention is all you need*, 2017). Heads of keys and values can
-serve several heads of queries each. Nothing is fused here but what XLA fuses, and scores are kept whole.
+for each sample and head (A. Vaswani et al., *Attention is all you need*, 2017). One head of keys and values
+can serve several heads of queries. The function consists of matrix products and a softmax: it stores all
+scores, and only XLA fuses operations.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ __all__ = ["flash_attention_score"]
 
 _NAME = "FlashAttentionScore"
 _ALL = 2147483647
-#: by layout: the order of its axes that gives (batch, heads, positions, numbers); "H" is heads · numbers
+#: for each layout, the permutation to (batch, heads, positions, elements); "H" is heads · elements
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
-#: what of the fused operator has no meaning or form here, and what to do instead
+#: for each unsupported argument, the reason and an alternative
 _REFUSED = {
-    "drop_mask": "is a mask of bits of another device: leave it out, 'keep_prob' drops shares",
-    "padding_mask": "is not implemented in MindSpore either: leave it out",
-    "prefix": "belongs to compressed masks: give a whole 'attn_mask' and sparse_mode=0",
-    "actual_seq_qlen": "belongs to the layout 'TND': give a padded batch and an 'attn_mask'",
-    "actual_seq_kvlen": "belongs to the layout 'TND': give a padded batch and an 'attn_mask'",
+    "drop_mask": "is a bit mask for another device. Omit it: 'keep_prob' drops weights",
+    "padding_mask": "is not implemented in MindSpore either. Omit it",
+    "prefix": "belongs to compressed masks. Pass a whole 'attn_mask' and sparse_mode=0",
+    "actual_seq_qlen": "belongs to the layout 'TND'. Pass a padded batch and an 'attn_mask'",
+    "actual_seq_kvlen": "belongs to the layout 'TND'. Pass a padded batch and an 'attn_mask'",
 }
 
 
 def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
-    """``x`` as (batch, heads, positions, numbers)."""
+    """Convert ``x`` to the layout (batch, heads, positions, elements)."""
     tensor = operand(x, _NAME)
     if not tensor.dtype.is_inexact:
         raise TypeError(f"For '{_NAME}', the '{name}' must be of a floating-point type, not {tensor.dtype}.")
@@ -68,9 +69,9 @@ def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
 
 
 def _hidden_by_position(queries: int, keys: int, mode: int, pre_tokens: int, next_tokens: int) -> np.ndarray:
-    """The pairs of a query and a key that ``sparse_mode`` hides."""
+    """Return which pairs of a query and a key ``sparse_mode`` hides."""
     ahead = np.arange(keys)[None, :] - np.arange(queries)[:, None]
-    if mode in (3, 4):  # these count from the last query and the last key
+    if mode in (3, 4):  # positions count from the last query and the last key
         ahead = ahead - (keys - queries)
     if mode in (2, 3):
         return ahead > 0
@@ -81,7 +82,10 @@ def _scores(
     query: Any, key: Any, value: Any, head_num: Any, real_shift: Any, attn_mask: Any, scale_value: float,
     tokens: tuple[Any, Any], input_layout: str, sparse_mode: int, refused: dict[str, Any],
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """The scores, −inf where they are hidden, and the values: (batch, heads of keys, group, …)."""
+    """Compute the scores, and −inf for hidden pairs, and return them with the values.
+
+    Their axes are (batch, heads of keys, group, …).
+    """
     for name, argument in refused.items():
         if argument is not None:
             raise ValueError(f"For '{_NAME}', the '{name}' {_REFUSED[name]}.")
@@ -92,8 +96,8 @@ def _scores(
         )
     if sparse_mode not in range(5):
         raise ValueError(
-            f"For '{_NAME}', the 'sparse_mode' must be 0 to 4, but got {sparse_mode!r}; give the others "
-            f"as a whole 'attn_mask'."
+            f"For '{_NAME}', the 'sparse_mode' must be 0 to 4, but got {sparse_mode!r}. Pass a whole "
+            f"'attn_mask' instead."
         )
     heads = whole_number(head_num, _NAME, "head_num", 1)
     q = _in_heads(query, "query", heads, input_layout)
@@ -103,8 +107,8 @@ def _scores(
     fits = k.shape[:3] == v.shape[:3] and (k.shape[0], k.shape[3]) == (q.shape[0], width)
     if not fits or q.shape[1] != heads or not k.shape[1] or heads % k.shape[1]:
         raise ValueError(
-            f"For '{_NAME}', queries of {heads} heads, keys and values must fit, but as (batch, heads, "
-            f"positions, numbers) their shapes are {q.shape}, {k.shape} and {v.shape}."
+            f"For '{_NAME}', the keys and values do not match queries with {heads} heads: as (batch, heads, "
+            f"positions, elements), the shapes are {q.shape}, {k.shape} and {v.shape}."
         )
     (batch, _, queries, _), (_, shared, keys, _) = q.shape, k.shape
     q, k = promoted(_NAME, q, k, broadcast=False)
@@ -128,10 +132,10 @@ def _scores(
 
 
 def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: str) -> Tensor:
-    """The values, mixed in the shares that the scores give, in the layout of the queries."""
+    """Average the values with the softmax of the scores, in the layout of the queries."""
     keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
     seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
-    shares = where(seen, softmax(where(seen, scores, 0)), 0)  # who sees nothing gets 0
+    shares = where(seen, softmax(where(seen, scores, 0)), 0)  # 0 for a query that sees no key
     shares = cast(dropout(shares, 1 - keep), kind)
     y = matmul(shares, expand_dims(cast(v, kind), 2))
     batch, shared, group, queries, width = y.shape
@@ -173,9 +177,10 @@ def flash_attention_score(
         inner_precise (int): accepted for compatibility; float16 and bfloat16 are summed in
             float32.
         input_layout (str): ``"BSH"``, ``"SBH"``, ``"BNSD"``, or ``"BSND"``.
-        sparse_mode (int): 0 and 1: use ``attn_mask``; 2: hide the keys after the query; 3: the
-            same, counted from the last query and key, as for cached keys; 4: a band of ``pre_tokens`` and
-            ``next_tokens``, counted from the last query and key. Modes 2, 3, and 4 do not read
+        sparse_mode (int): modes 0 and 1 use ``attn_mask``. Mode 2 hides the keys after the query. Mode 3
+            does the same, but counts positions from the last query and key, as for cached keys. Mode 4 also
+            counts from the last query and key, and shows a band of ``pre_tokens`` and ``next_tokens``. Modes
+            2, 3, and 4 do not read ``attn_mask``.
             ``attn_mask``.
 
     Returns:

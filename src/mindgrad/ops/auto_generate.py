@@ -1,6 +1,6 @@
-"""Operators that MindSpore generates from its tables, classes and functions: those of ``ops`` and ``mint``.
+"""Operators of ``ops`` and ``mint``, as in ``mindspore.ops.auto_generate``.
 
-Functions of ``mint`` have names that end in ``_ext`` there, and classes in ``Ext``.
+Names of functions of ``mint`` end in ``_ext``, and names of their classes in ``Ext``.
 """
 
 import sys as _sys
@@ -29,7 +29,7 @@ globals().update(_FUNCTIONS)
     " >>> ops.auto_generate.InplaceAddExt()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 2) => [ 7. 10.]"
 )
 def add_ext(x: object, other: object, alpha: object = 1) -> object:
-    """``x + alpha · other``: :func:`mindgrad.mint.add`, whose factor may stand behind the operands.
+    """Compute ``x + alpha · other``: :func:`mindgrad.mint.add`, positional ``alpha``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.auto_generate.add_ext(Tensor([1.0]), Tensor([2.0]), 3))
@@ -39,7 +39,7 @@ def add_ext(x: object, other: object, alpha: object = 1) -> object:
 
 
 def sub_ext(x: object, other: object, alpha: object = 1) -> object:
-    """``x − alpha · other``: :func:`mindgrad.mint.sub`, whose factor may stand behind the operands.
+    """Compute ``x − alpha · other``: :func:`mindgrad.mint.sub`, positional ``alpha``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.auto_generate.sub_ext(Tensor([7.0]), Tensor([2.0]), 3))

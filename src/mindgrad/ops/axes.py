@@ -1,4 +1,4 @@
-"""Arguments that name axes or sizes are checked, and axes counted from the front."""
+"""Checks of axes: convert them to nonnegative numbers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +13,15 @@ _INTS = {int}
 
 
 def is_plain(value: Any) -> bool:
-    """Whether ``value``, some sizes or axes, is a tuple of ints, by which what it means can be looked up.
+    """Return whether ``value`` is a tuple of Python ints, a valid key of a cache.
 
-    Not one with truth values or NumPy's integers in it, which are equal to ints.
+    A tuple with Booleans or NumPy integers is not, because these are equal to ints.
     """
     return type(value) is tuple and {*map(type, value)} <= _INTS
 
 
 def normalize_axis(axis: Any, rank: int, operator: str) -> int:
-    """``axis`` counted from the front; a scalar has the axes 0 and -1, as if it had one element along it.
+    """Convert ``axis`` to a nonnegative number; a scalar has the axes 0 and -1.
 
     Raises:
         TypeError: If ``axis`` is not an int.
@@ -38,15 +38,16 @@ def normalize_axis(axis: Any, rank: int, operator: str) -> int:
 
 
 def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
-    """One axis, several, or all of them (``None`` or ``()``), counted from the front, in ascending order.
+    """Convert axes to ascending nonnegative numbers.
 
-    A scalar has no axes to reduce: after the check that ``axis`` is 0 or -1, the result is ``()``.
+    ``None`` and ``()`` mean all axes.
+    For a scalar, ``axis`` may be 0 or -1, and the result is ``()``.
     """
     if isinstance(axis, Tensor) and axis.dtype.kind in ("int", "uint"):
         if axis._array is None:
             raise TypeError(
-                f"For '{operator}', the 'axis' is a tensor whose values are not known at compile time: give "
-                "ints, or make it a constant, Tensor(..., const_arg=True)."
+                f"For '{operator}', the 'axis' is a tensor whose values are not known at compile time. Pass "
+                "ints, or a constant Tensor(..., const_arg=True)."
             )
         axis = tuple(axis.host_array().reshape(-1).tolist())
     if axis is None or (isinstance(axis, (tuple, list)) and not axis):

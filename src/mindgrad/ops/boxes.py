@@ -1,7 +1,7 @@
-"""Bounding boxes give overlaps (IoU), regression targets, and pooled features (ROI align).
+"""Bounding boxes: overlaps (IoU), regression targets, and ROI align.
 
-A box is (x1, y1, x2, y2), its first and last column and row; where it has whole pixels its width is x2 − x1 +
-1.
+A box is (x1, y1, x2, y2), its first and last column and row. If these are whole pixels, its width is x2 − x1
++ 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def _columns(boxes: Any) -> tuple[Any, ...]:
 
 
 def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
-    """For each pair of a first and a second box the area of both, relative to that of one or of the union."""
+    """Compute the area of overlap of each pair of boxes, relative to another area.
+
+    The other area is the area of the first box or of the union.
+    """
     a = [layout.expand_dims(each, 1) for each in _columns(first)]
     b = [layout.expand_dims(each, 0) for each in _columns(second)]
     width = clipping.maximum(clipping.minimum(a[2], b[2]) - clipping.maximum(a[0], b[0]) + pixel, 0.0)  # type: ignore[operator]
@@ -160,7 +163,7 @@ def _numbers(values: Any, operator: str, name: str, count: int) -> tuple[float, 
 
 
 def _centres(boxes: Any) -> tuple[Any, Any, Any, Any]:
-    """Column and row of the centre, width and height."""
+    """Return the column and row of the center, the width, and the height."""
     x1, y1, x2, y2 = _columns(boxes)
     return (x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1 + 1.0, y2 - y1 + 1.0
 
@@ -254,17 +257,17 @@ def bounding_box_decode(
     return joining.stack([clipping.clamp(value, 0.0, float(most)) for value, most in corners], -1)
 
 
-# --- features inside of boxes -------------------------------------------------------------------------------
+# --- features inside boxes ----------------------------------------------------------------------------------
 
 
 def _between_pixels(rows: Any, numbers: Any, shape: Sequence[int], y: Any, x: Any, kind: str) -> Any:
-    """Values of images at points: ``rows`` are the pixels of all images, one behind the other.
+    """Interpolate images at points.
 
     Args:
-        rows: features of pixels, of shape (images · height · width, channels).
-        numbers: which image each box is in, of shape (boxes, 1, 1).
+        rows: features of the pixels of all images, of shape (images · height · width, channels).
+        numbers: index of the image of each box, of shape (boxes, 1, 1).
         shape: height and width.
-        y, x: the rows and columns of points inside of the image, of shapes (boxes, p, 1) and (boxes, 1, q).
+        y, x: rows and columns of points inside the image, of shapes (boxes, p, 1) and (boxes, 1, q).
         kind: ``"bilinear"`` or ``"nearest"``.
 
     Returns:
@@ -344,8 +347,8 @@ def roi_align(
     count = whole_number(sample_num, owner, "sample_num")
     if count < 1:
         raise ValueError(
-            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}: how many points the size "
-            f"of a box asks for is not known before it runs."
+            f"For '{owner}', the 'sample_num' must be at least 1, but got {count}. The sizes of the boxes, "
+            f"from which MindSpore chooses it, are unknown at compile time."
         )
     if roi_end_mode not in (0, 1):
         raise ValueError(f"For '{owner}', the 'roi_end_mode' must be 0 or 1, but got {roi_end_mode!r}.")
@@ -372,7 +375,7 @@ def roi_align(
 
 
 def _inside_pixels(start: Any, end: Any, count: int, size: float) -> Tensor:
-    """The points in the middles of ``count`` equal parts of the whole pixels from ``start`` to ``end``."""
+    """Return the centers of ``count`` equal parts of a range of pixels."""
     first = layout.expand_dims(rounding.trunc(start * size), 1)
     width = clipping.maximum(layout.expand_dims(rounding.trunc(end * size), 1) - first + 1.0, 1.0)  # type: ignore[operator]
     middles = make_tensor(((np.arange(count) + 0.5) / count).astype(np.float32))

@@ -1,4 +1,4 @@
-"""Calls of Python functions on NumPy arrays from eager and compiled code: ``pure_callback``."""
+"""``pure_callback``: call a Python function on NumPy arrays from compiled code."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: str = "sequential") -> Any:
     """Call a Python function on NumPy arrays, in eager and in compiled code.
 
-    Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. ``fn`` runs whenever
-    the program runs, in Python, while the rest of the program stays compiled.
+    Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. A compiled function
+    calls ``fn`` in Python on every run; the rest of the function stays compiled.
 
     Args:
         fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the
             tensors. It returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on
-            the arguments only. A compiled program may call it more than once, in any order.
+            the arguments only. A compiled function may call it more than once, in any order.
         result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that
             has ``shape`` and ``dtype``; only these two are read. For several results, a tuple, list, or
             dict of them.
         *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become
             NumPy arrays, which ``fn`` may change; everything else is passed as it is.
-        vmap_method (str): ``"sequential"``: under ``vmap``, ``fn`` is called once for each
+        vmap_method (str): must be ``"sequential"``: under ``vmap``, ``fn`` is called once for each
             element of the batch, in order. The other values that JAX has are not supported. Default:
             ``"sequential"``.
 
@@ -49,15 +49,17 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
         NumPy calls the conversion ``same_kind``, such as ``float64`` to ``float32``.
 
     Raises:
-        TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns another
-            structure or a dtype that cannot be converted, or the call is differentiated.
-        ValueError: If ``fn`` returns an array of another shape, or ``vmap_method`` is not ``"sequential"``.
+        TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns a
+            different structure or a dtype that cannot be converted, or the call is differentiated.
+        ValueError: If ``fn`` returns an array of a different shape, or ``vmap_method`` is not
+            ``"sequential"``.
 
-    An error that ``fn`` raises is raised unchanged, in compiled code after the program has stopped.
+    An error that ``fn`` raises is raised unchanged. In compiled code, it is raised after the compiled
+    function has stopped.
 
     The derivative of ``fn`` is unknown, so that differentiating the call raises an error. Call it inside a
     Cell with a method ``bprop``, inside a function with ``custom_vjp``, or use :class:`mindgrad.ops.Custom`.
-    Programs that have a callback are not kept in the cache on disk.
+    Compiled functions with a callback are not stored in the cache on disk.
 
     >>> import math
     >>> import numpy as np
@@ -76,30 +78,30 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     if vmap_method != "sequential":
         raise ValueError(
             f"For 'pure_callback', vmap_method={vmap_method!r} is not supported: mindgrad calls 'fn' once "
-            f"for each element of a batch. Pass vmap_method='sequential', or leave it out."
+            f"for each element of a batch. Pass vmap_method='sequential', or omit it."
         )
     return called("pure_callback", fn, result, args)
 
 
-#: marks the leaves of arguments that are tensors
+#: represents a tensor among the arguments
 _TENSOR = object()
 
 
 class _OnTrees:
-    """``fn`` as a function from the arrays of its arguments to the arrays of its results."""
+    """A function from the arrays in nested arguments to the arrays in nested results."""
 
     def __init__(self, fn: Any, leaves: Sequence[Any], structure: Any, results: Any, operator: str) -> None:
         self.fn = fn
         self.structure = structure
         self.operator = operator
         self.types, self.result_structure = flatten(results)
-        #: arguments that are not tensors
+        #: arguments that are not tensors, with ``_TENSOR`` for each tensor
         self.constants = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _OnTrees)
-            # a method is a new object whenever it is read
+            # Python creates a new object at each access to a method
             and (self.fn is other.fn or (type(self.fn) is MethodType and self.fn == other.fn))
             and self.structure == other.structure
             and self.result_structure == other.result_structure
@@ -119,7 +121,7 @@ class _OnTrees:
         except TypeError as error:
             at_call = error.__traceback__
             if args or (at_call is not None and at_call.tb_next is not None):
-                raise  # an error inside the function
+                raise  # the error occurred inside the function
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}' was called without arguments: {error}. "
                 f"The argument after 'fn' only declares shape and dtype of the result. Pass the arguments "
@@ -130,12 +132,12 @@ class _OnTrees:
         return [self._checked(*each) for each in pairs]
 
     def _pairs(self, declared: Any, returned: Any, path: str) -> Iterator[tuple[TensorType, Any, str]]:
-        """Each declared type with what ``fn`` returned for it, and the path to it."""
+        """Yield each declared type with the value that ``fn`` returned, and its path."""
         if isinstance(declared, TensorType):
             if isinstance(returned, (tuple, dict)):
                 raise TypeError(
                     f"For '{self.operator}', '{name_of(self.fn)}'{path} must return one array, as 'result' "
-                    f"says, but it returned a {type(returned).__name__} of {len(returned)}."
+                    f"declares, but it returned a {type(returned).__name__} of {len(returned)}."
                 )
             yield declared, returned, path
             return
@@ -147,7 +149,7 @@ class _OnTrees:
             shown = f"{type(returned).__name__} of {len(returned)}" if hasattr(returned, "__len__") else "one"
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}'{path} must return {expected}, as 'result' "
-                f"says, but it returned a {shown}."
+                f"declares, but it returned a {shown}."
             )
         for key in keys:
             yield from self._pairs(declared[key], returned[key], f"{path}[{key!r}]")
@@ -166,11 +168,11 @@ class _OnTrees:
                 f"{result} has dtype {array.dtype}, which cannot be converted to its declared dtype "
                 f"{declared.dtype.identifier}."
             )
-        return np.array(array, dtype)  # a copy: fn may use its array again
+        return np.array(array, dtype)  # a copy, because ``fn`` may reuse its array
 
 
 def called(operator: str, fn: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
-    """The results of ``fn(*args)``, like ``result``, for the public name ``operator``."""
+    """Call ``fn(*args)`` from an operator, with results like ``result``."""
     if not callable(fn):
         raise TypeError(f"For '{operator}', 'fn' must be callable, but got {type(fn).__name__}.")
     declared, result_structure = flatten(result)
@@ -195,11 +197,11 @@ def _declared_type(operator: str, value: Any) -> TensorType:
 
 
 def type_of_result(operator: str, shape: Any, dtype: Any) -> TensorType:
-    """The type of a result that the user has declared."""
+    """Return the type of a result that the user has declared."""
     of_type(shape, (tuple, list), operator, "shape")
     return tensor_type(as_dtype(dtype), sizes(tuple(shape), operator, "shape", 0))
 
 
 def name_of(fn: Any) -> str:
-    """The name of a function, for errors."""
+    """Return the name of a function for error messages."""
     return getattr(fn, "__name__", type(fn).__name__)

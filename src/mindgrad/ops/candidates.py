@@ -1,8 +1,8 @@
-"""Candidate sampling draws classes at random, for losses over a few of very many classes.
+"""Candidate sampling: draw random classes, for losses over a few of many classes.
 
-Distinct classes are the first to arrive when class i arrives at times of rate pᵢ, which is the distribution
-of drawing until enough distinct ones are there; the expected count of a class is then 1 − exp(−pᵢ t), with
-the time t of the last arrival.
+To draw distinct classes, let class i arrive at a random time with rate pᵢ, and take the first classes that
+arrive. This has the same distribution as drawing until there are enough distinct classes. The expected count
+of a class is 1 − exp(−pᵢ t), where t is the time of the last arrival.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ __all__ = ["log_uniform_candidate_sampler", "uniform_candidate_sampler"]
 
 
 def _rate(classes: Tensor, size: int, logarithmic: bool) -> Tensor:
-    """The probability of each class in one draw; for numbers that are no class, the formula's value."""
+    """Return the probability of each class in one draw.
+
+    Out-of-range classes are not checked; the formula is evaluated for them as well.
+    """
     if not logarithmic:
         return full_tensor(1 / size, float64, classes.shape)
     number = cast(classes, float64)
@@ -53,7 +56,7 @@ def _sampled(
         raise ValueError(f"For '{operator}', {count} distinct classes cannot be drawn from {size}.")
     if remove and not distinct:
         raise NotImplementedError(
-            f"For '{operator}', 'remove_accidental_hits' needs distinct classes here: unique=True."
+            f"For '{operator}', 'remove_accidental_hits' requires distinct classes. Pass unique=True."
         )
     rates = _rate(make_tensor(np.arange(size)), size, logarithmic)
     seeds = seeds_of(operator, seed)

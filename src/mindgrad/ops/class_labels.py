@@ -1,7 +1,7 @@
-"""Labels of classes are integers from 0 to c − 1; a label never counts from the end.
+"""Class labels: integers from 0 to c − 1, which never count from the end.
 
-A label whose value is known is checked. A label that is known only when a compiled program runs reads NaN if
-it is out of range, as every index does (``docs/graph_mode.md``).
+A label whose value is known is checked. If a label is unknown at compile time and out of range at run time,
+the result is NaN, as for every index (``docs/graph_mode.md``).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ __all__ = ["class_labels", "refuse_labels"]
 
 
 def class_labels(labels: Tensor, classes: int, operator: str, advice: str = "") -> Tensor:
-    """``labels``, of which those below 0 read as out of range too.
+    """Check known labels; otherwise replace negative labels by an out-of-range index.
 
     Args:
         labels: integers.
-        classes: the number of classes.
-        operator: the operator's name for errors.
-        advice: a sentence for the error.
+        classes: number of classes.
+        operator: name of the operator for error messages.
+        advice: sentence to append to the error message.
 
     Raises:
-        OutOfRangeError: a known label is out of range.
+        OutOfRangeError: If a known label is out of range.
     """
     refuse_labels(labels, 0, classes, operator, advice)
     if known(labels) is not None or labels.dtype.kind == "uint":
@@ -33,7 +33,7 @@ def class_labels(labels: Tensor, classes: int, operator: str, advice: str = "") 
 
 
 def refuse_labels(labels: Tensor, lowest: int, classes: int, operator: str, advice: str = "") -> None:
-    """Raise if a label is known that is neither a class nor from ``lowest`` to −1."""
+    """Raise an error for a known label that is not in [``lowest``, ``classes``)."""
     values = known(labels)
     if values is None or not values.size or (lowest <= values.min() and values.max() < classes):
         return

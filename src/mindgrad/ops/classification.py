@@ -1,7 +1,7 @@
-"""Classification losses are cross entropy, negative log-likelihood and margins between scores.
+"""Classification losses: cross entropy, log-likelihood, and margin losses.
 
-Probabilities are never formed where a logarithm is wanted: what takes logits is computed by ``log_softmax``,
-and is exact for logits of any size.
+Losses of logits use ``log_softmax`` and do not compute probabilities first, so they are accurate for logits
+of any size.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 
 def _class_weights(operator: str, weight: Any, like: Tensor, classes: int) -> Tensor | None:
-    """The weight of each class, of the element type of ``like``."""
+    """Convert the weights of classes to a tensor with the dtype of ``like``."""
     if weight is None:
         return None
     weights = cast(real_operand(weight, operator), like.dtype)
@@ -66,7 +66,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 def along_classes(weights: Tensor, rank: int, axis: int) -> Tensor:
-    """The weights of classes as a tensor that broadcasts along ``axis``."""
+    """Reshape the weights of classes so that they broadcast along ``axis``."""
     shape = tuple(-1 if i == axis else 1 for i in range(rank))
     return layout.reshape(weights, shape)
 
@@ -74,12 +74,17 @@ def along_classes(weights: Tensor, rank: int, axis: int) -> Tensor:
 def _nll(
     operator: str, x: Tensor, t: Tensor, weight: Any, ignore: Any, reduction: str, smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """The loss of log-probabilities ``x`` for classes ``t``, and the sum of the weights that took part."""
+    """Compute the loss of log-probabilities ``x`` and the sum of the weights used.
+
+    ``t`` contains the classes.
+    """
     checked_reduction(operator, reduction)
     axis = _class_axis(operator, x)
     classes = x.shape[axis]
     if t.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
+        raise TypeError(
+            f"For '{operator}', the target must contain integer classes, but its dtype is {t.dtype}."
+        )
     if t.shape != _without(x.shape, axis):
         raise ValueError(
             f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, which is the "
@@ -107,7 +112,7 @@ def _nll(
 
 
 def chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
-    """The element of the class ``t`` along ``axis``."""
+    """Return the element of class ``t`` along ``axis``."""
     return layout.squeeze(gather_elements(x, axis, layout.expand_dims(t, axis)), axis)
 
 
@@ -134,7 +139,8 @@ def nll_loss(
             over all classes.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``target`` with ``"none"``. The mean of no elements is NaN.
+        0-D tensor, or a tensor of the shape of ``target`` with ``"none"``. The mean over an empty batch is
+        NaN.
 
     Raises:
         TypeError: If ``inputs`` is complex or not a tensor, or ``target`` is not an integer tensor.
@@ -155,7 +161,7 @@ def nll_loss(
 def nll_loss_and_weight(
     logits: Any, labels: Any, weight: Any, reduction: str, ignore_index: int
 ) -> tuple[Tensor, Tensor]:
-    """:func:`nll_loss`, and the sum of the weights of the classes that took part."""
+    """Return :func:`nll_loss` and the sum of the weights used."""
     x = real_operand(logits, "NLLLoss")
     found = _nll("NLLLoss", x, operand(labels, "NLLLoss"), weight, ignore_index, reduction, 0.0)
     return found[0], found[1]
@@ -180,8 +186,8 @@ def cross_entropy(
             probabilities p, a real tensor of the shape of ``input``.
         weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
         ignore_index (int): class whose samples do not contribute; not used for probabilities.
-        reduction (str): ``"mean"``, weighted by w for classes, over all elements of the other
-            axes for probabilities; ``"sum"``; or ``"none"``.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``. The mean is weighted by w for classes. For
+            probabilities, it is the mean over all elements of the other axes.
         label_smoothing (float): the fraction ε: p becomes (1 − ε) p + ε / c.
 
     Returns:
@@ -208,7 +214,7 @@ def cross_entropy(
     if t.shape != x.shape:
         raise ValueError(
             f"For '{operator}', a target of probabilities must have the shape of the input, {x.shape}, but "
-            f"its shape is {t.shape}; a target of classes must hold integers."
+            f"its shape is {t.shape}. A target of classes must contain integers."
         )
     p = cast(t, x.dtype)
     if smoothing:
@@ -251,14 +257,16 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
 def sparse_softmax_cross_entropy(
     operator: str, logits: Any, labels: Any
 ) -> tuple[Tensor, Callable[[], Tensor]]:
-    """−log softmax(x)_t of each row x of ``logits``, of shape (n, c), for its class t in ``labels``.
+    """Compute −log softmax(x)_t for each sample x and its class t.
+
+    ``logits`` contains the samples and has shape (n, c); ``labels`` contains the classes.
 
     Returns:
-        The loss, of shape (n,), and a function that computes its derivative for the logits.
+        The loss, of shape (n,), and a function that computes its derivative with respect to the logits.
 
     Raises:
-        ValueError: the shapes are not (n, c) and (n,).
-        IndexError: a known class is out of range.
+        ValueError: If the shapes are not (n, c) and (n,).
+        IndexError: If a known class is out of range.
     """
     x, t = operand(logits, operator), cast(operand(labels, operator), int32)
     if x.ndim != 2 or t.shape != x.shape[:1]:
@@ -268,7 +276,7 @@ def sparse_softmax_cross_entropy(
         )
     logs, classes = log_softmax(x, 1), x.shape[1]
     refuse_labels(t, 0, classes, operator)
-    # a product with marks of the class, whose derivative takes half the time of one of 'chosen'
+    # multiply by a one-hot mask, because its derivative is faster than the derivative of 'chosen'
     marks = cast(one_hot(t, classes, 1.0, 0.0), x.dtype)
     loss = arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, marks), 1))
     is_outside = None
@@ -297,8 +305,7 @@ def multi_margin_loss(
         input (Tensor): scores, a real tensor of shape (n, c).
         target (Tensor): integer classes of shape (n,).
         p (int): the exponent, 1 or 2.
-        margin (int or float): margin by which the score of the class should exceed the other
-            scores.
+        margin (int or float): required excess of the score of the class over the other scores.
         weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
@@ -365,7 +372,9 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     operator = "MultiLabelMarginLoss"
     x, t = real_operand(input, operator), operand(target, operator)
     if t.dtype.kind != "int":
-        raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
+        raise TypeError(
+            f"For '{operator}', the target must contain integer classes, but its dtype is {t.dtype}."
+        )
     if x.shape != t.shape or x.ndim not in (1, 2):
         raise ValueError(
             f"For '{operator}', input and target must both have the shape (n, c) or (c,), but the shapes "
@@ -374,7 +383,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     classes = x.shape[-1]
     refuse_labels(t, -1, classes, operator)
     counts = cumprod(cast(comparison.greater_equal(t, 0), int32), -1)
-    marks = one_hot(t, classes, 1.0, 0.0)  # nothing for −1
+    marks = one_hot(t, classes, 1.0, 0.0)  # a row of zeros for −1
     shares = sum_of(arithmetic.mul(marks, layout.expand_dims(cast(counts, marks.dtype), -1)), -2)
     is_chosen = comparison.greater(shares, 0.0)
     gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # x[j] − x[i] at (j, i)

@@ -1,4 +1,4 @@
-"""Clipping keeps elements between bounds; maximum and minimum compare pairs."""
+"""Clipping of elements to bounds, and maximum and minimum that ignore NaN."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
         return type(x)(_clipped(operator, each, low, high) for each in x)
     if low is not None and high is not None:
         return pointwise(piecewise.clip, operator, x, low, high)
-    # a select, and not a maximum, so that the derivative at the bound is that of the row above
+    # use a select instead of a maximum, so that the derivative at the bound is the same as for
+    # ``piecewise.clip``
     row, bound = (rows.less, low) if high is None else (rows.greater, high)
     x, bound = promoted(operator, x, bound)
     accepted(piecewise.clip, operator, x, x, x)
@@ -120,5 +121,5 @@ def _without_nan(row: Primitive, operator: str, x: Any, y: Any) -> Tensor:
     return apply(row, x, y)
 
 
-# the same function under a second name
+# alternative name
 clip = clamp

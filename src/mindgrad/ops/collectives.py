@@ -1,9 +1,11 @@
-"""Collectives combine the tensors that the processes of a group hold of one value.
+"""Collectives: combine or exchange tensors of the processes of a group.
 
-Each function is a composition of the rows of ``rows.collectives``, which have the derivatives. With one
-process each gives its tensor back, and nothing is recorded. Every process of the group makes the call, with
-a tensor of one type, in eager mode as in a compiled function; derivatives of what was communicated
-communicate as well, so that all of them differentiate it or none.
+Each function is a composition of the primitives in ``rows.collectives``, which have the derivatives. With one
+process, each function returns its input and records nothing.
+
+Every process of the group must call the function, with a tensor of the same shape and dtype, in eager or
+compiled code. The derivative of a collective is a collective. Therefore either all processes differentiate
+it, or none.
 """
 
 from __future__ import annotations
@@ -348,16 +350,20 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
 
 
 def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD) -> Tensor:
-    """The ``tensor`` of rank s on rank r for each pair (s, r); zeros on ranks that nobody sends to.
+    """Send tensors between pairs of ranks.
 
     Args:
-        tensor: a tensor of any shape, of the same type on all processes.
-        pairs: source and target of each message; a rank is at most once a source and once a target.
-        group: the group of processes.
+        tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
+        pairs (list of tuple of int): source and target of each message. A rank is at most once a source and
+            at most once a target.
+        group (str, optional): group of processes. By default all processes.
+
+    Returns:
+        Tensor: the tensor of the source of this rank; zeros if this rank is not a target.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: a rank is not in the group, or comes twice.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If a rank is not in the group, or is repeated.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import passed_on
@@ -376,11 +382,11 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
 
 
 def partner(rank: Any, name: str, group: str, operator: str) -> int:
-    """``rank``, which is another rank of the group.
+    """Check that ``rank`` is a rank of the group other than this one, and return it.
 
     Raises:
-        TypeError: it is no int.
-        ValueError: there is no such rank in the group, or it is this one.
+        TypeError: If ``rank`` is not an int.
+        ValueError: If ``rank`` is not in the group, or is the rank of this process.
     """
     ranks, other = _ranks(group), whole_number(rank, operator, name, least=0)
     if other == get_rank() or other not in ranks:
@@ -396,45 +402,47 @@ def _both(one: int, other: int) -> tuple[int, int]:
 
 
 def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
-    """``tensor``, once it has been sent to another process, which calls :func:`received` for it.
+    """Send a tensor to a process that calls :func:`received`, and return the tensor.
 
-    Reverse mode through the pair needs both processes to differentiate it: a ``tensor`` that one of them
-    does not differentiate is an error after the time limit of communication.
+    Reverse mode needs both processes to differentiate the message. If only one of them does, the program
+    fails after the time limit of communication.
 
     Args:
-        tensor: a tensor of any shape.
-        process: the rank that receives, among all processes.
-        group: the group of processes.
+        tensor (Tensor): tensor of any shape.
+        process (int): rank of the receiver, among all processes.
+        group (str, optional): group of processes. By default all processes.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: ``process`` is no other rank of the group.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If ``process`` is not the rank of another process of the group.
     """
     own, other = get_rank(), partner(process, "dest_rank", group, "Send")
     x = operand(tensor, "Send")
-    # zeros come back, as nobody sends to this rank: with them what follows depends on the message
+    # this rank receives zeros, because it is not a target; adding them makes the result depend on the message
     return x + apply(rows.permute, x, pairs=((own, other),), ranks=_both(own, other))
 
 
 def received(
     shape: Sequence[int], dtype: Any, process: int, group: str = _WORLD, before: Tensor | None = None
 ) -> Tensor:
-    """The tensor that another process sends with :func:`sent`.
+    """Receive the tensor that another process sends with :func:`sent`.
 
     Args:
-        shape, dtype: those of the tensor.
-        process: the rank that sends, among all processes.
-        group: the group of processes.
-        before: a tensor that is there before the message comes. Whoever differentiates with respect to what
-            it depends on sends the sender the cotangent of the message; the tensor itself gets none.
+        shape (tuple of int): shape of the tensor.
+        dtype (mindgrad.dtype): dtype of the tensor.
+        process (int): rank of the sender, among all processes.
+        group (str, optional): group of processes. By default all processes.
+        before (Tensor, optional): tensor that exists before the message arrives. If its inputs are
+            differentiated, the sender receives the cotangent of the message. The cotangent of ``before``
+            itself is zero. Default: ``None``.
 
     Raises:
-        ValueError: ``process`` is no other rank of the group.
+        ValueError: If ``process`` is not the rank of another process of the group.
     """
     own, other = get_rank(), partner(process, "src_rank", group, "Receive")
     element, sizes = as_dtype(dtype), tuple(shape)
     if before is not None and before.size and before.dtype.kind == element.kind != "bool":
-        # nobody gets this rank's operand: only that the message depends on it matters
+        # no rank receives this operand; it only makes the message depend on ``before``
         empty = broadcast_to(cast(before.reshape(-1)[0], element), sizes)
     else:
         empty = full_tensor(0, element, sizes)
@@ -442,12 +450,12 @@ def received(
 
 
 def barrier(group: str = _WORLD) -> None:
-    """Wait until all processes of a group are here.
+    """Wait until all processes of a group have called this function.
 
-    Inside a compiled function nothing happens: there processes wait for each other where collectives do.
+    It does nothing inside a compiled function, in which only collectives wait for other processes.
 
     Raises:
-        ValueError: there is no such group.
+        ValueError: If the group does not exist.
 
     >>> from mindgrad.ops.collectives import barrier
     >>> barrier()

@@ -1,4 +1,4 @@
-"""Comparisons, logic and bit operations have derivative 0."""
+"""Comparisons, logical, and bitwise operators, whose derivatives are 0."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     return less(rounding.abs(binary(rows.sub, "ApproximateEqual", x, y)), tolerance)
 
 
-# --- logic: any element type, where what is not zero is true -----------------------------------------
+# --- logic: accepts any dtype; nonzero elements are true ---------------------------------------------
 
 
 def _logical(
@@ -284,7 +284,7 @@ bitwise_right_shift = binary_function(
     "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift Tensor",
 )  # fmt: skip
 
-# the same functions under second names
+# alternative names
 eq = equal
 ge = greater_equal
 gt = greater

@@ -1,4 +1,4 @@
-"""Complex tensors are built from their parts, and split into them."""
+"""Conversion between complex tensors and their real and imaginary parts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""``HyperMap``, ``Map`` and ``MultitypeFuncGraph`` of MindSpore r1.x.
+"""``HyperMap``, ``Map``, and ``MultitypeFuncGraph`` of MindSpore 1.x.
 
-Programs write ``from mindspore.ops import composite as C``.
+Users import this module with ``from mindspore.ops import composite as C``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "None": lambda x: x is None,
     "Any": lambda x: True,
 }
-# numbers of Python have no width: each of these is any int, or any float
+# Python numbers have no width: each of these names matches any int, or any float
 _KINDS |= {f"{sign}Int{width}": _KINDS["Int"] for sign in ("", "U") for width in (8, 16, 32, 64)}
 _KINDS |= {f"Float{width}": _KINDS["Float"] for width in (16, 32, 64)}
 
@@ -141,7 +141,7 @@ class MultitypeFuncGraph:
         self.entries: list[tuple[tuple[str, ...], Callable[..., Any]]] = []
 
     def register(self, *kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator that registers the body for arguments of these kinds.
+        """Return a decorator that registers a function for arguments of these kinds.
 
         Args:
             kinds: one name for each argument: ``"Tensor"``, ``"COOTensor"``, ``"CSRTensor"``,
@@ -150,13 +150,13 @@ class MultitypeFuncGraph:
                 ``"None"``, ``"Any"``.
 
         Raises:
-            ValueError: a name is none of these.
+            ValueError: If a name is not one of these.
         """
         for kind in kinds:
             if kind not in _KINDS:
                 raise ValueError(
-                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}; use one "
-                    f"of {', '.join(_KINDS)}."
+                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}. Use "
+                    f"one of {', '.join(_KINDS)}."
                 )
 
         def registered(body: Callable[..., Any]) -> Callable[..., Any]:

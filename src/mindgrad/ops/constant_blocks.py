@@ -1,10 +1,11 @@
-"""Blocks without derivatives compute from values as constants: ``with mindspore._no_grad():``.
+"""Blocks without derivatives: ``with mindspore._no_grad():``.
 
     with _no_grad():
         y = f(x)             # as y = f(stop_gradient(x))
 
-A block concerns the derivatives that are taken around it. Those that are taken inside of it are as ever, and
-their results are constants outside. A value that a block only gives on, ``y = x``, remains what it was.
+A block stops the derivatives of functions that contain it. Derivatives that are computed inside the block are
+unchanged, but their results are constants outside. A plain assignment in a block, ``y = x``, does not stop
+derivatives.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ __all__ = ["_no_grad", "is_enabled", "set_enabled"]
 
 
 class _no_grad:
-    """A block, or with ``@_no_grad()`` a function, through which no derivative flows.
+    """Context manager, or decorator ``@_no_grad()``, that stops derivatives.
 
-    What is computed inside is a constant for the derivatives that are taken around the block, in both modes.
-    Outside of a gradient function it changes nothing: nothing is recorded there. In a new program
-    :func:`mindgrad.ops.stop_gradient` says which value is a constant.
+    In eager and compiled code, results of the block are constants when code around the block is
+    differentiated. Outside a gradient function, the block has no effect. New code should use
+    :func:`mindgrad.ops.stop_gradient`, which names the constant value.
 
     >>> import mindgrad as ms
     >>> def f(x):
@@ -55,10 +56,10 @@ class _no_grad:
 
 
 def set_enabled(enabled: bool) -> None:
-    """Begin or end a block without derivatives: ``_pynative_executor.set_enable_grad(False)``."""
+    """Begin or end a block without derivatives, as ``set_enable_grad`` does."""
     hold_constant((0, None) if enabled else (len(open_scopes()), stop_gradient))
 
 
 def is_enabled() -> bool:
-    """Whether derivatives flow here."""
+    """Return whether derivatives are enabled."""
     return constant_block()[1] is None

@@ -1,6 +1,6 @@
-"""Contractions are products of matrices and tensors: matmul, einsum, tensordot and their relatives.
+"""Contractions: matmul, einsum, tensordot, and other products of tensors.
 
-All are plans of rows (``rows.einsum``); half precision is summed in Float32.
+All are compositions of primitives (``rows.einsum``). Sums of float16 and bfloat16 are computed in float32.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ __all__ = [
 
 
 def factors(operator: str, *xs: Any) -> list[Tensor]:
-    """The operands of a product: tensors of numbers of one element type.
+    """Convert the operands of a product to a common dtype.
 
     Raises:
-        TypeError: one is no tensor, or they hold truth values.
+        TypeError: If an operand is not a tensor, or is Boolean.
     """
     for x in xs:
         if not isinstance(x, Tensor):
@@ -81,12 +81,12 @@ def matmul(input: Any, other: Any) -> Tensor:
 def matrix_product(
     operator: str, a: Any, b: Any, transpose_a: bool, transpose_b: bool, batched: bool = True
 ) -> Tensor:
-    """The product of matrices (…, m, k) and (…, k, n), each with its last two axes exchanged if asked.
+    """Multiply matrices of shapes (…, m, k) and (…, k, n), optionally transposed.
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand has less than two axes, or more although not ``batched``, or the shapes
-            do not fit.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If an operand has less than two axes, or more than two without ``batched``, or the shapes
+            do not match.
     """
     a, b = factors(operator, a, b)
     if a.ndim < 2 or b.ndim < 2 or not (batched or a.ndim == b.ndim == 2):
@@ -116,7 +116,7 @@ def _transposed_plan(
 
 
 def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
-    """Raise unless the tensors have these numbers of axes."""
+    """Raise ``ValueError`` unless the tensors have these numbers of axes."""
     if tuple(x.ndim for x in tensors) != ranks:
         wanted = " and ".join(map(str, ranks))
         raise ValueError(
@@ -349,7 +349,7 @@ def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
 
 
 def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], right: tuple[int, ...]) -> Tensor:
-    """The sum over the axes ``left`` of ``a`` and ``right`` of ``b``, pair by pair."""
+    """Multiply ``a`` and ``b``, and sum over pairs of the axes ``left`` and ``right``."""
     sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
     if sizes[0] != sizes[1]:
         raise ValueError(
@@ -436,6 +436,6 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return einsum_plan(equation, tuple(x.type.shape for x in tensors))(tensors, apply)
 
 
-# the same functions under second names
+# alternative names
 ger = outer
 tensor_dot = tensordot

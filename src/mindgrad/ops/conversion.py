@@ -1,4 +1,4 @@
-"""Casts change the element type of a tensor."""
+"""``cast``: convert tensors to another dtype."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions run over one, two or three axes; their transposes are gradients for the input."""
+"""Convolutions over one, two, or three axes, and transposed convolutions."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Sizes = tuple[int, ...]
 
 
 def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Sizes:
-    """One int for all axes, or one for each.
+    """Convert one int, or one int for each axis, to one int for each axis.
 
     Raises:
-        TypeError: an element is no int.
-        ValueError: an element is below ``least``, or their number is another.
+        TypeError: If an element is not an int.
+        ValueError: If an element is below ``least``, or the number of elements is wrong.
     """
     numbers = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
     if len(numbers) == axes + 2 and numbers[:2] == (1, 1):
-        numbers = numbers[2:]  # MindSpore's (1, 1, h, w)
+        numbers = numbers[2:]  # MindSpore also accepts (1, 1, h, w)
     if len(numbers) not in (1, axes):
         raise ValueError(
             f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(numbers)}: {value}."
@@ -49,15 +49,16 @@ def margins(
     stride: Sizes,
     padding_name: str = "padding",
 ) -> tuple[tuple[int, int], ...]:
-    """The number of zeros before and behind each axis of an input of ``sizes``.
+    """Compute the number of zeros before and after each axis of an input of ``sizes``.
 
-    ``"valid"``: none; ``"same"``: such that an axis of n elements gives ⌈n / stride⌉, the odd one behind;
-    ``"pad"``: ``padding``: one number, one for each axis, or two (before, behind) for each.
+    The mode ``"valid"`` means no zeros. With ``"same"``, an axis of n elements results in ⌈n / stride⌉
+    elements; if the number of zeros is odd, the additional zero is after the axis. With ``"pad"``,
+    ``padding`` is one number, one number for each axis, or two (before, after) for each axis.
 
     Raises:
-        TypeError: ``padding`` is no int or tuple of ints.
-        ValueError: ``mode`` is another word, or ``padding`` has another length, is negative, or is given
-            without ``"pad"``.
+        TypeError: If ``padding`` is not an int or a tuple of ints.
+        ValueError: If ``mode`` is unknown, or ``padding`` has a wrong length, is negative, or is nonzero in
+            another mode than ``"pad"``.
     """
     axes = len(sizes)
     numbers = tuple(whole_number(each, operator, padding_name, 0) for each in one_or_more(padding))
@@ -121,7 +122,7 @@ def convolution(
     dilation: Any = 1,
     groups: Any = 1,
 ) -> Tensor:
-    """The convolution over the last ``axes`` axes; what ``conv1d`` and the others are made of."""
+    """Compute a convolution over the last ``axes`` axes, for ``conv1d`` to ``conv3d``."""
     tensors = _operands(operator, axes, x, weight, bias)
     x, w = tensors[:2]
     strides = per_axis(stride, axes, operator, "stride", 1)
@@ -150,8 +151,8 @@ _DOC = """Compute the convolution over {words}, without reversing the kernel.
         bias (Tensor or None): tensor of shape (outputs,).
         stride (int or tuple of int): step between neighboring windows, one for all axes or one
             for each.
-        pad_mode (str): ``"valid"``: no padding; ``"same"``: zeros around the input, so that an
-            axis of n elements results in ⌈n / stride⌉; ``"pad"``: ``padding`` zeros around the input.
+        pad_mode (str): ``"valid"`` adds no zeros. ``"same"`` adds zeros around the input, so that an axis of
+            n elements results in ⌈n / stride⌉. ``"pad"`` adds ``padding`` zeros around the input.
         padding (int or tuple of int): number of zeros: one int, one for each axis, or two
             (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
@@ -224,15 +225,15 @@ def input_of_convolution(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
-    """The transpose of the convolution of an input with ``sizes``, applied to ``y``.
+    """Apply the transpose of a convolution to ``y``; the result has ``sizes``.
 
-    ``y``, with zeros between its elements, is convolved with the kernel reversed and its channels and
-    outputs exchanged.
+    The transpose is a convolution of ``y``, with zeros inserted between its elements. Its kernel is reversed,
+    and its channels and outputs are exchanged.
     """
     if w.ndim != y.ndim or w.shape[0] != y.shape[1] or w.shape[0] % groups:
         raise ValueError(
-            f"For '{operator}', the 'weight' must have as many entries in front as the input has channels, "
-            f"a multiple of 'groups', but the shapes are {w.shape} and {y.shape} and 'groups' is {groups}."
+            f"For '{operator}', the first size of the 'weight' must be the number of channels of the input "
+            f"and a multiple of 'groups', but the shapes are {w.shape} and {y.shape}; 'groups' is {groups}."
         )
     axes = tuple(range(2, w.ndim))
     outputs, channels, *kernel = w.shape
@@ -271,7 +272,10 @@ def input_gradient(
     dilation: Any,
     groups: int,
 ) -> Tensor:
-    """The gradient of a convolution for an input of shape ``input_size``, given ``y`` of its output shape."""
+    """Compute the gradient of a convolution with respect to its input.
+
+    ``y`` is the cotangent of the output, and ``input_size`` the shape of the input.
+    """
     y, w = _operands(operator, axes, y, weight, None)
     sizes = tuple(whole_number(each, operator, "input_size", 0) for each in one_or_more(input_size))
     strides = per_axis(stride, axes, operator, "stride", 1)
@@ -338,9 +342,9 @@ _TRANSPOSED_DOC = """Compute the transpose of the convolution over {words}.
         input (Tensor): tensor of shape (n, channels, {axes}).
         weight (Tensor): the kernel, of shape (channels, outputs / groups, {kernel}).
         bias (Tensor or None): tensor of shape (outputs,).
-        stride (int or tuple of int): stride of the convolution, the factor by which the axes grow.
-        pad_mode (str): padding of the convolution: ``"valid"``: none; ``"same"``: an axis of n
-            elements results in n · stride; ``"pad"``: ``padding``, which removes elements of the result.
+        stride (int or tuple of int): stride of the convolution; the axes grow by this factor.
+        pad_mode (str): padding of the convolution. With ``"valid"`` there is none. With ``"same"``, an axis
+            of n elements results in n · stride. ``"pad"`` removes ``padding`` elements of the result.
         padding (int or tuple of int): number of zeros: one int, one for each axis, or two
             (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
         output_padding (int or tuple of int): number of elements to append to each axis, below the
@@ -410,7 +414,7 @@ def conv_transpose3d(
 
 
 def _describe() -> None:
-    """One text for the three numbers of axes."""
+    """Write the docstrings for one, two, and three axes from the shared templates."""
     words = ("one axis", "two axes", "three axes")
     letters = ("w", "h, w", "d, h, w")
     for count in (1, 2, 3):

@@ -1,9 +1,10 @@
-"""Discrete cosine transforms of the second kind, orthonormal, and their inverses: ``mindspore.scipy.fft``.
+"""Orthonormal discrete cosine transforms of type 2, and their inverses.
 
     y_k = s_k Σ_j x_j cos(π k (2j + 1) / 2n),     s_0 = √(1/n),  s_k = √(2/n)
 
-computed as the Fourier transform of the elements in another order: those of even places, then those of odd
-places backwards (J. Makhoul, "A fast cosine transform in one and two dimensions", 1980).
+The transform is the Fourier transform of the reordered elements: the elements with even indices, followed by
+the elements with odd indices in reverse order (J. Makhoul, "A fast cosine transform in one and two
+dimensions", 1980).
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def _check(operator: str, type: Any, norm: Any) -> None:
 
 
 def _taken(x: Tensor, length: int) -> Tensor:
-    """So many elements along the last axis: cut, or with zeros behind."""
+    """Cut the last axis to ``length`` elements, or append zeros."""
     size = x.shape[-1]
     if length < size:
         return movement.narrow(x, -1, 0, length)
@@ -53,7 +54,7 @@ def _taken(x: Tensor, length: int) -> Tensor:
 
 
 def _phases(n: int, dtype: Any) -> np.ndarray:
-    """√(2/n) exp(−πi k / 2n), and √(1/n) for k = 0."""
+    """Return √(2/n) exp(−πi k / 2n) for k > 0, and √(1/n) for k = 0."""
     k = np.arange(n)
     scale = np.where(k == 0, np.sqrt(1 / n), np.sqrt(2 / n))
     return (scale * np.exp(-0.5j * np.pi * k / n)).astype(dtype.numpy)
@@ -76,7 +77,7 @@ def _forward(x: Tensor) -> Tensor:
 
 def _backward(y: Tensor) -> Tensor:
     n, kind = y.shape[-1], _complex_type(y)
-    # Y_k − i Y_{n−k}, turned back, is the spectrum of the elements in their other order
+    # Y_k − i Y_{n−k}, multiplied by a phase, is the spectrum of the reordered elements
     mirrored = joining.concat(
         [
             arithmetic.mul(movement.narrow(y, -1, 0, 1), 0.0),
@@ -126,18 +127,23 @@ def _several(operator: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, tra
 
 
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """The orthonormal cosine transform along one axis.
+    """Compute the orthonormal cosine transform along one axis.
 
     Args:
-        x: a tensor; integers and half precision are taken as Float32, real and imaginary parts one by one.
-        type: must be 2.
-        n: how many elements are taken: cut, or zeros added; by default all.
-        axis: the axis.
-        norm: ``"ortho"`` or ``None``, which is the same.
+        x (Tensor): tensor of any shape. Integers, float16, and bfloat16 are converted to float32. Real and
+            imaginary parts are transformed separately.
+        type (int, optional): must be 2. Default: ``2``.
+        n (int, optional): number of elements to transform. The axis is cut, or extended by zeros. Default:
+            all.
+        axis (int, optional): axis to transform. Default: ``-1``.
+        norm (str, optional): ``"ortho"`` or ``None``; both mean the orthonormal transform. Default: ``None``.
+
+    Returns:
+        Tensor: the transform.
 
     Raises:
-        TypeError: ``x`` is no tensor, or of another type.
-        ValueError: ``type`` or ``norm`` is another, ``axis`` out of range, or ``n`` below 1.
+        TypeError: If ``x`` is not a tensor of numbers.
+        ValueError: If ``type`` or ``norm`` is not supported, ``axis`` is out of range, or ``n`` is below 1.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.fft import dct, idct
@@ -148,7 +154,7 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str |
 
 
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """The inverse of :func:`dct`, with the same arguments.
+    """Compute the inverse of :func:`dct`, with the same arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.fft import idct
@@ -159,16 +165,20 @@ def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str 
 
 
 def dctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
-    """The orthonormal cosine transform along several axes.
+    """Compute the orthonormal cosine transform along several axes.
 
     Args:
         x, type, norm: as for :func:`dct`.
-        s: how many elements are taken along each axis; by default all.
-        axes: the axes; by default all, or as many of the last as ``s`` has numbers.
+        s (tuple of int, optional): number of elements to transform along each axis. Default: all.
+        axes (tuple of int, optional): axes to transform. Default: the last ``len(s)`` axes, or all axes
+            without ``s``.
+
+    Returns:
+        Tensor: the transform.
 
     Raises:
-        TypeError: ``x`` is no tensor, or of another type.
-        ValueError: an argument has another value, or there are not as many lengths as axes.
+        TypeError: If ``x`` is not a tensor of numbers.
+        ValueError: If an argument is not supported, or the numbers of lengths and axes differ.
 
     >>> from mindgrad import ops
     >>> from mindgrad.scipy.fft import dctn
@@ -180,7 +190,7 @@ def dctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | Non
 
 
 def idctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
-    """The inverse of :func:`dctn`, with the same arguments.
+    """Compute the inverse of :func:`dctn`, with the same arguments.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.fft import idctn

@@ -1,4 +1,4 @@
-"""Creation of tensors: ``zeros``, ``ones``, ``full``, ``arange``, ``linspace``, ``eye`` and others."""
+"""Creation of tensors: ``zeros``, ``full``, ``arange``, ``eye``, and others."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- one number everywhere ---------------------------------------------------------------------------
+# --- constant tensors --------------------------------------------------------------------------------
 
 
 def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) -> Tensor:
-    # one element, seen with strides of 0: neither memory nor time, and a splat in a compiled program
+    # one element with strides of 0 needs neither memory nor time, and is a scalar constant in compiled code
     try:
         with np.errstate(all="ignore"):
             element = (
@@ -39,7 +39,7 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
         raise TypeError(
             f"For '{operator}', the number {number!r} does not fit the element type {dtype}."
         ) from None
-    made = tensor_type(dtype, shape)  # first: it says which shapes are too large
+    made = tensor_type(dtype, shape)  # first, because it raises an error if the shape is too large
     return make_tensor(np.broadcast_to(element, shape), made)
 
 
@@ -219,11 +219,11 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
     return _constant(1, like.dtype if dtype is None else as_dtype(dtype), like.shape, "OnesLike")
 
 
-# --- numbers in a row --------------------------------------------------------------------------------
+# --- sequences of numbers ----------------------------------------------------------------------------
 
 
 def _number(value: Any, operator: str, name: str) -> int | float:
-    """A real number, or that in a tensor of one element whose value is known."""
+    """Convert a real number, or a known tensor of one element, to a Python number."""
     refuse_unknown(value, operator, name)
     if isinstance(value, Tensor):
         value = value.item()

@@ -1,4 +1,4 @@
-"""Cumulative operators give running sums, products and extremes along an axis."""
+"""Cumulative sums, products, and extremes along an axis."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def running(
     reverse: bool = False,
     dtype: Any = None,
 ) -> Tensor:
-    """Apply a row that runs along ``axis``.
+    """Apply a cumulative primitive along ``axis``.
 
-    ``exclusive`` leaves each element itself out of its result; ``reverse`` runs from the end.
+    ``exclusive`` excludes each element from its own result. ``reverse`` starts from the end.
     """
     x = operand(x, operator)
     flag(exclusive, operator, "exclusive")
@@ -55,7 +55,7 @@ def _axis(axis: Any, x: Tensor, operator: str) -> int:
 
 
 def _moved_on(x: Tensor, axis: int, reverse: bool, first: int) -> Tensor:
-    """``x`` one place further along ``axis`` (back if ``reverse``), with ``first`` in the place left."""
+    """Shift x by one along ``axis``, backwards if ``reverse``, and insert ``first``."""
     count = x.shape[axis]
     if not count:
         return x
@@ -67,7 +67,7 @@ def _moved_on(x: Tensor, axis: int, reverse: bool, first: int) -> Tensor:
 
 
 def at_least_int32(x: Tensor) -> Tensor:
-    """``x``, truth values and integers narrower than Int32 as Int32: the type of ``Tensor.cumsum``."""
+    """Convert Booleans and small integers to int32, as ``Tensor.cumsum`` does."""
     return cast(x, int32) if not x.dtype.is_inexact and x.dtype.itemsize < 4 else x
 
 
@@ -242,9 +242,9 @@ def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     The index of equal elements is the index of the last one.
 
     Returns:
-        The elements, NaN after the first NaN, and their indices as int32, both of the shape of ``input``.
-        (The indices of :func:`cummax` are int64, as in MindSpore.) The derivative flows to the element that
-        was found.
+        The elements, NaN after the first NaN, and their indices as int32, both of the shape of ``input``. The
+        indices of :func:`cummax` are int64, as in MindSpore. The derivative flows to the element that was
+        found.
 
     {as cummax}
 
@@ -261,7 +261,7 @@ def _extreme_so_far(row: Primitive, operator: str, x: Any, axis: Any) -> tuple[T
     axis = _axis(axis, x, operator)
     accepted(row, operator, x, axis=axis, reverse=False)
     places = apply(row, x, axis=axis, reverse=False)
-    # the lookups of each line of x are a batch: their axis goes behind the batch axes
+    # batched lookup along ``axis``: move the other axes, which are the batch axes, to the front
     others = tuple(i for i in range(x.ndim) if i != axis)
     order = (*others, axis)
     lined = _arranged(places, order)

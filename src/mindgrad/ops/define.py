@@ -1,7 +1,7 @@
-"""Function factories make public functions from rows: a name, the row, its meaning and an example.
+"""Factories of public functions: each has a name, a primitive, and an example.
 
-The documentation of such a function is written from its entry and from what its row says it takes,
-so that it cannot disagree with the code.
+A factory writes the docstring of the function from the arguments of the factory, and from the dtypes that the
+primitive accepts. The docstring therefore always agrees with the code.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _KINDS: tuple[tuple[str, DType], ...] = (
 
 
 class _NotGiven:
-    """The value of an argument that is not given."""
+    """Default of an argument that must be told apart from ``None``."""
 
     is_missing = True
 
@@ -41,9 +41,9 @@ NOT_GIVEN: Any = _NotGiven()
 
 
 def also_named(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator with which arguments can be given by second names: ``also_named(input="x")``.
+    """Return a decorator that adds names of arguments: ``also_named(input="x")``.
 
-    For functions that are not called for every operator of a program: it costs 0.1 µs a call.
+    Do not use it for functions that are called very often, because it makes each call slightly slower.
     """
 
     def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,14 +60,14 @@ def also_named(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 def the_one(operator: str, name: str, value: Any, second: str, other: Any) -> Any:
-    """The value of an argument with two names, which is given by its ``second`` name."""
+    """Return ``other``, the value of an argument given by its name ``second``."""
     if value is not NOT_GIVEN:
         raise TypeError(f"For '{operator}', one argument is given twice, as '{name}' and as '{second}'.")
     return other
 
 
 def operator_name(name: str) -> str:
-    """The name of the operator in errors.
+    """Return the name of an operator for error messages.
 
     >>> from mindgrad.ops.define import operator_name
     >>> operator_name("floor_div"), operator_name("log1p")
@@ -88,20 +88,20 @@ def unary_function(
     integers_stay: bool = False,
     **parameters: Any,
 ) -> Callable[[Any], Tensor]:
-    """A function of one tensor that applies ``row`` to each element.
+    """Create a function of one tensor that applies a primitive to each element.
 
     Args:
-        module: the module in which the function is defined.
-        name: its name.
-        row: the row that it applies.
-        meaning: what it computes, with formula and derivative, as sentences.
-        example: its argument in the example; a number is shown to four places, because the last
+        module: module that defines the function.
+        name: name of the function.
+        row: primitive to apply.
+        meaning: description of the function, with formula and derivative, as sentences.
+        example: argument in the example. The example prints a number with four decimals, because the last
             digits differ between machines.
-        prints: what the example prints.
-        forms: its public names, as :func:`mindgrad.ops.registry.public` takes them.
-        float_only: integers and truth values become Float32 first.
-        integers_stay: integers and truth values are the result already (``floor``).
-        parameters: those of the row.
+        prints: output of the example.
+        forms: public names, as for :func:`mindgrad.ops.registry.public`.
+        float_only: whether to convert integers and Booleans to float32 first.
+        integers_stay: whether to return integers and Booleans unchanged, as ``floor`` does.
+        parameters: parameters of the primitive.
     """
     operator = operator_name(name)
 
@@ -152,9 +152,10 @@ def binary_function(
     float_only: bool = False,
     check: Callable[[str, Any, Any], None] | None = None,
 ) -> Callable[[Any, Any], Tensor]:
-    """A function of two tensors that applies ``row`` to each pair; arguments as for one tensor.
+    """Create a function that applies a primitive to each pair of elements.
 
-    ``check(operator, input, other)`` raises for operands that the row takes and the function does not.
+    The arguments are as for :func:`unary_function`. ``check(operator, input, other)`` raises an error for
+    operands that the primitive accepts but the function does not.
     """
     operator = operator_name(name)
 
@@ -199,7 +200,7 @@ _PROMOTED = "Tensor of the broadcast shape and of the promoted dtype"
 
 
 def _result(row: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:
-    """The element type of the row's result for the last of ``among`` that it takes."""
+    """Return the dtype of the result for the last accepted dtype in ``among``."""
     for _, dtype in reversed(among):
         try:
             return row.type_rule(*[tensor_type(dtype, ())] * operands, **parameters).dtype
@@ -209,7 +210,7 @@ def _result(row: Primitive, operands: int, among: Any = _KINDS, **parameters: An
 
 
 def _taken(row: Primitive, operands: int, float_only: bool, **parameters: Any) -> str:
-    """The accepted dtypes, in words."""
+    """Describe the accepted dtypes."""
     words = [kind[0] for kind in _KINDS if _result(row, operands, [kind], **parameters) is not None]
     if float_only:
         words = [word for word in words if word not in ("Booleans", "integers")]
@@ -228,7 +229,7 @@ def _named(
 
 
 _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD
-#: what functions of one tensor and of two take; that x and y are names for it too is said in words
+#: signatures of functions of one and two tensors; the docstrings mention the alternative names x and y
 _SIGNATURES = {
     count: inspect.Signature([inspect.Parameter(name, _KIND) for name in ("input", "other")[:count]])
     for count in (1, 2)

@@ -1,8 +1,8 @@
-"""Diagonals of matrices: ``matrix_diag``, ``matrix_diag_part`` and ``matrix_set_diag``.
+"""Diagonals of matrices: create, extract, and replace them.
 
-Several diagonals, from ``k[0]`` to ``k[1]``, are the rows of one matrix, the uppermost first, each filled up
-to the length of the longest. Where the filling stands is said by ``align``: ``"RIGHT_LEFT"`` moves diagonals
-above the main one to the right and those below to the left.
+Several diagonals, from ``k[0]`` to ``k[1]``, are the rows of one matrix. The uppermost diagonal is the first
+row. Shorter diagonals are padded to the length of the longest one. ``align`` controls the side of the
+padding: ``"RIGHT_LEFT"`` moves diagonals above the main one to the right, and diagonals below it to the left.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
 
 
 def _replaced(matrix: Tensor, values: Tensor, limits: tuple[int, int], align: str, operator: str) -> Tensor:
-    """``matrix`` with ``values`` on its diagonals: each element reads its place among the values."""
+    """Replace diagonals of ``matrix`` by ``values``."""
     low, high = limits
     rows, columns, inside = _places(matrix.shape[-2:], limits, align, operator)
     shape = (*matrix.shape[:-2], *(inside.shape if low != high else inside.shape[1:]))
@@ -156,7 +156,10 @@ def _replaced(matrix: Tensor, values: Tensor, limits: tuple[int, int], align: st
 
 
 def _places(shape: Any, limits: tuple[int, int], align: str, operator: str) -> tuple[Any, Any, Any]:
-    """Row and column of each element of the diagonals, and whether it is one, not filling."""
+    """Return the row and column of each element of the diagonals.
+
+    The third result marks elements of diagonals, as opposed to padding.
+    """
     if align not in _ALIGNMENTS:
         raise ValueError(
             f"For '{operator}', 'align' must be one of {', '.join(_ALIGNMENTS)}, but got {align!r}."
@@ -164,7 +167,7 @@ def _places(shape: Any, limits: tuple[int, int], align: str, operator: str) -> t
     (height, width), (low, high) = shape, limits
     if not (-height < low <= high < width):
         raise ValueError(
-            f"For '{operator}', diagonals {low} to {high} lie outside of matrices of shape {tuple(shape)}."
+            f"For '{operator}', diagonals {low} to {high} are outside the matrices of shape {tuple(shape)}."
         )
     numbers = np.arange(high, low - 1, -1)[:, None]
     lengths = np.minimum(height + np.minimum(numbers, 0), width - np.maximum(numbers, 0))
@@ -178,7 +181,7 @@ def _places(shape: Any, limits: tuple[int, int], align: str, operator: str) -> t
 
 
 def _sizes(rows: int, columns: int, least: tuple[int, int], limits: tuple[int, int]) -> tuple[int, int]:
-    """The sizes of matrices of which one or both are not said (−1)."""
+    """Return the sizes of the matrices; −1 means the smallest size that fits."""
     if rows < 0 and columns < 0:
         size = max(least)
         return size, size
@@ -186,10 +189,10 @@ def _sizes(rows: int, columns: int, least: tuple[int, int], limits: tuple[int, i
 
 
 def _limits(k: Any, operator: str) -> tuple[int, int]:
-    """The lowest and the uppermost diagonal."""
+    """Return the indices of the lowest and the uppermost diagonal."""
     values = known(k) if isinstance(k, Tensor) else k
     if values is None:
-        raise ValueError(f"For '{operator}', 'k' must be known at compile time: pass ints.")
+        raise ValueError(f"For '{operator}', 'k' must be known at compile time. Pass ints.")
     numbers = np.atleast_1d(values)
     if numbers.size not in (1, 2) or numbers.dtype.kind not in "iu" or numbers[0] > numbers[-1]:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Integer functions give common divisors and multiples."""
+"""Greatest common divisors and least common multiples of integers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     first, second = known(x), known(y)
     if first is not None and second is not None:
         return make_tensor(np.gcd(first, second))
-    # Euclid's algorithm takes at most this many rounds (consecutive Fibonacci numbers take them all)
+    # largest number of steps of Euclid's algorithm for each integer size; Fibonacci numbers need all of them
     rounds = {1: 12, 2: 24, 4: 47, 8: 93}[x.itemsize]
     x, y = rounding.abs(x), rounding.abs(y)
     for _ in range(rounds):

@@ -1,8 +1,8 @@
-"""DLPack exchanges arrays with other libraries: ``__dlpack__`` of a tensor, and ``from_dlpack``.
+"""DLPack: exchange arrays with other libraries.
 
-A tensor's memory is never written by others: who speaks DLPack 1.0 gets a read-only view, who speaks an
-older version, which has no word for read-only, a copy. What comes in is copied, as the data of
-:class:`mindgrad.Tensor` is.
+Other libraries cannot write to the memory of a tensor. A library that supports DLPack 1.0 gets a read-only
+view. An earlier version cannot express that an array is read-only, so the library gets a copy.
+``from_dlpack`` copies its input, as :class:`mindgrad.Tensor` does.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 
 __all__ = ["dlpack", "dlpack_device", "from_dlpack"]
 
-#: the first version of DLPack that can say that an array is read-only
+#: first version of DLPack that can mark an array as read-only
 _READ_ONLY_KNOWN = (1, 0)
-_WHAT = "DLPack, by which another library takes a tensor's values,"
+_WHAT = "DLPack, through which other libraries read a tensor's values,"
 
 
 def dlpack(
@@ -35,21 +35,22 @@ def dlpack(
     dl_device: tuple[int, int] | None = None,
     copy: bool | None = None,
 ) -> Any:
-    """The values as a DLPack capsule, for ``from_dlpack`` of NumPy, jax, PyTorch and others.
+    """Export the values as a DLPack capsule, for ``from_dlpack`` of other libraries.
 
-    On the CPU a reader of DLPack 1.0 gets a view that is marked read-only, another one a copy. Arrays on
-    accelerators and those of type BFloat16 are copies.
+    On the CPU, a library with DLPack 1.0 gets a read-only view, and others get a copy. Arrays on accelerators
+    and bfloat16 arrays are copied.
 
     Args:
-        stream: the stream of the reader, on accelerators.
-        max_version: the highest version of DLPack that the reader knows.
-        dl_device: the device that it wants the array on.
-        copy: whether it must be a copy, ``False``: must not be.
+        stream (int, optional): stream of the reader, on accelerators. Default: ``None``.
+        max_version (tuple of int, optional): latest version of DLPack that the reader supports. Default:
+            ``None``.
+        dl_device (tuple of int, optional): device that the reader requests. Default: ``None``.
+        copy (bool, optional): ``True`` requires a copy, ``False`` forbids it. Default: ``None``.
 
     Raises:
-        TypeError: the tensor is being differentiated or compiled, so that its derivative would be lost.
-        BufferError: the array is not on ``dl_device``, or ``copy=False`` cannot be had.
-
+        TypeError: If the tensor is being differentiated or compiled, because its derivative would be lost.
+        BufferError: If the array is not on ``dl_device``, or cannot be exported without a copy despite
+            ``copy=False``.
     >>> import numpy as np
     >>> from mindgrad import Tensor
     >>> np.from_dlpack(Tensor([1.0, 2.0]))
@@ -61,14 +62,14 @@ def dlpack(
     if dl_device is not None and tuple(dl_device) not in (device, (CPU, 0)):
         raise BufferError(
             f"For 'Tensor.__dlpack__', the tensor is on {device_name(device)}, not on "
-            f"{device_name(dl_device)}; take it to the device after it was read."
+            f"{device_name(dl_device)}. Move it to the device after reading it."
         )
     to_host = dl_device is not None and dl_device[0] == CPU
     if (device_array is not None and not to_host) or self.dtype is bfloat16:
         if copy is False:
             raise BufferError(
                 "For 'Tensor.__dlpack__', copy=False is not possible for an array on an accelerator or of "
-                "dtype BFloat16: leave it out."
+                "dtype BFloat16. Omit 'copy'."
             )
         array = to_device(self.host_array()) if device_array is None else device_array
         return capsule_of(array, stream=stream, max_version=max_version)
@@ -77,14 +78,14 @@ def dlpack(
         if copy is False:
             raise BufferError(
                 "For 'Tensor.__dlpack__', copy=False is not possible for a Parameter, or with a library "
-                "that does not support read-only arrays (DLPack before 1.0): leave it out."
+                "that does not support read-only arrays (DLPack before 1.0). Omit 'copy'."
             )
         return np.array(self.host_array()).__dlpack__(max_version=max_version)
     return self.read_only_array().__dlpack__(max_version=max_version)
 
 
 def dlpack_device(self: Tensor) -> tuple[int, int]:
-    """The device of the values as DLPack counts them: ``(1, 0)`` is the CPU, ``(2, 0)`` the first CUDA one.
+    """Return the device as in DLPack: ``(1, 0)`` is the CPU, ``(2, 0)`` a GPU.
 
     Raises:
         TypeError: the tensor is being differentiated or compiled.
@@ -122,24 +123,24 @@ def from_dlpack(array: Any) -> Tensor:
     kind = type(array)
     if not (hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__")):
         hint = (
-            "give the array itself, not its capsule" if kind.__name__ == "PyCapsule" else "use Tensor(data)"
+            "Pass the array itself, not its capsule" if kind.__name__ == "PyCapsule" else "Use Tensor(data)"
         )
         raise TypeError(
             f"For 'from_dlpack', the input must be an array with '__dlpack__' and '__dlpack_device__', but "
-            f"got {kind.__name__}; {hint}."
+            f"got {kind.__name__}. {hint}."
         )
     device = tuple(array.__dlpack_device__())
     if device[0] == CPU:
         try:
             return Tensor(np.from_dlpack(array))
-        except (BufferError, RuntimeError):  # NumPy knows no bfloat16, and jax no strides
+        except (BufferError, RuntimeError):  # NumPy does not support bfloat16, nor JAX strides
             pass
     try:
         device_array = imported(array)
     except Exception as error:
         raise BufferError(
             f"For 'from_dlpack', the array of type {kind.__name__} on {device_name(device)} cannot be read "
-            f"here: {str(error).rstrip('.')}. Give a plain copy in host memory: in PyTorch "
+            f"by mindgrad: {str(error).rstrip('.')}. Pass a plain copy in host memory: in PyTorch "
             f"x.detach().cpu().contiguous(), elsewhere numpy.asarray(x)."
         ) from error
     if device[0] == CPU:
@@ -148,7 +149,7 @@ def from_dlpack(array: Any) -> Tensor:
 
 
 def _on_device(tensor: Tensor) -> Any:
-    """The tensor's array on an accelerator; ``None`` if it is in host memory."""
+    """Return the tensor's array on an accelerator; ``None`` if it is in host memory."""
     array: Any = tensor._array
     if isinstance(array, (np.ndarray, np.generic)):
         return None

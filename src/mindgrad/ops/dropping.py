@@ -1,9 +1,9 @@
-"""Dropout sets elements, or whole channels, to zero at random, and scales the others.
+"""Dropout: set random elements or channels to zero, and scale the others.
 
     y = x · mask / (1 − p)        mask: 1 with probability 1 − p, else 0
 
-so that the mean of y is x (N. Srivastava et al., *Dropout: a simple way to prevent neural networks from
-overfitting*, 2014). The derivative is that of a product with a constant: gradients pass where elements did.
+The expected value of y is x (N. Srivastava et al., *Dropout: a simple way to prevent neural networks from
+overfitting*, 2014). The derivative treats the mask as a constant.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["dropout", "dropout1d", "dropout2d", "dropout3d"]
 
 
 def probability(operator: str, name: str, value: Any, open_below: bool = False) -> float:
-    """A probability, as a float; ``open_below``: it must not be 0.
+    """Check that a probability is in [0, 1], or (0, 1] with ``open_below``.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is outside of 0 to 1.
+        TypeError: If ``value`` is not a number.
+        ValueError: If ``value`` is outside [0, 1].
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {value!r}.")
@@ -42,17 +42,17 @@ def probability(operator: str, name: str, value: Any, open_below: bool = False) 
 def masked(
     operator: str, x: Any, keep: float, seeds: tuple[int, int], shared_axes: int = 0
 ) -> tuple[Tensor, Tensor]:
-    """``x`` with elements dropped, and the truth values that say which are kept.
+    """Drop random elements of ``x``; return the result and a mask of kept elements.
 
     Args:
-        operator: what errors name.
-        x: the input, of a floating-point type.
-        keep: the probability that an element is kept.
-        seeds: those of the operator.
-        shared_axes: how many axes, counted from the last, are kept or dropped together.
+        operator: name of the operator for error messages.
+        x: floating-point tensor.
+        keep: probability that an element is kept.
+        seeds: seeds of the operator.
+        shared_axes: number of trailing axes whose elements are kept or dropped together.
 
     Raises:
-        TypeError: ``x`` is no tensor of a floating-point type.
+        TypeError: If ``x`` is not a floating-point tensor.
     """
     tensor = operand(x, operator)
     if not tensor.dtype.is_inexact:
@@ -100,10 +100,10 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None 
 
 
 def with_axes(operator: str, x: Any, ranks: tuple[int, ...]) -> Tensor:
-    """``x`` as a tensor.
+    """Convert ``x`` to a tensor, and check its number of axes.
 
     Raises:
-        ValueError: its number of axes is not among ``ranks``.
+        ValueError: If the number of axes is not in ``ranks``.
     """
     tensor = operand(x, operator)
     if tensor.ndim not in ranks:
@@ -123,7 +123,10 @@ def _channels(operator: str, x: Any, p: Any, training: Any, axes: int) -> Tensor
 
 
 def channels_masked(operator: str, x: Tensor, keep: float, axes: int) -> tuple[Tensor, Tensor]:
-    """:func:`masked` for whole channels of ``axes`` axes; products with integers are cut off to integers."""
+    """Drop whole channels with ``axes`` axes, as :func:`masked` does.
+
+    Integers are scaled in float32 and truncated.
+    """
     if x.dtype.kind not in ("int", "uint"):
         return masked(operator, x, keep, NO_SEEDS, axes)
     found, kept = masked(operator, cast(x, float32), keep, NO_SEEDS, axes)
@@ -143,7 +146,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
 
     Raises:
         TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or ``input`` has another number of axes.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout1d(ops.ones((2, 3, 4)))
@@ -166,7 +169,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
 
     Raises:
         TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or ``input`` has another number of axes.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout2d(ops.ones((2, 3, 4, 4)))
@@ -189,7 +192,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
 
     Raises:
         TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or ``input`` has another number of axes.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout3d(ops.ones((2, 3, 2, 2, 2)))

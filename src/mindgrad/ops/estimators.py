@@ -1,11 +1,11 @@
-"""Stochastic estimators approximate differential operators in many dimensions by random directions.
+"""Stochastic estimators of differential operators in many dimensions.
 
     E[v vᵀ] = 1    ⟹    Δf = E[D²f[v, v]],    ∇·f = E[v · (∂f/∂x v)]
 
-The mean over K directions costs K + 2 times the function instead of D + 2, and has no bias (M. F.
-Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1989; random coordinates: Z. Hu et
-al., *Stochastic Taylor derivative estimator*, NeurIPS 2024). The directions are new in every call, and the
-same ones after ``set_seed``.
+The mean over K random directions is an unbiased estimate. It costs K + 2 function evaluations instead of D +
+2 (M. F. Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1989, and for random
+coordinates Z. Hu et al., *Stochastic Taylor derivative estimator*, NeurIPS 2024). Each call draws new
+directions; ``set_seed`` makes them reproducible.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def estimate_laplacian(
         fn (callable or Cell): function that maps samples to values, as for
             :func:`mindgrad.laplacian`.
         samples (int): number K of directions.
-        distribution (str): ``"rademacher"``: elements ±1; ``"normal"``: mean 0 and variance 1;
-            ``"coordinates"``: K different axes (at most D), which is exact for K = D.
+        distribution (str): ``"rademacher"`` draws elements ±1, and ``"normal"`` draws elements with mean 0
+            and variance 1. ``"coordinates"`` draws K different axes (at most D), which is exact for K = D.
         seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
         grad_position (int): index of the argument whose samples are the points.
         per_row (bool): whether each sample has its own directions; shared directions cost less.
@@ -132,8 +132,7 @@ def _estimator(
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) <= position or not isinstance(args[position], Tensor):
                 raise TypeError(
-                    f"For '{owner}', argument {position} must be a Tensor whose rows are points, given by "
-                    f"position."
+                    f"For '{owner}', argument {position} must be a Tensor of samples, passed by position."
                 )
             return exact(
                 *args, _directions(owner, args[position], samples, distribution, seeds, per_row), **kwargs
@@ -149,7 +148,7 @@ def _estimator(
 def _directions(
     owner: str, x: Tensor, samples: int, distribution: str, seeds: tuple[int, int], per_row: bool
 ) -> Tensor:
-    """Random directions as columns, of which the mean of ``v vᵀ`` is the sum."""
+    """Return random directions v as columns. The expected sum of ``v vᵀ`` is 1."""
     if not x.dtype.is_float or not x.ndim or not x.shape[-1]:
         raise TypeError(
             f"For '{owner}', the input must be a floating-point Tensor whose last axis holds the "

@@ -1,4 +1,4 @@
-"""The matrix exponential uses scaling and squaring.
+"""Matrix exponential by scaling and squaring.
 
 N. J. Higham, "The scaling and squaring method for the matrix exponential revisited" (2005): with
 s such that ‖A‖₁ / 2ˢ ≤ 5.37, e^A is the Padé approximant [13/13] of e^(A/2ˢ), squared s times.
@@ -26,7 +26,7 @@ from mindgrad.ops.registry import public
 __all__ = ["matrix_exp"]
 
 _RADIUS = 5.371920351148152
-#: of the approximant's numerator, divided by the first
+#: coefficients of the numerator of the approximant, divided by the first one
 _COEFFICIENTS = [
     c / 64764752532480000
     for c in (
@@ -34,7 +34,7 @@ _COEFFICIENTS = [
         10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
     )
 ]  # fmt: skip
-#: how often a matrix of unknown size is squared at most: of norms up to 3.5e5
+#: number of squarings if the norm is unknown at compile time, enough for norms up to 3.5e5
 _MOST = 16
 
 
@@ -87,7 +87,7 @@ def _over_matrices(x: Tensor, like: Tensor) -> Tensor:
 
 
 def _approximant(a: Tensor) -> Tensor:
-    """The quotient of the polynomials of degree 13."""
+    """Return the Padé approximant, a quotient of two polynomials of degree 13."""
     b = _COEFFICIENTS
     identity = broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape)
     a2 = matmul(a, a)
@@ -95,7 +95,7 @@ def _approximant(a: Tensor) -> Tensor:
     a6 = matmul(a4, a2)
 
     def combined(first: int) -> Tensor:
-        """The even (or, without a factor a, the odd) part from the coefficient ``first`` on."""
+        """Return the even terms, or the odd terms divided by a, that start at b[first]."""
         high = _sum((b[first + 12], a6), (b[first + 10], a4), (b[first + 8], a2))
         low = _sum((b[first + 6], a6), (b[first + 4], a4), (b[first + 2], a2), (b[first], identity))
         return arithmetic.add(matmul(a6, high), low)

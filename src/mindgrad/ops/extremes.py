@@ -1,8 +1,8 @@
-"""Maxima and minima along axes come with their indices.
+"""Maxima and minima along axes, and their indices.
 
-Axes as for the other reductions. NaN counts as the extreme. Two conventions for elements that are
-equal: ``amax``, ``amin`` (ReduceMax, ReduceMin) share the derivative among them; ``max``, ``min`` along an
-axis, which say where the element stands, give it to the first.
+Arguments that select axes are the same as for other reductions. NaN counts as the extreme. If several
+elements are equal, ``amax`` and ``amin`` (ReduceMax, ReduceMin) distribute the derivative evenly among them.
+``max`` and ``min`` along an axis, which return an index, assign it to the first one.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _extreme(
 
 
 def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
-    """``x`` with ``initial`` in the place of the elements that ``where`` leaves out."""
+    """Replace the elements of ``x`` that ``where`` excludes by ``initial``."""
     if initial is not None and (isinstance(initial, bool) or not isinstance(initial, (int, float))):
         raise TypeError(
             f"For '{operator}', the 'initial' must be a number, but got {type(initial).__name__}."
@@ -129,7 +129,7 @@ def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
     if where is None:
         return x
     if initial is None:
-        raise ValueError(f"For '{operator}', 'where' needs 'initial': the value where it is false.")
+        raise ValueError(f"For '{operator}', 'where' requires 'initial', the value of excluded elements.")
     mask = truth(where, operator)
     shape = broadcast_shapes(operator, x.shape, mask.shape)
     return choose(broadcast_to(mask, shape), broadcast_to(x, shape), initial)
@@ -204,7 +204,7 @@ def _extreme_and_place(
 
 
 def place_of_extreme(row: Primitive, operator: str, x: Tensor, axis: int) -> Tensor:
-    """The index of the extreme along ``axis`` (counted from the front), as Int32."""
+    """Return the int32 index of the extreme along the nonnegative ``axis``."""
     accepted(row, operator, x, axis=axis)
     if not x.shape[axis]:
         raise ValueError(
@@ -215,7 +215,7 @@ def place_of_extreme(row: Primitive, operator: str, x: Tensor, axis: int) -> Ten
 
 
 def at_extreme(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any) -> tuple[Tensor, Tensor]:
-    """The elements where an extreme along ``axis`` stands, and their places."""
+    """Return the extremes along ``axis``, and their indices."""
     axis = normalize_axis(axis, x.ndim, operator)
     flag(keep, operator, "keepdims")
     places = place_of_extreme(row, operator, x, axis)
@@ -223,7 +223,10 @@ def at_extreme(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any) -
 
 
 def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tensor, Tensor]:
-    """The element of ``x`` at each of ``places`` along ``axis``, which both lose, and the places as Int64."""
+    """Return the elements of ``x`` at indices along ``axis``, and int64 indices.
+
+    Both results lose the axis, unless ``keep``.
+    """
     others = tuple(i for i in range(x.ndim) if i != axis)
     indices = apply(reshape, places, shape=(*places.shape, 1))
     values = apply(gather, x, indices, axes=(axis,), batch=others)
@@ -341,6 +344,6 @@ def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
     return places, values
 
 
-# the same functions under MindSpore r1.x's names
+# alternative names of MindSpore 1.x
 reduce_max = also_named(x="input")(amax)
 reduce_min = also_named(x="input")(amin)

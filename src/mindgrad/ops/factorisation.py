@@ -1,7 +1,7 @@
-"""Matrix factorisations are Cholesky, QR, eigenvalues, singular values, and the pseudoinverse.
+"""Matrix factorizations: Cholesky, QR, eigenvalues, singular values, inverses.
 
-Matrices and element types as in ``ops.linalg``. Conventions for equal eigenvalues and singular values are
-those of the rows (``rows.eigh_svd``).
+Shapes and dtypes are as in ``ops.linalg``. For repeated eigenvalues and singular values, see
+``rows.eigh_svd``.
 """
 
 from __future__ import annotations
@@ -156,17 +156,18 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
             return q, r
         below = Tensor(np.zeros((*a.shape[:-2], rows - columns, columns), a.dtype.numpy))
         return completed(q), apply(concatenate, r, below, axis=a.ndim - 2)
-    # the first columns make Q; R takes the others in its basis
+    # the first ``rows`` columns determine Q; R contains all columns in the basis Q
     q, r = applied(linalg.qr, "Qr", _columns(a, 0, rows))
     rest = matmul(adjoint_of(q), _columns(a, rows, columns))
     return q, apply(concatenate, r, rest, axis=a.ndim - 1)
 
 
 def completed(q: Tensor) -> Tensor:
-    """Orthonormal columns, of shape (…, m, k), with m − k more that are orthogonal to them.
+    """Extend orthonormal columns Q of shape (…, m, k) by m − k orthogonal columns.
 
-    Those are N = P B Lᴴ⁻¹ for unit vectors B, the projection P = 1 − Q Qᴴ and the Cholesky factor L of
-    the products of P B: orthonormal in every order of derivatives, they turn no further than they must.
+    The additional columns are N = P B Lᴴ⁻¹. B consists of unit vectors, P = 1 − Q Qᴴ is a projection, and L
+    is the Cholesky factor of the Gram matrix of P B. The columns are orthonormal in derivatives of every
+    order, and rotate as little as possible when Q changes.
     """
     basis = cast(apply(eigh_svd.complement_pivots, q), q.dtype)
     projected = arithmetic.sub(basis, matmul(q, matmul(adjoint_of(q), basis)))
@@ -257,7 +258,7 @@ def eigh(a: Any) -> tuple[Tensor, Tensor]:
 
 
 def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
-    """The Hermitian matrices whose lower, or upper, triangle is that of ``x``."""
+    """Return the Hermitian matrices with the lower, or upper, triangles of ``x``."""
     triangle, rest = (tril(x), tril(x, -1)) if lower else (triu(x), triu(x, 1))
     return triangle + adjoint_of(rest)  # type: ignore[operator]
 
@@ -342,7 +343,7 @@ def svdvals(input: Any) -> Tensor:
 
 
 def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
-    """V S⁺ Uᴴ, where S⁺ has 1 / s for the singular values s that count, and 0 for the others."""
+    """Return V S⁺ Uᴴ; S⁺ has 1 / s for singular values s above the limit, else 0."""
     u, s, vh = applied(eigh_svd.svd, "Pinv", a)
     if not s.shape[-1]:
         return adjoint_of(a)
@@ -353,18 +354,18 @@ def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
 
 
 def _finite_or(is_used: Tensor, x: Tensor) -> Tensor:
-    """Matrices with zeros in place of infinite and NaN elements, except for those that are used."""
+    """Replace infinite and NaN elements by zeros, except in matrices that are used."""
     spread = apply(broadcast_in_dim, is_used, shape=x.shape, dims=tuple(range(x.ndim - 2)))
     return choose(apply(logical_or, spread, apply(isfinite, x)), x, 0.0)
 
 
 def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor) -> tuple[Any, ...]:
-    """With X = A⁺:  Ẋ = −X Ȧ X + X Xᴴ Ȧᴴ (1 − A X) + (1 − X A) Ȧᴴ Xᴴ X, transposed.
+    """Compute the transpose of Ẋ = −X Ȧ X + X Xᴴ Ȧᴴ (1 − A X) + (1 − X A) Ȧᴴ Xᴴ X.
 
-    (G. H. Golub, V. Pereyra, 1973: where the rank does not change. The factors of the singular value
-    decomposition have no derivative where singular values are equal; the pseudoinverse has.)
+    X = A⁺ is the pseudoinverse (G. H. Golub, V. Pereyra, 1973, for constant rank). The formula also holds for
+    repeated singular values, for which the factors of the singular value decomposition have no derivative.
     """
-    # a matrix that was discarded is NaN, and its cotangent zero
+    # a result that is not used may contain NaN, but its cotangent is zero
     is_used = apply(reduce_any, not_equal(dout, 0), axes=(dout.ndim - 2, dout.ndim - 1))
     a, out = _finite_or(is_used, a), _finite_or(is_used, out)
     x, xh, ct = out, adjoint_of(out), adjoint_of(dout)

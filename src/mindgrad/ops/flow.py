@@ -1,4 +1,4 @@
-"""Gradient flow and order are set by stop_gradient, identity, depend, and assignment to Parameters."""
+"""Gradient flow and order: ``stop_gradient``, ``depend``, ``assign``, and others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _stopped(leaf: Any) -> Any:
     if not isinstance(leaf, Tensor):
         return leaf
     x = operand(leaf, "StopGradient")
-    if x._array is not None:  # eager: the value alone, which nothing differentiates
+    if x._array is not None:  # eager mode: a new tensor of the same array, without its history
         deferral = current_deferral()
         return make_tensor(x._array, x.type) if deferral is None else deferral.detached(x)
     return apply(row, x)
@@ -191,7 +191,7 @@ def _assigned(operator: str, variable: Any, value: Any) -> Tensor:
             f"For '{operator}', the 'value' must have the shape {variable.type.shape} of the "
             f"{said}, but its shape is {new.shape}."
         )
-    new = new.__copy__()  # the Parameter does not follow later changes of the object: x[0] = 1
+    new = new.__copy__()  # a later x[0] = 1 on the object must not change the Parameter
     if variable.is_parameter:
         state.write(variable, new)
     else:

@@ -1,4 +1,4 @@
-"""Docstrings of forms: sections of the function in the names of the form."""
+"""Docstrings of forms, derived from the docstring of the function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["MEANINGS", "FunctionDoc", "path_of"]
 
 _IGNORED = "accepted for compatibility and ignored"
 
-#: types and texts of arguments of forms that no parameter of the function describes
+#: types and descriptions of arguments that the function of a form does not have
 MEANINGS: dict[str, tuple[str, str]] = {
     "Seed0": ("int", "seed of this operator; 0 uses the global seed"),
     "Seed1": ("int", "second seed of this operator"),
@@ -26,7 +26,10 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "accum_update": ("Parameter", "accumulator of the squared updates"),
     "accumulation": ("Parameter", "accumulated gradient (momentum buffer)"),
     "adjoint": ("bool", "whether to use the conjugate transpose of the matrix"),
-    "align_corners": ("bool", "whether the centers of the corner elements of input and output coincide"),
+    "align_corners": (
+        "bool",
+        "whether to align the centers of the corner pixels of input and output",
+    ),
     "argmax_type": ("mindgrad.dtype", "dtype of the indices"),
     "array": ("Tensor", "1-D tensor of nonnegative integers"),
     "axis": ("int or tuple of int", "axis or axes along which the operator works"),
@@ -125,7 +128,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "linear": ("Parameter", "linear term"),
     "logbase": ("Tensor or float", "logarithm of the base"),
     "logits": ("Tensor", "log-probabilities, of shape (n, classes)"),
-    "loss_scale": ("Tensor or float", "factor by which the gradient was scaled"),
+    "loss_scale": ("Tensor or float", "factor that the gradient was multiplied by"),
     "lower": ("bool", "whether to use the lower triangle instead of the upper one"),
     "lr": ("Tensor or float", "learning rate"),
     "lr_power": ("Tensor or float", "power p of the accumulator in the learning rate, at most 0"),
@@ -184,12 +187,12 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "seed2": ("int", "second seed of this operator"),
     "send_count_matrix": (
         "list of int",
-        "numbers of elements that each process sends to each other one, row by row",
+        "numbers of elements that process i sends to process j, at index ``i * size + j``",
     ),
     "send_numel_list": ("list of int", "numbers of elements to send to each process"),
     "sequence_length": ("Tensor", "number of time steps of each sequence"),
     "shape": ("tuple of int", "shape of the result"),
-    "shift": ("int or tuple of int", "number of positions by which elements move"),
+    "shift": ("int or tuple of int", "number of positions to shift the elements"),
     "sign_decay": ("Tensor or float", "decay of the sign term"),
     "signal_ndim": ("int", "number of axes to transform"),
     "signal_sizes": ("tuple of int", "sizes of the real signal, for the inverse transform"),
@@ -235,7 +238,7 @@ def path_of(function: Callable[..., Any]) -> str:
 
 
 class FunctionDoc(NamedTuple):
-    """The docstring of a function in parts, in the names that a form gives its parameters."""
+    """The parts of a function's docstring, with the argument names of a form."""
 
     function: Callable[..., Any]
     summary: str
@@ -246,11 +249,11 @@ class FunctionDoc(NamedTuple):
 
     @classmethod
     def of(cls, function: Callable[..., Any], parameters: Mapping[str, str]) -> FunctionDoc:
-        """The parts for a form.
+        """Split the docstring of a function into parts, for a form.
 
         Args:
-            function: the function.
-            parameters: its parameters by the names that the form gives them.
+            function: function with the docstring.
+            parameters: parameters of the function by the names in the form.
         """
         before, sections, after = divided(inspect.getdoc(function) or "")
         names = {parameter: name for name, parameter in parameters.items() if name != parameter}
@@ -271,13 +274,13 @@ class FunctionDoc(NamedTuple):
         return cls(function, summary, notes, others, arguments, "\n\n".join(after))
 
     def described(self, name: str, default: Any, kind: str = "", *, is_ignored: bool = False) -> str:
-        """The entry of an argument.
+        """Write the entry of an argument.
 
         Args:
-            name: its name in the form.
-            default: its default; ``inspect.Parameter.empty`` if it must be given.
-            kind: its type, if it is not the type of the function's parameter.
-            is_ignored: whether the form accepts it and does not use it.
+            name: name in the form.
+            default: default value; ``inspect.Parameter.empty`` for a required argument.
+            kind: type, if it differs from the type of the function's parameter.
+            is_ignored: whether the form accepts the argument without using it.
         """
         own, text = self.arguments.get(name, ("", ""))
         if not text or is_ignored:
@@ -291,7 +294,7 @@ class FunctionDoc(NamedTuple):
         return line if len(line) <= _WIDTH else _wrapped(line)
 
     def see_also(self, path: str) -> str:
-        """The section "See Also" for the name ``path``: the function and its other names."""
+        """Write the section "See Also" of ``path``: the function and its other names."""
         own = path_of(self.function)
         names = names_of(self.function)
         if own.count(".") == 2:  # in mindgrad.ops itself
@@ -314,7 +317,7 @@ _WIDTH = 108
 
 
 def _wrapped(entry: str) -> str:
-    """An entry in lines of at most ``_WIDTH`` characters."""
+    """Wrap an entry to lines of at most ``_WIDTH`` characters."""
     if all(len(line) <= _WIDTH for line in entry.split("\n")):
         return entry
     return textwrap.fill(

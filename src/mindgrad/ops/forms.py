@@ -1,16 +1,21 @@
-"""Forms become functions: one definition for each, all compiled together.
+"""Forms: declarations of public names of a function with other arguments.
 
-``(input, dim=None, keepdim=False)`` beside ``amax(input, axis=None, keepdims=False)`` becomes::
+For the function ``amax(input, axis=None, keepdims=False)``, the form ``(input, dim=None, keepdim=False)``
+results in::
 
     def amax(input, dim=None, keepdim=False):
         return _of_amax(input, dim, keepdim)
 
-An argument stands for the parameter of the same name, or for one that a synonym names (``dim``: ``axis``).
-What must be given stands for the first parameter that is free, if no name fits; what has a default, or is an
-attribute, must fit, or be said in further brackets: ``(diagonal=k)``. ``a: floating`` converts an argument
-first, ``stable: unused`` accepts one that is not passed on, ``inplace: placing`` one with which the first
-argument becomes the result, and ``-> indices(_)`` converts the result. ``(...)`` are the parameters for which
-nothing else stands, all to be given.
+All forms of a module are compiled together. An argument of a form is passed to the parameter of the same
+name, or to a synonym (``dim`` to ``axis``). If no name matches, a required argument is passed to the first
+free parameter. An optional argument, or an attribute of a class, must match, or the form assigns it
+explicitly in additional brackets: ``(diagonal=k)``.
+
+- ``a: floating`` converts an argument first.
+- ``stable: unused`` accepts an argument that is not passed on.
+- ``inplace: placing`` accepts a Boolean; if it is true, the result is also stored in the first argument.
+- ``-> indices(_)`` converts the result.
+- ``(...)`` means all remaining parameters as required arguments.
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ __all__ = [
     "own_example", "parameters_of", "read",
 ]  # fmt: skip
 
-#: names that have stood for one thing
+#: names with the same meaning
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
@@ -48,7 +53,7 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
 
 
 class Argument(NamedTuple):
-    """An argument of a form: its name, the text of its conversion and of its default, "" for none."""
+    """An argument of a form; ``conversion`` and ``default`` are source code, or empty."""
 
     name: str
     conversion: str = ""
@@ -58,7 +63,7 @@ class Argument(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A form that was read: attributes of a class, arguments, values of further parameters, the result."""
+    """A parsed form: class attributes, arguments, assigned parameters, and result."""
 
     attributes: list[Argument]
     arguments: list[Argument]
@@ -67,7 +72,7 @@ class Reading(NamedTuple):
 
     @property
     def passed(self) -> list[Argument]:
-        """The attributes and arguments that stand for parameters by their names."""
+        """The attributes and arguments that are passed on by their names."""
         words = _words(" ".join([*self.values.values(), self.result])) if self.values or self.result else ()
         return [
             each for each in (*self.attributes, *self.arguments) if each.is_used and each.name not in words
@@ -75,7 +80,7 @@ class Reading(NamedTuple):
 
 
 def read(text: str, function: Callable[..., Any], is_class: bool = False) -> Reading:
-    """The form of a function with the arguments ``text``.
+    """Parse the form ``text`` of a function.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.forms import read
@@ -100,7 +105,7 @@ def _words(text: str) -> list[str]:
 
 
 def _groups(text: str) -> list[str]:
-    """The texts in the outermost brackets."""
+    """Return the strings inside the outermost brackets."""
     groups, depth, start = [], 0, 0
     for position, sign in enumerate(text):
         if sign == "(":
@@ -115,7 +120,7 @@ def _groups(text: str) -> list[str]:
 
 
 def arguments_of(text: str) -> list[Argument]:
-    """The arguments in the text between two brackets."""
+    """Parse the arguments between two brackets."""
     arguments, by_keyword = [], False
     for part in _parts(text):
         if part == "*":
@@ -131,7 +136,7 @@ def arguments_of(text: str) -> list[Argument]:
 
 
 def _parts(text: str) -> list[str]:
-    """The texts between the commas that are in no brackets."""
+    """Split at commas outside brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign == "(") - (sign == ")")
@@ -148,7 +153,7 @@ def _own_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
-    """The parameter of a function that an argument stands for by its name."""
+    """Return the parameter of a function that an argument is passed to by its name."""
     if name in own:
         return name
     return next(
@@ -157,7 +162,7 @@ def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
 
 
 def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, str]:
-    """The parameters of a function by the attributes and arguments that stand for them."""
+    """Map attributes and arguments to the parameters that they are passed to."""
     code = inspect.unwrap(function).__code__
     own = [name for name in _own_parameters(function) if name not in reading.values]
     passed = reading.passed
@@ -190,7 +195,7 @@ def definition(
     *,
     is_class: bool = False,
 ) -> str:
-    """The text of the function that a form stands for; ``_of_name`` stands for the function in it."""
+    """Write the source of the function for a form; it calls ``_of_name``."""
     parameters = parameters or parameters_of(function, reading)
     values = dict(reading.values)
     for argument in reading.passed:
@@ -219,7 +224,7 @@ def definition(
 
 
 def _converted(argument: Argument, name: str) -> str:
-    """An argument as it is passed on: ``floating(a, 'mean')``."""
+    """Write the expression of a converted argument: ``floating(a, 'mean')``."""
     if not argument.conversion:
         return argument.name
     conversion, _, further = argument.conversion.partition("(")
@@ -229,14 +234,16 @@ def _converted(argument: Argument, name: str) -> str:
 def functions_of(
     forms: Iterable[Form], namespace: dict[str, Any], path: str, *, receiver: str = "", coercion: str = ""
 ) -> dict[str, Any]:
-    """The functions that forms stand for, by name; those with arguments are defined in ``namespace``.
+    """Create the functions of forms, by name.
+
+    Functions with arguments are defined in ``namespace``.
 
     Args:
         forms: the forms.
-        namespace: the globals of the module that has the conversions.
-        path: how the examples write the surface: ``"mint"``.
-        receiver: the first argument of methods, which a form leaves out.
-        coercion: the conversion of each first argument that has none and is not said to be ``plain``.
+        namespace: globals of the module that has the conversions.
+        path: name of the module in examples, such as ``"mint"``.
+        receiver: first argument of methods, which a form omits.
+        coercion: conversion of each first argument without a conversion that is not marked ``plain``.
     """
     functions: dict[str, Any] = {}
     texts: list[str] = []
@@ -263,9 +270,10 @@ def functions_of(
 
 
 def defined_in(namespace: dict[str, Any], text: str, path: str) -> dict[str, Any]:
-    """The functions that a text defines, whose globals are ``namespace``.
+    """Execute source code that defines functions, with the globals ``namespace``.
 
-    Their file is one of the package: errors lose its frames, and tracing calls its functions as they are.
+    Its file name is in the package. Therefore error messages omit its frames, and tracing does not analyze
+    its functions.
     """
     file = os.path.join(PACKAGE, "ops", f"<forms of {path} with {text[4 : text.find('(')]}>")
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
@@ -275,7 +283,10 @@ def defined_in(namespace: dict[str, Any], text: str, path: str) -> dict[str, Any
 
 
 def described_by(parameters: dict[str, str], reading: Reading) -> dict[str, str]:
-    """The parameters by the arguments that stand for them, with those whose values are about one argument."""
+    """Map arguments to parameters, for the docstring.
+
+    The result includes parameters whose assigned value depends on a single argument.
+    """
     parameters = dict(parameters)
     for parameter, value in reading.values.items():
         words = _words(value)
@@ -289,7 +300,7 @@ def described_by(parameters: dict[str, str], reading: Reading) -> dict[str, str]
 def _describe(
     function: Callable[..., Any], form: Form, reading: Reading, parameters: dict[str, str], path: str
 ) -> None:
-    """Give a defined function the annotations and the composed documentation of the one that it calls."""
+    """Set the annotations and the docstring of a function of a form."""
     own = getattr(form.function, "__annotations__", {})
     function.__annotations__ = {
         name: own[parameter] for name, parameter in parameters.items() if parameter in own
@@ -324,14 +335,14 @@ def _describe(
 
 
 def ignored_of(reading: Reading) -> set[str]:
-    """The names of the arguments that a form accepts and does not use."""
+    """Return the names of the arguments that a form accepts without using them."""
     words = _words(" ".join([*reading.values.values(), reading.result]))
     unused = [each for each in (*reading.attributes, *reading.arguments) if not each.is_used]
     return {each.name for each in unused if each.conversion != "placing" and each.name not in words}
 
 
 def own_example(expression: str, prints: str) -> str:
-    """The example of a form as lines of a doctest.
+    """Write the example of a form as a doctest.
 
     >>> from mindgrad.ops.forms import own_example
     >>> own_example("ops.exp(Tensor(0.0))", "1.0").splitlines()[1:]
@@ -344,7 +355,9 @@ def own_example(expression: str, prints: str) -> str:
 
 
 def moved_example(example: str, own: str, path: str, name: str) -> str:
-    """An example of ``ops.own`` as one of ``path.name``; of a method with the first argument before the dot.
+    """Convert an example of ``ops.own`` to an example of ``path.name``.
+
+    For a method, the first argument is moved before the dot.
 
     >>> from mindgrad.ops.forms import moved_example
     >>> moved_example("print(ops.sum(Tensor([1.0]), 0))", "sum", "Tensor", "sum")
@@ -378,14 +391,14 @@ def expose(
     coercion: str = "",
     plain: Callable[[Form], Callable[..., Any]] | None = None,
 ) -> None:
-    """Give the module of a surface the functions that are declared for it, now and later.
+    """Add the functions that are declared for a module to it, now and later.
 
     Args:
-        path: the path of the surface.
-        namespace: the globals of its module.
-        conversions: the globals of the module that has the conversions.
-        coercion: the conversion of each first argument that has none.
-        plain: the function of a form without arguments; by default the declared function itself.
+        path: path of the module.
+        namespace: globals of the module.
+        conversions: globals of the module that has the conversions.
+        coercion: conversion of each first argument without a conversion.
+        plain: function of a form without arguments; by default the declared function itself.
     """
     examples = namespace.setdefault("__test__", {})
 

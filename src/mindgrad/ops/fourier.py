@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms over one or several axes: ``fft``, ``rfft`` and their inverses."""
+"""Discrete Fourier transforms over one or several axes, and their inverses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _complex(x: Tensor) -> Tensor:
 
 
 def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], list[int]]:
-    """The axes to transform, and how many elements are taken along each."""
+    """Return the axes to transform, and the number of elements to use along each."""
     lengths = None if s is None else [whole_number(n, operator, "n", least=1) for n in one_or_more(s)]
     if dim is None:
         dim = tuple(range(x.ndim)) if lengths is None else tuple(range(-len(lengths), 0))
@@ -51,7 +51,7 @@ def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], 
 
 
 def _taken(x: Tensor, axes: tuple[int, ...], lengths: list[int]) -> Tensor:
-    """So many elements along each axis: cut, or with zeros behind."""
+    """Cut each axis to its number of elements in ``lengths``, or append zeros."""
     pairs = [(0, 0)] * x.ndim
     for axis, length in zip(axes, lengths, strict=True):
         pairs[axis] = (0, length - x.shape[axis])
@@ -66,13 +66,13 @@ def _transformed(
 
 
 def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: str) -> Tensor:
-    """The transform of ``count`` elements with the factor of its norm."""
+    """Multiply the transform of ``count`` elements by the factor of its norm."""
     name = "backward" if norm is None else norm
     if name not in _NORMS:
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    # the row divides by the count where it is inverse
+    # the inverse primitive already divides by the count
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
@@ -103,10 +103,10 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
     if s is None:
         lengths[-1] = 2 * (x.shape[last] - 1)
         if not lengths[-1]:
-            raise ValueError(f"For '{operator}', one frequency belongs to one element; give its number: n=1.")
+            raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    if axes[:-1]:  # the other axes first: what is left is the spectrum of real numbers
+    if axes[:-1]:  # transform the other axes first: the rest is the spectrum of a real signal
         x = apply(rows.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(rows.irfft, x, axis=last, length=lengths[-1])
     return _normed(signal, math.prod(lengths), norm, True, operator)
@@ -133,9 +133,8 @@ _DOC = """{what} over {axes}.
         input (Tensor): {kind} tensor.
         {length}
         dim ({dim_type}): the {dims} to transform.
-        norm (str or None): ``"backward"``: divide the inverse transform by n; ``"forward"``:
-            divide the forward transform by n; ``"ortho"``: divide both by √n. ``None`` means
-            ``"backward"``.
+        norm (str or None): ``"backward"`` divides the inverse transform by n, ``"forward"`` divides the
+            forward transform by n, and ``"ortho"`` divides both by √n. ``None`` means ``"backward"``.
 
     Returns:
         {result} tensor.
@@ -228,7 +227,7 @@ _REAL_DOC = """{what} over {axes}.
 
 
 def _real_spectrum(name: str, suffix: str) -> Callable[..., Tensor]:
-    """``hfft`` and ``ihfft``, which exchange the places of signal and spectrum in ``irfft`` and ``rfft``."""
+    """Create ``hfft`` or ``ihfft``, in which signal and spectrum exchange their roles."""
     operator, inverse = (name + suffix).upper(), name == "ihfft"
     dims: Any = {"": -1, "2": (-2, -1), "n": None}[suffix]
 

@@ -1,10 +1,12 @@
-"""Indexing ``x[index]`` and ``x[index] = value`` follows NumPy, as applications of rows.
+"""Indexing as in NumPy: ``x[index]`` and ``x[index] = value``, as primitives.
 
-A read is a slice, a reversal and a reshape for the basic part of the index and a gather for the
-advanced one (see ``ops.subscript``). A write is the same steps backwards and gives a new tensor; the
-name ``x`` is bound to it. Of several values written to one place the last one stays. A mask whose
-values are unknown while compiling can be written (``where``). If it is read, the shape depends on the data:
-the result is a selection, of which only reductions have a shape (``ops.selection``).
+A read consists of a slice, a reversal, and a reshape for the basic part of the index, and a gather for the
+advanced part (see ``ops.subscript``). A write applies the inverse steps, which results in a new tensor, and
+rebinds the name ``x`` to it. If several values are written to one index, the last one is stored.
+
+A mask whose values are unknown at compile time can be written, as ``where``. If such a mask is read, the
+shape depends on the data. The result is a selection (``ops.selection``), and only its reductions have a known
+shape.
 """
 
 from __future__ import annotations
@@ -35,18 +37,18 @@ _READ, _WRITE = "getitem", "setitem"
 
 
 def getitem(x: Any, index: Any) -> Tensor:
-    """``x[index]``, as NumPy indexes.
+    """Read ``x[index]`` as NumPy does.
 
     Args:
         x: the tensor.
-        index: an int, slice, ``None``, ``...``, tensor, array or list of ints or truth values, or a
-            tuple of these.
+        index: an int, slice, ``None``, ``...``, tensor, array or list of ints or Booleans, or a tuple of
+            these.
 
     Raises:
-        IndexError: a known index is out of range, there are too many, a mask has another shape, or
-            the index is of a type that does not index.
-        TypeError: a bound of a slice is no int, or ``x`` has no axes.
-        RuntimeError: the shape of the result depends on values that are unknown while compiling.
+        IndexError: If a known index is out of range, there are too many indices, a mask does not match the
+            shape, or the index has an unsupported type.
+        TypeError: If a bound of a slice is not an int, or ``x`` is 0-D.
+        RuntimeError: If the shape of the result depends on values that are unknown at compile time.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -78,10 +80,10 @@ def getitem(x: Any, index: Any) -> Tensor:
     return _placed(read_at(part, subscript.columns, tuple(subscript.axes), _READ), subscript)
 
 
-#: rows with parameters, applied one after another
+#: primitives with parameters, applied one after another
 Steps = list[tuple[Primitive, dict[str, Any]]]
 
-# the steps of reads of ints and slices, by the shape and :func:`basic_key`
+# steps of reads with ints and slices, by shape and :func:`basic_key`
 _READS: dict[Any, Steps] = {}
 _READS_KEPT = 4096
 
@@ -93,7 +95,7 @@ def _read(x: Tensor, steps: Steps) -> Tensor:
 
 
 def _steps(shape: tuple[int, ...], subscript: Subscript) -> Steps:
-    """The rows that read the elements at an index without an advanced part from a tensor of ``shape``."""
+    """Return the primitives that read an index without an advanced part."""
     sliced, result = subscript.taken_shape(), subscript.basic_shape()
     steps: Steps = []
     if sliced != shape:
@@ -110,7 +112,7 @@ def _reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _part(x: Tensor, slots: list[Slot]) -> Tensor:
-    """The elements at ``slots``, in ascending order."""
+    """Return the elements at ``slots``, in ascending order."""
     if all(count == size for (_, count, _), size in zip(slots, x.shape, strict=True)):
         return x
     return apply(static_slices.slice, x, **_bounds(slots))
@@ -125,7 +127,7 @@ def _bounds(slots: list[Slot]) -> dict[str, Any]:
 
 
 def _placed(x: Tensor, subscript: Subscript) -> Tensor:
-    """The result of a read, whose looked-up axes stand in front, with its axes where they belong."""
+    """Move the axes of an advanced index from the front to their final position."""
     basic = subscript.basic_shape()
     before = subscript.front - subscript.new_in_front
     rank = x.ndim - (len(subscript.middle) - len(subscript.axes))
@@ -140,18 +142,18 @@ def _placed(x: Tensor, subscript: Subscript) -> Tensor:
 
 
 def updated(x: Any, index: Any, value: Any) -> Tensor:
-    """A tensor like ``x`` in which ``x[index]`` is ``value``; ``x`` stays as it is.
+    """Return a copy of ``x`` in which ``x[index]`` is ``value``.
 
     Args:
         x: the tensor.
-        index: as for :func:`getitem`; also masks whose values are unknown while compiling.
-        value: a tensor, array, number or list that broadcasts to ``x[index]``; it is converted to
-            the element type of ``x``.
+        index: as for :func:`getitem`. Masks may be unknown at compile time.
+        value: a tensor, array, number, or list that broadcasts to ``x[index]``. It is converted to the dtype
+            of ``x``.
 
     Raises:
-        IndexError: as for :func:`getitem`.
-        ValueError: ``value`` does not broadcast to the shape of ``x[index]``.
-        TypeError: ``value`` is no tensor or number, or complex where ``x`` is real.
+        IndexError: As for :func:`getitem`.
+        ValueError: If ``value`` does not broadcast to the shape of ``x[index]``.
+        TypeError: If ``value`` is not a tensor or number, or is complex although ``x`` is real.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.getitem import updated
@@ -169,7 +171,7 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
     if subscript.is_basic:
         return _put(x, subscript, _reshaped(value, subscript.taken_shape()))
     part = _reshaped(_part(x, subscript.slots), tuple(subscript.middle))
-    if subscript.reversed:  # the places count in the order of the slice
+    if subscript.reversed:  # indices count in the order of the slice
         part = _flipped(part, subscript)
     part = write_at(part, subscript.columns, tuple(subscript.axes), _fronted(value, subscript), _WRITE)
     return _put_back(x, part, subscript)
@@ -183,7 +185,7 @@ def _flipped(part: Tensor, subscript: Subscript) -> Tensor:
 
 
 def _put_back(x: Tensor, part: Tensor, subscript: Subscript) -> Tensor:
-    """``x`` with its basic part replaced by ``part``, of the shape ``middle``."""
+    """Replace the basic part of ``x`` by ``part``, whose shape is ``middle``."""
     return _put(x, subscript, _reshaped(part, subscript.taken_shape()))
 
 
@@ -193,7 +195,7 @@ def _value(value: Any, x: Tensor) -> Tensor:
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, (bool, int, float)):
         try:
-            with np.errstate(over="ignore"):  # infinite where the type cannot hold it
+            with np.errstate(over="ignore"):  # a number that is too large becomes infinite
                 return make_tensor(np.asarray(number, x.dtype.numpy))
         except (OverflowError, ValueError):
             raise OverflowError(
@@ -202,14 +204,14 @@ def _value(value: Any, x: Tensor) -> Tensor:
     tensor = operand(value, _WRITE)
     if tensor.dtype.kind == "complex" and x.dtype.kind != "complex":
         raise TypeError(
-            f"For '{_WRITE}', complex values cannot be written into a tensor of type {x.dtype}; take "
-            f"their real part first: ops.real(value)."
+            f"For '{_WRITE}', complex values cannot be written into a tensor of type {x.dtype}. Write "
+            f"their real part: ops.real(value)."
         )
     return cast(tensor, x.dtype)
 
 
 def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """``value`` broadcast to ``shape``; leading axes of size 1 that it has too many are left out."""
+    """Broadcast ``value`` to ``shape``; drop superfluous leading axes of size 1."""
     own = value.shape
     while len(own) > len(shape) and own[0] == 1:
         own = own[1:]
@@ -223,7 +225,7 @@ def _fitted(value: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _fronted(value: Tensor, subscript: Subscript) -> Tensor:
-    """The inverse of ``_placed``: the looked-up axes of ``value`` in front, ``None`` axes left out."""
+    """Invert ``_placed``: move the axes of an advanced index to the front."""
     rest = len(subscript.middle) - len(subscript.axes)
     rank = value.ndim - rest - len(subscript.new)
     before = subscript.front - subscript.new_in_front
@@ -236,7 +238,10 @@ def _fronted(value: Tensor, subscript: Subscript) -> Tensor:
 
 
 def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
-    """``x`` with ``value``, which has one axis per axis of ``x``, at the slots of the basic part."""
+    """Write ``value`` to the slots of the basic part of ``x``.
+
+    ``value`` has the same number of axes as ``x``.
+    """
     if subscript.reversed:
         value = apply(static_slices.reverse, value, axes=tuple(subscript.reversed))
     slots = subscript.slots
@@ -247,7 +252,8 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
     if all(step == 1 or count == 1 for _, count, step in slots):
         starts = [make_tensor(np.asarray(first, np.int32)) for first, _, _ in slots]
         return apply(slicing.dynamic_update_slice, x, value, *starts)
-    # with steps between the places: the values spread out over x, and a mask of where they stand
+    # slices with steps: pad ``value`` to the shape of x with gaps, and select by a mask of the written
+    # elements
     strides = [step if count > 1 else 1 for _, count, step in slots]
     spans = [(count - 1) * step + 1 for (_, count, _), step in zip(slots, strides, strict=True)]
     low = tuple(first for first, _, _ in slots)
@@ -263,9 +269,9 @@ def _put(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor:
 
 
 def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
-    """The write through one mask as ``where``, whose shape does not depend on the mask.
+    """Write through one mask by ``where``, whose shape does not depend on the mask.
 
-    ``None`` where the values are as many as the mask has true elements and must be counted.
+    Return ``None`` if ``value`` has one element for each true element of the mask, which must be counted.
     """
     mask = subscript.mask if isinstance(subscript.mask, Tensor) else make_tensor(subscript.mask)
     basic = subscript.basic_shape()
@@ -281,7 +287,7 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
             "mask is not known at compile time. The value must be a number, or broadcast without the masked "
             "axes. Use ops.where(mask, value, x)."
         )
-    # the result's axis of true elements as one of size 1, which then becomes the axes of the mask
+    # the axis of true elements has size 1 in ``value``; expand it to the axes of the mask
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))
     value = _fronted(value, subscript)
     count = mask.ndim
@@ -299,10 +305,10 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
-    """``x[index] = value``: the object ``x`` stands for :func:`updated` from here on.
+    """Assign ``x[index] = value``: rebind ``x`` to the result of :func:`updated`.
 
-    Inside a compiled function arguments are objects of their own, so that the caller's tensor never
-    changes; a Parameter is assigned.
+    A compiled function has separate argument objects, so the caller's tensor never changes. A Parameter is
+    assigned.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([1.0, 2.0, 3.0])
@@ -317,7 +323,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 
 def iterate(x: Tensor) -> Any:
-    """The parts of ``x`` along its first axis, one after another.
+    """Iterate over the first axis of ``x``.
 
     Raises:
         TypeError: ``x`` has no axes.

@@ -1,7 +1,7 @@
-"""Grid sampling interpolates images at arbitrary coordinates.
+"""Grid sampling: interpolate images at arbitrary coordinates.
 
-A place has one coordinate for each axis, the last axis first, from −1 to 1 over the image. With
-``align_corners`` ±1 are the middles of the outermost pixels, else their outer edges.
+A point has one coordinate from −1 to 1 for each axis, in reverse order of the axes. With ``align_corners``,
+±1 are the centers of the outermost pixels, otherwise their outer edges.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def grid_sample(
 
 
 def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
-    """Coordinates from −1 to 1 as numbers of pixels."""
+    """Convert coordinates from −1 to 1 to pixel coordinates."""
     grown = arithmetic.add(at, 1.0)
     pixel = (
         arithmetic.mul(grown, (size - 1) / 2)
@@ -177,7 +177,7 @@ def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
 
 
 def _neighbours(pixel: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
-    """The pixels that are read along an axis and their weights, 0 outside."""
+    """Return the neighboring pixels along an axis, and weights (0 outside)."""
     if mode == "nearest":
         first = rounding.rint(pixel)
         listed: list[tuple[Tensor, Tensor | None]] = [(first, None)]

@@ -1,4 +1,4 @@
-"""Histograms count the elements in intervals of one width."""
+"""Histograms with intervals of equal width."""
 
 from __future__ import annotations
 

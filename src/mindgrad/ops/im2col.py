@@ -1,6 +1,6 @@
-"""Unfold and fold (im2col, col2im): windows of images as columns, and their transpose.
+"""Unfold and fold (im2col, col2im): windows of images as columns, and back.
 
-One axis at a time: a window of h × w elements takes h + w slices.
+Each axis is processed separately, so that a window of h × w elements needs only h + w slices.
 """
 
 from __future__ import annotations
@@ -39,18 +39,17 @@ def _margins(value: Any, operator: str) -> tuple[int, int, int, int]:
 
 
 def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) -> int:
-    """The number of windows that fit."""
+    """Return the number of windows that fit."""
     reach = (kernel - 1) * dilation + 1
     if reach > size:
         raise ValueError(
-            f"For '{operator}', the window reaches over {reach} elements, but the image with its margin has "
-            f"{size}."
+            f"For '{operator}', the window covers {reach} elements, but the padded image has only {size}."
         )
     return (size - reach) // stride + 1
 
 
 def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, count: int) -> Tensor:
-    """``axis`` replaced by two: the place in a window, and the window."""
+    """Replace ``axis`` by two axes: the position in a window, and the window."""
     parts = []
     for k in range(kernel):
         start = k * dilation
@@ -68,7 +67,7 @@ def _windows(x: Tensor, axis: int, kernel: int, dilation: int, stride: int, coun
 
 
 def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Tensor:
-    """The transpose of :func:`_windows`: elements that come from one place are added up."""
+    """Apply the transpose of :func:`_windows`: sum the elements of each position."""
     kernel, count = x.shape[axis], x.shape[axis + 1]
     parts = []
     for k in range(kernel):
@@ -129,7 +128,10 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 
 
 def _spread(operator: str, input: Any, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Tensor:
-    """Images as tensors of shape (n, c, place row, window row, place column, window column)."""
+    """Extract the windows of images.
+
+    The result has the shape (n, c, row in window, window row, column in window, window column).
+    """
     x = operand(input, operator)
     if x.ndim != 4:
         raise ValueError(f"For '{operator}', the input must have the shape (n, c, h, w), not {x.shape}.")
@@ -144,20 +146,23 @@ def _spread(operator: str, input: Any, kernel: Any, dilation: Any, padding: Any,
 
 
 def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str = "valid") -> Tensor:
-    """The windows of images as channels, in the order row of the window, column, channel.
+    """Extract the windows of images as channels.
+
+    The channels are ordered by row in the window, column in the window, and channel of the image.
 
     Args:
         input: images of shape (n, c, h, w).
-        kernel_size: the height and width of a window.
-        stride: the distances between neighbouring windows.
-        rate: the distances between neighbouring elements of a window.
-        pad_mode: ``"valid"``: no margin; ``"same"``: zeros around, so that there are ⌈size / stride⌉ windows.
+        kernel_size: height and width of a window.
+        stride: distances between neighboring windows.
+        rate: distances between neighboring elements of a window.
+        pad_mode: ``"valid"`` adds no padding, ``"same"`` adds zeros so that there are ⌈size / stride⌉
+            windows.
 
     Returns:
         Tensor of shape (n, kernel height · kernel width · c, windows in a column, windows in a row).
 
     Raises:
-        ValueError: there is no such ``pad_mode``, or the shape is another.
+        ValueError: If ``pad_mode`` is unknown, or the shape is not (n, c, h, w).
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.im2col import patches

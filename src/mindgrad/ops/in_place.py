@@ -1,7 +1,8 @@
-"""In-place methods of Tensor, whose names end in ``_``, let the tensor stand for the result.
+"""In-place methods of Tensor, whose names end in ``_``.
 
-They bind the object anew, as ``x[0] = 1`` does, so derivatives see each value where it is used. Tensors share
-no memory: what was reshaped or sliced from the tensor before does not follow.
+A method rebinds the tensor object to its result, as ``x[0] = 1`` does. Derivatives therefore see each value
+where it is used. Tensors do not share memory: a reshaped or sliced copy that was made earlier does not
+change.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _drawn_integers(
             from_, to = bounds
         case _ if bounds:
             raise TypeError(f"random_() takes at most two bounds, but got {len(bounds) + (to is not None)}.")
-    if to is None:  # integers that the element type holds exactly
+    if to is None:  # draw all integers that the dtype represents exactly
         is_float = self.dtype.is_float
         to = 2 ** (1 + finfo(self.dtype.numpy).nmant) if is_float else iinfo(self.dtype.numpy).max
     with drawing_from(generator, "random_"):
@@ -130,7 +131,7 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
     "floor_": (rounding.floor, "x rounded down"),
     "floor_divide_": (arithmetic.floor_divide, "x / other rounded down"),
     "index_add_": (tensor_members.index_add, "x with parts added: :meth:`index_add`"),
-    "index_fill_": (scattering.index_fill, "a number at places of an axis: :meth:`index_fill`"),
+    "index_fill_": (scattering.index_fill, "a number at indices of an axis: :meth:`index_fill`"),
     "log_": (math.log, "log x"),
     "masked_fill_": (indexing.masked_fill, "a number where a mask is true"),
     "masked_scatter_": (
@@ -164,16 +165,16 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Tensor:
-    """The tensor ``x`` itself, which stands for ``function(x, *args, **kwargs)`` from here on.
+    """Rebind ``x`` to ``function(x, *args, **kwargs)``, and return ``x``.
 
     Args:
         x: a tensor or Parameter.
-        name: the method's name, or the function's, for errors.
-        function: gives a tensor of the same shape, of an element type that ``x`` can hold.
+        name: name of the method or function for error messages.
+        function: function that returns a tensor with the shape of ``x`` and a dtype that ``x`` can store.
 
     Raises:
-        ValueError: the result has another shape.
-        TypeError: ``x`` cannot hold the result's element type.
+        ValueError: If the result has a different shape.
+        TypeError: If the dtype of ``x`` cannot represent the result.
 
     >>> from mindgrad import Tensor, ops
     >>> from mindgrad.ops.in_place import replaced
@@ -183,15 +184,15 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     """
     old = x.value() if x.is_parameter else x.__copy__()  # type: ignore[attr-defined]
     new = function(old, *args, **kwargs)
-    instead = f"write x = x.{name[:-1]}(...)" if name.endswith("_") else "leave inplace=True out"
+    instead = f"Write x = x.{name[:-1]}(...)" if name.endswith("_") else "Omit inplace=True"
     if new.shape != x.shape:
         raise ValueError(
             f"For '{name}', the result must have the shape {x.shape} of the tensor, but its shape is "
-            f"{new.shape}; {instead}."
+            f"{new.shape}. {instead}."
         )
     if new.dtype.rank > x.dtype.rank:
         raise TypeError(
-            f"For '{name}', the result is of type {new.dtype}, which a tensor of type {x.dtype} cannot hold; "
+            f"For '{name}', the result is of type {new.dtype}, which a tensor of type {x.dtype} cannot hold. "
             f"{instead}."
         )
     new = cast(new, x.dtype)
@@ -202,7 +203,7 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
-#: the element of a tensor, the arguments, and the element after the call
+#: for each method: the element of a tensor, the arguments, and the element after the call
 _EXAMPLES = {
     "abs_": "-1.0 |  | 1.", "add_": "1.0 | 2.0 | 3.", "ceil_": "0.5 |  | 1.", "clamp_": "5.0 | 0.0, 2.0 | 2.",
     "copy_": "1.0 | Tensor([2.0]) | 2.", "cos_": "0.0 |  | 1.", "div_": "4.0 | 2.0 | 2.",
@@ -231,7 +232,7 @@ def _example(name: str) -> str:
 
 
 def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[..., Tensor]:
-    """The method, or function of a tensor, that lets the tensor be ``function(x, …)``."""
+    """Create a method, or function of a tensor, that rebinds the tensor to its result."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return replaced(self, name, function, *args, **kwargs)
@@ -249,7 +250,7 @@ def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[
 
     Raises:
         TypeError: If the result has a dtype of a higher kind.
-        ValueError: If the result has another shape.
+        ValueError: If the result has a different shape.
 {_example(name)}    """
     return method
 
@@ -280,7 +281,7 @@ def stop_gradient_(input: Tensor) -> Tensor:
     return replaced(input, "stop_gradient_", flow.stop_gradient)
 
 
-#: the methods by name
+#: methods by name
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
     name: in_place(name, function, what) for name, (function, what) in _RESULTS.items()
 }

@@ -1,4 +1,4 @@
-"""Incomplete gamma and beta functions, differentiable with respect to bounds and shapes, in every order."""
+"""Incomplete gamma and beta functions, differentiable in all arguments."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Index checks count indices from the front and refuse those outside of a tensor.
+"""Index checks: make indices nonnegative, and reject out-of-range indices.
 
-An index whose values are known, which is every index while nothing is compiled, becomes a NumPy
-array: it is checked here, and its arithmetic costs no operators. The values of any other are unknown
-until the program runs; there a place outside reads NaN (see ``rows.indexing``) and writes
-nothing.
+An index with known values, which includes every index in eager mode, becomes a NumPy array. It is checked
+immediately, and arithmetic with it needs no operators. The values of other indices are unknown until the
+compiled function runs. Then an out-of-range index reads NaN (see ``rows.indexing``) and writes nothing.
 """
 
 from __future__ import annotations
@@ -29,35 +28,38 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 class OutOfRangeError(IndexError, RuntimeError):
-    """An index outside of its axis: ``IndexError`` in Python, ``RuntimeError`` in MindSpore's kernels."""
+    """An out-of-range index: an ``IndexError`` that is also a ``RuntimeError``.
+
+    Python raises ``IndexError`` and MindSpore's kernels raise ``RuntimeError``.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         return IndexError, self.args
 
 
-# people see the one that Python raises
+# tracebacks show Python's name
 OutOfRangeError.__name__ = OutOfRangeError.__qualname__ = "IndexError"
 OutOfRangeError.__module__ = "builtins"
 
 
 def known(x: Tensor) -> np.ndarray | None:
-    """The values of ``x``, or ``None`` while they are unknown because the program is being compiled."""
+    """Return the values of ``x``, or ``None`` if they are unknown at compile time."""
     return None if x._array is None else x.host_array()
 
 
 def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) -> Places:
-    """``index`` into an axis of ``size`` elements as places from 0 to size − 1.
+    """Convert ``index`` to indices from 0 to ``size`` − 1.
 
     Args:
-        index: a tensor, array or nested list of integers.
-        size: the number of elements along the axis.
-        operator: the operator's name for errors.
-        axis: the axis, for errors.
-        wraps: whether negative places count from the end; otherwise they are errors.
+        index: a tensor, array, or nested list of integers.
+        size: number of elements along the axis.
+        operator: name of the operator for error messages.
+        axis: axis for error messages.
+        wraps: whether negative indices count from the end; otherwise they are errors.
 
     Raises:
-        TypeError: the index is not made of integers.
-        OutOfRangeError: a known place is outside of the axis.
+        TypeError: If the index does not consist of integers.
+        OutOfRangeError: If a known index is out of range.
     """
     if not isinstance(index, np.ndarray):
         tensor = operand(index, operator)
@@ -67,7 +69,7 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
         index = values
     if index.dtype.kind not in "iu":
         raise TypeError(
-            f"For '{operator}', the index must be made of integers, but its type is {index.dtype}."
+            f"For '{operator}', the index must consist of integers, but its type is {index.dtype}."
         )
     lowest = -size if wraps else 0
     if index.size and not (lowest <= index.min() and index.max() < size):
@@ -84,7 +86,7 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
 def _signed(index: Tensor, operator: str) -> Tensor:
     if index.dtype.kind not in ("int", "uint"):
         raise TypeError(
-            f"For '{operator}', the index must be made of integers, but its type is {index.dtype}."
+            f"For '{operator}', the index must consist of integers, but its type is {index.dtype}."
         )
     if index.dtype in (int32, int64):
         return index
@@ -104,11 +106,11 @@ def _filled(number: int, like: Tensor) -> Tensor:
 
 
 def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
-    """Indices of shape (…, k), each a place along k axes of ``sizes``, checked; they do not wrap.
+    """Check indices of shape (…, k) into k axes with ``sizes``, which do not wrap.
 
     Raises:
-        TypeError: the indices are not integers.
-        IndexError: a known place is outside.
+        TypeError: If the indices are not integers.
+        IndexError: If a known index is out of range.
     """
     tensor = operand(indices, operator)
     values = known(tensor)
@@ -121,7 +123,7 @@ def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
 
 
 def side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
-    """One index of shape (*b, k) from k places whose shapes broadcast to b."""
+    """Combine k indices whose shapes broadcast to b into one index of shape (*b, k)."""
     shape = broadcast_shapes(operator, *[column.shape for column in columns])
     if all(isinstance(column, np.ndarray) for column in columns):
         spread = [np.broadcast_to(column, shape) for column in columns]
@@ -139,15 +141,16 @@ def side_by_side(columns: Sequence[Places], operator: str) -> Tensor:
 
 
 def read_at(x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], operator: str) -> Tensor:
-    """The elements of ``x`` at the places ``columns[k]`` along ``axes[k]``, whose shapes broadcast to b.
+    """Read the elements of ``x`` at the indices ``columns[k]`` along ``axes[k]``.
 
-    The result has the shape (*b, *r) with r the other axes of ``x`` in their order.
+    The shapes of the indices broadcast to b. The result has the shape (*b, *r), where r are the other axes of
+    ``x`` in order.
     """
     return apply(indexing.gather, x, side_by_side(columns, operator), axes=axes)
 
 
 def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
-    """The elements of ``x`` at places along one axis, which is replaced by the axes of ``index``."""
+    """Read elements along one axis, which the axes of ``index`` replace."""
     elements = read_at(x, [index], (axis,), "Gather")
     rank = len(index.shape)
     if axis == 0 or rank == 0:
@@ -159,13 +162,13 @@ def read_along(x: Tensor, index: Places, axis: int) -> Tensor:
 def write_at(
     x: Tensor, columns: Sequence[Places], axes: tuple[int, ...], updates: Tensor, operator: str
 ) -> Tensor:
-    """``x`` with ``updates``, of shape (*b, *r), at the places that :func:`read_at` reads."""
+    """Write ``updates``, of shape (*b, *r), to elements that :func:`read_at` reads."""
     indices = side_by_side(columns, operator)
     return apply(indexing.scatter_set, x, indices, updates, axes=axes, unique=_is_unique(indices, x, axes))
 
 
 def _is_unique(indices: Tensor, x: Tensor, axes: tuple[int, ...]) -> bool:
-    """Whether no place is known to be named twice; only a program that is kept profits from it."""
+    """Return whether indices are known to be distinct; check only in traced code."""
     if indices.size <= len(axes):
         return True
     values = known(indices)

@@ -1,8 +1,8 @@
-"""Indexing operators read elements by index tensors: gather, take, and selection by a mask.
+"""Indexing operators: gather, take, and selection by a mask.
 
-Places whose values are known are checked and an ``IndexError`` names the one that is out of range.
-Where they are unknown, because the program is being compiled, a place outside reads NaN (integers: the
-largest magnitude below zero). The derivative of a read adds up at the places it read from.
+An ``IndexError`` reports a known index that is out of range. If the values are unknown at compile time, an
+out-of-range index reads NaN, or the smallest integer. The derivative of a read adds the cotangents at each
+index.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- places along axes -----------------------------------------------------------------------------
+# --- indices along axes ----------------------------------------------------------------------------
 
 
 @public(
@@ -89,12 +89,12 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
 
 
 def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Tensor:
-    """A read along ``axis`` in which the first axes of both are the same ones."""
+    """Read along ``axis``; the first axes of ``x`` and ``index`` are batch axes."""
     count = len(batch)
     lookups = index.ndim - count
     column = apply(structural.reshape, index, shape=(*index.shape, 1))
     elements = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
-    # (batch, lookups, the axes of x before axis, those behind) -> lookups in the place of axis
+    # move the lookup axes: (batch, lookups, axes before ``axis``, axes after it) -> lookups replace ``axis``
     before = axis - count
     order = (
         *range(count),
@@ -137,7 +137,7 @@ def embedding(
     """
     if max_norm is not None or scale_grad_by_freq:
         raise ValueError(
-            "For 'Embedding', 'max_norm' and 'scale_grad_by_freq' are not supported; scale the table or the "
+            "For 'Embedding', 'max_norm' and 'scale_grad_by_freq' are not supported. Scale the table or the "
             "gradient in the training step."
         )
     places, table = operand(input, "Embedding"), operand(weight, "Embedding")
@@ -181,16 +181,16 @@ def gather_nd(input_x: Any, indices: Any) -> Tensor:
 
 
 def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
-    """The first k axes of ``x`` that indices of shape (…, k) are about.
+    """Return the first k axes of ``x``, which indices of shape (…, k) refer to.
 
     Raises:
-        ValueError: k is 0 or above the rank.
+        ValueError: If k is 0 or above the rank.
     """
     count = indices.shape[-1] if indices.shape else 0
     if not 0 < count <= x.ndim:
         raise ValueError(
-            f"For '{operator}', the last axis of the 'indices' must hold 1 to {x.ndim} places, one per "
-            f"axis of the input of shape {x.shape}, but the indices have the shape {indices.shape}."
+            f"For '{operator}', the last axis of the 'indices' must have 1 to {x.ndim} elements, one "
+            f"per axis of the input of shape {x.shape}, but the indices have the shape {indices.shape}."
         )
     return tuple(range(count))
 
@@ -228,10 +228,10 @@ def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
 
 
 def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
-    """The part of ``x`` that elementwise lookups along ``axis`` reach.
+    """Return the part of ``x`` that elementwise lookups along ``axis`` can read.
 
     Raises:
-        ValueError: ``index`` has another rank, or is larger than ``x`` along another axis.
+        ValueError: If the rank of ``index`` differs, or it is larger than ``x`` along another axis.
     """
     fits = index.ndim == x.ndim and all(
         n <= m or i == axis for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True))
@@ -248,7 +248,7 @@ def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
 
 
 def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
-    """The elements at ``index`` along ``axis``, where all other axes belong together."""
+    """Read the elements at ``index`` along ``axis``; all other axes are batch axes."""
     others = tuple(i for i in range(x.ndim) if i != axis)
     behind = apply(structural.transpose, index, permutation=(*others, axis))
     column = apply(structural.reshape, behind, shape=(*behind.shape, 1))
@@ -261,7 +261,7 @@ def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
 def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     """Gather one element per index along an axis.
 
-    This is another name of :func:`gather_elements`.
+    This is an alternative name of :func:`gather_elements`.
 
     {as gather_elements}
 
@@ -333,7 +333,7 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     return read_along(x, places(operand(index, "Take"), x.shape[dim], "Take", dim), dim)
 
 
-# --- choice by a mask ------------------------------------------------------------------------------
+# --- selection by a mask ---------------------------------------------------------------------------
 
 
 def _condition(condition: Any, operator: str, name: str) -> Tensor:

@@ -1,8 +1,8 @@
-"""NumPy's array protocol lets NumPy's functions take tensors.
+"""NumPy's array protocol: NumPy functions that accept tensors.
 
-Operators come out as operators of ours, so that ``np.float64(2) * x`` is a tensor and stays
-differentiable. Any other NumPy function takes the values of a tensor and gives an array; of a tensor
-that is being differentiated or compiled that would cut the derivative off, so there it is an error.
+NumPy's operators call the operators of mindgrad, so that ``np.float64(2) * x`` is a differentiable tensor.
+Other NumPy functions read the values of a tensor and return an array. This would lose the derivative of a
+tensor that is being differentiated or compiled, so it raises an error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mindgrad.ops import arithmetic, comparison, rounding, tensor_members
 
 __all__ = ["UFUNCS", "array_function", "array_ufunc"]
 
-#: NumPy's functions behind Python's operators
+#: NumPy functions that implement Python's operators
 UFUNCS: dict[Any, Callable[..., Any]] = {
     np.add: arithmetic.add,
     np.subtract: arithmetic.sub,
@@ -43,7 +43,7 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
 }
 
 
-# functions that ask for the shape and the element type only; values are not read
+# functions that need only the shape and dtype, not the values
 _BY_TYPE = {
     np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.iscomplexobj,
     np.isrealobj,
@@ -51,10 +51,10 @@ _BY_TYPE = {
 
 
 def array_ufunc(self: Tensor, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """Apply one of NumPy's elementwise functions: called by NumPy.
+    """Apply one of NumPy's elementwise functions; NumPy calls this method.
 
     Raises:
-        TypeError: the function is no operator and a tensor is being differentiated or compiled.
+        TypeError: If a tensor is being differentiated or compiled, and the function is not an operator.
 
     >>> import numpy as np
     >>> from mindgrad import Tensor
@@ -74,10 +74,10 @@ def array_ufunc(self: Tensor, function: Any, method: str, *inputs: Any, **kwargs
 
 
 def array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-    """Apply any other NumPy function to the values of tensors: called by NumPy.
+    """Apply another NumPy function to the values of tensors; NumPy calls this method.
 
     Raises:
-        TypeError: a tensor is being differentiated or compiled.
+        TypeError: If a tensor is being differentiated or compiled.
 
     >>> import numpy as np
     >>> from mindgrad import Tensor
@@ -95,7 +95,7 @@ def array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: d
 
 
 def _name(function: Any) -> str:
-    """The name under which users call a function of NumPy or a ufunc of SciPy."""
+    """Return the name with which users call a NumPy function or a SciPy ufunc."""
     name = function.__name__
     if getattr(np, name, None) is function:
         return f"np.{name}"
@@ -104,7 +104,7 @@ def _name(function: Any) -> str:
 
 
 def _counterpart(function: str) -> str:
-    """The operator in place of a function of NumPy or SciPy, for an error."""
+    """Return the operator to use instead of a NumPy or SciPy function."""
     name = function.rpartition(".")[2]
     operators = vars(sys.modules[__name__.rpartition(".")[0]])
     return next(
@@ -121,7 +121,7 @@ def _array(value: Any, function: str) -> Any:
 
 
 def _arrays(value: Any, function: str) -> Any:
-    """``value`` with every tensor in it, also in tuples, lists and dicts, replaced by its array."""
+    """Replace all tensors in a nested structure by arrays."""
     if isinstance(value, (tuple, list)):
         return type(value)(_arrays(each, function) for each in value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Introspection functions ask about tensors and plain numbers, and print them."""
+"""Properties of tensors and Python numbers, and printing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "scalar_usub", "typeof",
 ]  # fmt: skip
 
-# --- questions about tensors ------------------------------------------------------------------------------
+# --- properties of tensors --------------------------------------------------------------------------------
 
 
 def is_sequence_value_unknown(shape: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Joined collectives sum many tensors over the processes of a group in few messages."""
+"""Sums of many tensors over the processes of a group, with few messages."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ __all__ = ["broadcast_parameters", "reduced_together"]
 
 
 def reduced_together(tensors: Sequence[Any], group: str = GlobalComm.WORLD_COMM_GROUP) -> list[Any]:
-    """The sums of every process's ``tensors``, in as few messages as it takes.
+    """Sum corresponding ``tensors`` of all processes, with few messages.
 
-    In a compiled function each is a sum of its own, and the compiler joins them (``collective_fusion``); in
-    eager mode those of one element type go together.
+    In a compiled function each sum is separate, and the compiler combines them (``collective_fusion``). Eager
+    mode concatenates tensors of the same dtype.
 
     Args:
-        tensors: tensors, of the same types on all processes; what is no tensor stays.
-        group: the group of processes.
+        tensors: tensors with the same shapes and dtypes on all processes. Other values are returned
+            unchanged.
+        group: group of processes.
 
     Raises:
-        TypeError: a tensor is not of numbers.
-        ValueError: there is no such group.
+        TypeError: If a tensor is not numeric.
+        ValueError: If the group does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.joined_collectives import reduced_together
@@ -55,14 +56,14 @@ def reduced_together(tensors: Sequence[Any], group: str = GlobalComm.WORLD_COMM_
 
 
 def broadcast_parameters(parameters: Sequence[Any], group: str = GlobalComm.WORLD_COMM_GROUP) -> None:
-    """Give Parameters the values that they have on the first process of a group.
+    """Set Parameters to their values on the first process of a group.
 
     Args:
-        parameters: Parameters, of the same types on all processes.
-        group: the group of processes.
+        parameters: Parameters with the same shapes and dtypes on all processes.
+        group: group of processes.
 
     Raises:
-        ValueError: there is no such group.
+        ValueError: If the group does not exist.
     """
     ranks = get_process_group_ranks(group)
     if len(ranks) == 1:

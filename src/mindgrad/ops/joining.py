@@ -1,4 +1,4 @@
-"""Joining functions concatenate, stack and split tensors."""
+"""Joining functions: concatenate, stack, and split tensors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- joined ----------------------------------------------------------------------------------------
+# --- joining ---------------------------------------------------------------------------------------
 
 
 @public("Concat(axis=0)(tensors)", "ParallelConcat()(values)(axis=0)")
@@ -57,7 +57,7 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
 
 @lru_cache(maxsize=1024)
 def _concat_axis(axis: Any, *types: TensorType) -> int:
-    """``axis``, apart from which the shapes must be equal, counted from the front."""
+    """Make ``axis`` nonnegative, and check that all other axes are equal."""
     first = types[0].shape
     axis = axis_in_range(axis, len(first), "Concat")
     rest = first[:axis], first[axis + 1 :]
@@ -207,11 +207,11 @@ def column_stack(tensors: Any) -> Tensor:
     return concat([reshape(x, (x.size, 1)) if x.ndim < 2 else x for x in listed], 1)
 
 
-# --- taken apart -----------------------------------------------------------------------------------
+# --- splitting -------------------------------------------------------------------------------------
 
 
 def _cut(x: Tensor, axis: int, places: list[int]) -> tuple[Tensor, ...]:
-    """The parts of ``x`` between neighbouring ``places`` along ``axis``."""
+    """Return the parts of ``x`` between neighboring ``places`` along ``axis``."""
     return tuple(slice_axis(x, axis, start, max(start, limit)) for start, limit in itertools.pairwise(places))
 
 
@@ -267,8 +267,8 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
 
     Args:
         tensor (Tensor): the tensor.
-        split_size_or_sections (int, or tuple or list of int): size of each part, of which the
-            last may be smaller; or the sizes of all parts.
+        split_size_or_sections (int, or tuple or list of int): size of each part, or the sizes of all parts.
+            With one size, the last part may be smaller.
         axis (int): axis to split.
 
     Returns:

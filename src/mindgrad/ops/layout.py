@@ -1,4 +1,4 @@
-"""Shape functions reshape, transpose, squeeze and flatten tensors."""
+"""Shape functions: reshape, transpose, squeeze, and flatten tensors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- questions -------------------------------------------------------------------------------------
+# --- properties ------------------------------------------------------------------------------------
 
 
 @public("Shape")
@@ -94,7 +94,7 @@ def reshape(input: Any, shape: Any) -> Tensor:
 
     Raises:
         TypeError: If an entry of ``shape`` is not an int.
-        ValueError: If ``shape`` has another number of elements than ``input``.
+        ValueError: If the number of elements of ``shape`` differs from ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reshape(Tensor([1.0, 2.0, 3.0, 4.0]), (2, -1)))
@@ -113,7 +113,7 @@ def _filled(x: TensorType, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """``x`` in another shape, which must hold as many elements."""
+    """Reshape ``x``; the number of elements must match."""
     return x if x.type.shape == shape else apply(rows.reshape, x, shape=shape)
 
 
@@ -270,7 +270,7 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
         if x.shape[dim] != 1:
             raise ValueError(
                 f"For 'Squeeze', the axis {dim} of the input of shape {x.shape} has size "
-                f"{x.shape[dim]}; only an axis of size 1 can be left out."
+                f"{x.shape[dim]}. Only an axis of size 1 can be removed."
             )
     return reshaped(x, tuple(n for i, n in enumerate(x.shape) if i not in axes))
 
@@ -341,11 +341,11 @@ def _each_at_least(inputs: Any, operator: str, count: int) -> Any:
     return _at_least(inputs, operator, count)
 
 
-# --- the axes in another order ---------------------------------------------------------------------
+# --- order of the axes -----------------------------------------------------------------------------
 
 
 def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
-    """``x`` with its axes in ``order``, which names each once, counted from the front."""
+    """Permute the axes; ``order`` has each nonnegative axis once."""
     if order == tuple(range(len(order))):
         return x
     return apply(rows.transpose, x, permutation=order)
@@ -378,7 +378,7 @@ def transpose(input: Any, dims: Any) -> Tensor:
 
 @lru_cache(maxsize=4096)
 def _order(dims: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """``dims``, which name each axis of ``shape``, counted from the front."""
+    """Return ``dims``, a permutation of the axes of ``shape``, as nonnegative numbers."""
     rank = len(shape)
     order = axes_in_order(dims, rank, "Transpose", "dims") if rank or one_or_more(dims) else ()
     if len(order) != rank:

@@ -1,6 +1,6 @@
-"""Negative log-likelihoods are losses of truth values, of numbers, and of distributions.
+"""Negative log-likelihoods of Booleans, numbers, and distributions.
 
-What takes logits is computed by ``softplus``, and is exact for logits of any size.
+Losses of logits use ``softplus`` and are accurate for logits of any size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mindgrad.ops.registry import public
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "kl_div"]
 
 
-# --- truth values ------------------------------------------------------------------------------------
+# --- Booleans ----------------------------------------------------------------------------------------
 
 
 def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") -> Tensor:
@@ -150,9 +150,9 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
 
 
 def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
-    """λ − t log(λ + eps) with λ = ``input``, or exp(x) − t x with ``log_input``.
+    """Compute λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x if ``log_input``.
 
-    With ``full`` Stirling's formula for log t! is added where t > 1: t log t − t + log(2πt) / 2.
+    With ``full``, Stirling's formula for log t! is added for t > 1: t log t − t + log(2πt) / 2.
     """
     operator = "PoissonNLLLoss"
     x, t = operands_of_one_shape(operator, input=input, target=target)

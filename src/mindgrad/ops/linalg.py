@@ -1,8 +1,8 @@
-"""Linear algebra solves systems, and gives inverses, determinants, products and powers of matrices.
+"""Linear algebra: systems, inverses, determinants, and powers of matrices.
 
-All take matrices (…, m, n) with any number of batch axes in front, of Float32, Float64, Complex64 or
-Complex128; integers are taken as Float32. A matrix without result (singular, not positive definite)
-gives values that are not finite, and leaves the others of its batch alone.
+Functions accept matrices of shape (…, m, n) with any number of leading batch axes, of dtype float32, float64,
+complex64, or complex128. Integers are converted to float32. If a matrix has no result, because it is singular
+or not positive definite, its result is not finite; other matrices of the batch are not affected.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def matrix_operand(x: Any, operator: str) -> Tensor:
-    """The operand of a decomposition, with floating-point elements."""
+    """Convert the operand of a decomposition to floating point."""
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{operator}', the input must be a tensor, but got {type(x).__name__}.")
     return inexact(operand(x, operator))
@@ -43,7 +43,7 @@ def _swapped(x: Tensor) -> Tensor:
 
 
 def adjoint_of(x: Tensor) -> Tensor:
-    """The conjugate transpose of a matrix, or of each of several."""
+    """Return the conjugate transpose of each matrix."""
     return conj(_swapped(x))
 
 
@@ -51,7 +51,10 @@ def adjoint_of(x: Tensor) -> Tensor:
 
 
 def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
-    """Matrix and right-hand sides with one element type and one batch; whether these were vectors."""
+    """Promote a matrix and right-hand sides to a common dtype and batch shape.
+
+    The third result tells whether the right-hand sides were vectors.
+    """
     a, b = promoted(operator, matrix_operand(a, operator), matrix_operand(b, operator), broadcast=False)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ValueError(
@@ -71,7 +74,7 @@ def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
 
 
 def solution(y: Tensor, vectors: bool) -> Tensor:
-    """The solution of a system, without the axis of columns where the right side was a vector."""
+    """Return the solution of a system; remove the axis of columns if it was a vector."""
     return apply(reshape, y, shape=y.shape[:-1]) if vectors else y
 
 
@@ -141,7 +144,8 @@ def solve_triangular(
         a (Tensor): square matrices A of shape (…, n, n).
         b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
             shape of ``a`` without its last axis.
-        trans (int or str): 0 or ``"N"``: T X = B; 1 or ``"T"``: Tᵀ X = B; 2 or ``"C"``: Tᴴ X = B.
+        trans (int or str): system to solve: 0 or ``"N"`` for T X = B, 1 or ``"T"`` for Tᵀ X = B, or 2 or
+            ``"C"`` for Tᴴ X = B.
         lower (bool): whether T is the lower triangle.
         unit_diagonal (bool): whether to take the diagonal of T as ones.
 
@@ -173,7 +177,7 @@ def solve_triangular(
 def triangle_solved(
     operator: str, a: Tensor, b: Tensor, lower: bool, transposed: bool, unit_diagonal: bool = False
 ) -> Tensor:
-    """The solution of ``a x = b`` for a triangular ``a``, or of its transpose."""
+    """Solve ``a x = b`` for a triangular ``a``, or for its transpose."""
     return applied(
         linalg.triangular_solve,
         operator,
@@ -372,6 +376,6 @@ def kron(x: Any, y: Any) -> Tensor:
     return apply(reshape, product, shape=tuple(m * n for m, n in zip(first, second, strict=True)))
 
 
-# the same functions under second names
+# alternative names
 log_matrix_determinant = slogdet
 matrix_determinant = det

@@ -1,7 +1,7 @@
-"""Regression losses measure distances, margins and similarities of tensors.
+"""Regression losses: distances, margins, and similarities of tensors.
 
-Each is one formula for every element (or row), followed by a reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-Targets are differentiated like any other input. Losses of classes are in ``ops.likelihoods``.
+Each loss is a formula for every element or sample, followed by a reduction: ``"mean"``, ``"sum"``, or
+``"none"``. Targets are differentiated like other inputs. Losses of classes are in ``ops.classification``.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = [
 REDUCTIONS = ("mean", "sum", "none")
 
 
-# --- what losses share -------------------------------------------------------------------------------
+# --- shared functions --------------------------------------------------------------------------------
 
 
 def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ()) -> str:
-    """The name of a reduction.
+    """Check the name of a reduction, and return it.
 
     Raises:
-        ValueError: it is none.
+        ValueError: If the name is unknown.
     """
     allowed = (*REDUCTIONS, *also)
     if reduction not in allowed:
@@ -48,7 +48,7 @@ def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ())
 
 
 def summarised(operator: str, x: Tensor, reduction: Any) -> Tensor:
-    """The mean or the sum of ``x``, or ``x`` itself, by the name of the reduction."""
+    """Reduce ``x`` by its mean or sum, or return it, by the name of the reduction."""
     name = checked_reduction(operator, reduction)
     if name == "none":
         return x
@@ -56,11 +56,11 @@ def summarised(operator: str, x: Tensor, reduction: Any) -> Tensor:
 
 
 def operands_of_one_shape(operator: str, **tensors: Any) -> list[Tensor]:
-    """Real tensors of one element type whose shapes must be equal.
+    """Convert to real tensors of a common dtype; check that their shapes are equal.
 
     Raises:
-        TypeError: one is complex, or no tensor.
-        ValueError: the shapes differ.
+        TypeError: If an operand is complex or not a tensor.
+        ValueError: If the shapes differ.
     """
     operands = promoted(operator, *[real_operand(x, operator) for x in tensors.values()], broadcast=False)
     if len({x.shape for x in operands}) > 1:
@@ -73,11 +73,11 @@ def operands_of_one_shape(operator: str, **tensors: Any) -> list[Tensor]:
 
 
 def positive(value: Any, operator: str, name: str) -> float:
-    """``value`` as a float greater than 0.
+    """Convert ``value`` to a float, and check that it is greater than 0.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is not greater than 0.
+        TypeError: If ``value`` is not a number.
+        ValueError: If ``value`` is not greater than 0.
     """
     result = number(value, operator, name)
     if not result > 0:
@@ -86,7 +86,7 @@ def positive(value: Any, operator: str, name: str) -> float:
 
 
 def softplus(x: Tensor) -> Tensor:
-    """log(1 + exp(x)) without overflow, for every x."""
+    """Compute log(1 + exp(x)) without overflow."""
     return apply(special.softplus, x)
 
 
@@ -95,7 +95,7 @@ def softplus(x: Tensor) -> Tensor:
 
 def _difference(operator: str, input: Any, target: Any) -> Tensor:
     tensors = [real_operand(input, operator), real_operand(target, operator)]
-    if any(map(is_selection, tensors)):  # its shape is unknown
+    if any(map(is_selection, tensors)):  # the shape of a selection is unknown
         return arithmetic.sub(*tensors)
     difference = arithmetic.sub(*promoted(operator, *tensors))
     if all(difference.size > x.size for x in tensors):
@@ -209,12 +209,12 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
-    """d²/2, continued by its tangent from ``bound`` on."""
+    """Compute d²/2 for |d| < bound, and its tangent beyond."""
     d = arithmetic.sub(*operands)
     size = rounding.abs(d)
     near = comparison.less(size, bound)
     far = arithmetic.mul(arithmetic.sub(size, bound / 2), bound)
-    # the square of what is far is not computed: it may overflow
+    # replace large d before squaring, because the square may overflow
     return choose(near, arithmetic.mul(math.square(choose(near, d, 0.0)), 0.5), far)
 
 
@@ -251,7 +251,7 @@ def margin_ranking_loss(
 
     Args:
         input1, input2, target (Tensor): real tensors of the same shape.
-        margin (float): margin by which the larger one should exceed the other.
+        margin (float): minimum excess of the larger one over the other.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
@@ -320,7 +320,7 @@ def triplet_margin_loss(
     Args:
         anchor, positive, negative (Tensor): real tensors whose shapes broadcast; the last axis
             holds the features.
-        margin (float): nonnegative margin by which the negative sample should be further away.
+        margin (float): nonnegative excess of the distance of the negative sample over the positive one.
         p (int or float): order of the norm.
         eps (float): number added to each difference.
         swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) where it

@@ -1,4 +1,4 @@
-"""LU factorisation gives factors of matrices, solves systems with them, and unpacks them."""
+"""LU factorization: factors of matrices, solutions of systems, and unpacking."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ __all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", 
 
 
 def lu_factors(operator: str, a: Any) -> tuple[Tensor, Tensor]:
-    """L and U in one matrix, and with which row each row was exchanged, counted from 0."""
+    """Return L and U in one matrix, and the pivots, counted from 0.
+
+    The i-th pivot is the row that was exchanged with row i.
+    """
     a = matrix_operand(a, operator)
     return applied(rows.lu, operator, a), apply(rows.lu_pivots, a)
 
 
 def permutation_of(pivots: Tensor, size: int, dtype: Any) -> Tensor:
-    """P with A = P L U."""
+    """Return P with A = P L U."""
     order = apply(rows.row_order, pivots, size=size)
     columns = broadcast_to(reshape(arange(size, dtype=int32), (size, 1)), (*order.shape[:-1], size, size))
     return cast(equal(columns, order.expand_dims(-2)), dtype)
 
 
 def lu_parts(factors: Tensor) -> tuple[Tensor, Tensor]:
-    """L of shape (…, m, k) and U of shape (…, k, n), with k = min(m, n)."""
+    """Return L of shape (…, m, k) and U of shape (…, k, n), with k = min(m, n)."""
     m, n = factors.shape[-2:]
     k = min(m, n)
     low = tril(narrow(factors, factors.ndim - 1, 0, k), -1)
@@ -46,10 +49,12 @@ def lu_parts(factors: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: Any = 0) -> Tensor:
-    """The X of A X = B, of Aᵀ X = B (``trans`` 1) or of Aᴴ X = B (2), with pivots counted from 0.
+    """Solve A X = B, Aᵀ X = B (``trans`` 1), or Aᴴ X = B (``trans`` 2).
+
+    Pivots are counted from 0.
 
     Raises:
-        ValueError: ``trans`` is another number, or the shapes do not fit.
+        ValueError: If ``trans`` is not 0, 1, or 2, or the shapes do not match.
     """
     if trans not in (0, 1, 2):
         raise ValueError(f"For '{operator}', the 'trans' must be 0, 1 or 2, but got {trans!r}.")

@@ -1,7 +1,7 @@
-"""Elementary functions act on the elements of one tensor, or of pairs, under MindSpore's names.
+"""Elementary functions of one tensor or of pairs of tensors, elementwise.
 
-Every function has derivatives of every order. Where a derivative is not finite or not unique,
-``docs/conventions.md`` says what is taken. Formulas: NIST Digital Library of Mathematical Functions.
+Every function has derivatives of every order. ``docs/conventions.md`` documents the values at
+nondifferentiable points. Formulas: NIST Digital Library of Mathematical Functions.
 """
 
 from __future__ import annotations
@@ -390,7 +390,7 @@ def rad2deg(x: Any) -> Tensor:
     return arithmetic.mul(inexact(operand(x, "Rad2deg")), 180 / _math.pi)
 
 
-# the same functions under second names
+# alternative names
 arccos = acos
 arccosh = acosh
 arcsin = asin

@@ -1,4 +1,4 @@
-"""Diagonals, triangles and one-hot encodings build and read matrices."""
+"""Diagonals, triangles, and one-hot encodings of matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
-    """The places (i + shift, i + shift) of ``count`` elements on a diagonal."""
+    """Return the row and column indices of ``count`` elements of a diagonal."""
     steps = np.arange(count, dtype=np.int32)
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
 
@@ -250,9 +250,7 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     """
     index = operand(indices, "OneHot")
     if index.dtype.kind not in ("int", "uint"):
-        raise TypeError(
-            f"For 'OneHot', the 'indices' must be made of integers, but their type is {index.dtype}."
-        )
+        raise TypeError(f"For 'OneHot', the 'indices' must be integers, but their type is {index.dtype}.")
     count = whole_number(depth, "OneHot", "depth", least=0)
     dim = axis_in_range(axis, index.ndim + 1, "OneHot")
     on, off = operand(on_value, "OneHot"), operand(off_value, "OneHot")

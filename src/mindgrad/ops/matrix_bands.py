@@ -1,4 +1,4 @@
-"""Band matrices and block diagonals: ``matrix_band_part``, ``block_diag`` and related functions."""
+"""Band matrices, block diagonals, and products of several matrices."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def multi_dot(inputs: Any) -> Tensor:
 
 
 def _plan(sizes: list[int]) -> tuple[dict[tuple[int, int], int], int, int]:
-    """The best split of each product of neighbours (the matrix chain problem)."""
+    """Find the best split of each product of adjacent matrices (matrix chain problem)."""
     count = len(sizes) - 1
     cost = {(k, k): 0 for k in range(count)}
     cut: dict[tuple[int, int], int] = {}

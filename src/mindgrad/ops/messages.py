@@ -1,4 +1,4 @@
-"""Messages between pairs of processes go in one order, in which nobody waits for another one."""
+"""Messages between pairs of processes, in an order that cannot cause a deadlock."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ __all__ = ["Message", "exchanged_messages"]
 
 
 class Message(NamedTuple):
-    """A message between this process and another.
+    """A message between this process and another one.
 
     Attributes:
-        peer: the rank of the other.
-        tensor: what to send; ``None``: this process receives.
-        shape, dtype: those of what it receives.
-        before: a tensor that is there before it receives, and whose derivative takes part in that.
+        peer: rank of the other process.
+        tensor: tensor to send; ``None`` if this process receives.
+        shape, dtype: shape and dtype of the tensor to receive.
+        before: tensor that exists before the message arrives, as for
+            :func:`mindgrad.ops.collectives.received`.
     """
 
     peer: int
@@ -30,18 +31,19 @@ class Message(NamedTuple):
 
 
 def exchanged_messages(messages: Sequence[Message], group: str = GlobalComm.WORLD_COMM_GROUP) -> list[Tensor]:
-    """Tensors that are received, and those that are sent themselves, in the order of ``messages``.
+    """Send and receive several tensors, and return them in the order of ``messages``.
 
-    Each pair of processes meets in the order of its lower rank's sends, and the pairs in one order on all
-    processes.
+    The result has the received tensors, and the sent tensors themselves. Each pair of processes exchanges its
+    messages in the order in which the lower rank sends them. All processes process the pairs in the same
+    order.
 
     Args:
-        messages: those of this process.
-        group: the group of processes.
+        messages: messages of this process.
+        group: group of processes.
 
     Raises:
-        TypeError: what to send is no tensor.
-        ValueError: a peer is no other rank of the group.
+        TypeError: If a tensor to send is not a tensor.
+        ValueError: If a peer is not the rank of another process of the group.
 
     >>> from mindgrad.ops.messages import exchanged_messages
     >>> exchanged_messages([])

@@ -1,4 +1,4 @@
-"""Parallel settings describe the one process that there is, for programs that ask ``mindspore.parallel``."""
+"""Parallel training: ``AutoParallel``, ``shard``, ``Layout``, and options."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.ops.sharded_function import shard

@@ -1,4 +1,4 @@
-"""The options for several processes as an object with a getter and a setter for each of them."""
+"""Getters and setters for the options of ``set_auto_parallel_context``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mindgrad.context import get_auto_parallel_context, reset_auto_parallel_cont
 
 __all__ = ["auto_parallel_context"]
 
-#: options of which there are several in MindSpore, one for each group of processes: they change nothing here
+#: options that MindSpore has for each group of processes; they have no effect
 _FUSION = ("all_reduce_fusion_split_indices", "all_reduce_fusion_split_sizes")
 
 
@@ -30,7 +30,7 @@ class _AutoParallelContext:
         raise AttributeError(f"'auto_parallel_context()' has no attribute {name!r}", name=name, obj=self)
 
     def reset(self) -> None:
-        """Set all options back."""
+        """Reset all options to their defaults."""
         reset_auto_parallel_context()
 
 
@@ -38,7 +38,9 @@ _CONTEXT = _AutoParallelContext()
 
 
 def auto_parallel_context() -> _AutoParallelContext:
-    """The options of :func:`mindgrad.context.set_auto_parallel_context`, each with a getter and a setter.
+    """Return an object with a getter and a setter for each parallel option.
+
+    The options are documented in :func:`mindgrad.context.set_auto_parallel_context`.
 
     >>> from mindgrad.parallel._auto_parallel_context import auto_parallel_context
     >>> auto_parallel_context().get_parallel_mode(), auto_parallel_context().get_device_num()

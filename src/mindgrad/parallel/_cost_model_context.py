@@ -1,4 +1,4 @@
-"""Options of MindSpore's search for strategies of several processes: they are kept, and change nothing."""
+"""Options of MindSpore's search for parallel strategies, stored without effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _options: dict[str, Any] = {}
 
 
 def set_cost_model_context(**kwargs: Any) -> None:
-    """Keep options of the search, which one process does not need.
+    """Store options of the search for parallel strategies. They have no effect.
 
     >>> from mindgrad.parallel import _cost_model_context as cost
     >>> cost.set_cost_model_context(costmodel_beta=2.0)
@@ -22,10 +22,10 @@ def set_cost_model_context(**kwargs: Any) -> None:
 
 
 def get_cost_model_context(attr_key: str) -> Any:
-    """An option that was kept.
+    """Return an option that was set.
 
     Raises:
-        ValueError: If it was not set.
+        ValueError: If the option was not set.
     """
     if attr_key not in _options:
         raise ValueError(f"For 'get_cost_model_context', the option {attr_key!r} was not set.")
@@ -33,7 +33,7 @@ def get_cost_model_context(attr_key: str) -> Any:
 
 
 def reset_cost_model_context() -> None:
-    """Forget all options."""
+    """Delete all options."""
     _options.clear()
 
 

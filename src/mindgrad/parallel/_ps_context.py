@@ -1,21 +1,21 @@
-"""The parts that processes play in MindSpore's parameter servers: there are none."""
+"""Roles in MindSpore's parameter servers, which mindgrad does not have."""
 
 
 def _is_ps_mode() -> bool:
-    """Whether Parameters are kept by servers."""
+    """Return whether servers store Parameters."""
     return False
 
 
 def _is_role_worker() -> bool:
-    """Whether this process trains for a server."""
+    """Return whether this process trains for a server."""
     return False
 
 
 def _is_role_pserver() -> bool:
-    """Whether this process keeps Parameters."""
+    """Return whether this process stores Parameters."""
     return False
 
 
 def _is_role_sched() -> bool:
-    """Whether this process starts the others."""
+    """Return whether this process starts the others."""
     return False

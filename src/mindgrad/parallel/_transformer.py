@@ -1,10 +1,10 @@
-"""Transformers that older MindSpore divides among processes: importable, and refused when they are called."""
+"""Parallel transformers of older MindSpore: importable, but calls raise an error."""
 
 from mindgrad._base.absent import absent
 
-_REASON = "is a part of a transformer that is divided among processes"
+_REASON = "is a part of a transformer that MindSpore partitions over processes"
 _LAYERS = "Use nn.Transformer, nn.TransformerEncoderLayer or nn.MultiheadAttention."
-_OPTIONS = "There is one process: leave it out."
+_OPTIONS = "Omit this configuration."
 
 AttentionMask = absent(__name__, "AttentionMask", _REASON, "Compute the mask with ops.tril.")
 CrossEntropyLoss = absent(__name__, "CrossEntropyLoss", _REASON, "Use nn.CrossEntropyLoss.")

@@ -1,4 +1,4 @@
-"""Queries about processes answer MindSpore's callbacks and training Cells: before init there is one."""
+"""State of parallel training, as MindSpore's private helpers report it."""
 
 from __future__ import annotations
 
@@ -9,55 +9,55 @@ from mindgrad.context import PYNATIVE_MODE, ParallelMode, get_auto_parallel_cont
 
 
 def _get_parallel_mode() -> str:
-    """One of the names of ``context.ParallelMode``."""
+    """Return one of the names of ``context.ParallelMode``."""
     return get_auto_parallel_context("parallel_mode")
 
 
 def _get_gradients_mean() -> bool:
-    """Whether gradients would be averaged over processes rather than summed."""
+    """Return whether to average gradients over processes, rather than sum them."""
     return get_auto_parallel_context("gradients_mean")
 
 
 def _get_parameter_broadcast() -> bool:
-    """Whether process 0 would hand its Parameters to the others."""
+    """Return whether process 0 broadcasts its Parameters."""
     return get_auto_parallel_context("parameter_broadcast")
 
 
 def _get_full_batch() -> bool:
-    """Whether each process would get whole batches."""
+    """Return whether each process reads whole batches."""
     return get_auto_parallel_context("full_batch")
 
 
 def _get_pipeline_stages() -> int:
-    """Into how many stages the net is divided."""
+    """Return the number of pipeline stages."""
     return get_auto_parallel_context("pipeline_stages")
 
 
 def _get_device_num() -> int:
-    """The number of processes; 1 before communication has begun."""
+    """Return the number of processes; 1 before communication begins."""
     return get_group_size() if GlobalComm.INITED else 1
 
 
 def _get_global_rank() -> int:
-    """The number of this process; 0 before communication has begun."""
+    """Return the rank of this process; 0 before communication begins."""
     return get_rank() if GlobalComm.INITED else 0
 
 
 def _is_pynative_parallel() -> bool:
-    """Whether several processes run eagerly."""
+    """Return whether several processes run in eager mode."""
     return _get_device_num() > 1 and get_context("mode") == PYNATIVE_MODE
 
 
 def _is_sharding_propagation() -> bool:
-    """Whether MindSpore would divide tensors by itself."""
+    """Return whether MindSpore would partition tensors automatically."""
     return False
 
 
 def _device_number_check(parallel_mode: Any, device_number: int) -> None:
-    """Accept the number of processes.
+    """Check the number of processes.
 
     Raises:
-        ValueError: If it is another one.
+        ValueError: If ``device_number`` is not the number of processes.
     """
     if device_number != _get_device_num():
         count = _get_device_num()
@@ -66,44 +66,44 @@ def _device_number_check(parallel_mode: Any, device_number: int) -> None:
 
 
 def _get_enable_parallel_optimizer() -> bool:
-    """Whether the state of optimizers is divided among processes."""
+    """Return whether the state of optimizers is divided among processes."""
     return get_auto_parallel_context("enable_parallel_optimizer")
 
 
 def _get_stage_device_num() -> int:
-    """The number of processes of one stage."""
+    """Return the number of processes in one stage."""
     return _get_device_num() // _get_pipeline_stages()
 
 
 def _is_in_auto_parallel_mode() -> bool:
-    """Whether MindSpore would divide the net among processes."""
+    """Return whether MindSpore would partition the network over processes."""
     return _get_parallel_mode() in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
 
 
 def _is_in_data_parallel_mode() -> bool:
-    """Whether each process gets batches of its own."""
+    """Return whether processes train on different batches."""
     return _get_parallel_mode() == ParallelMode.DATA_PARALLEL
 
 
 def _is_in_hybrid_parallel_mode() -> bool:
-    """Whether processes hold parts of Parameters."""
+    """Return whether processes store parts of Parameters."""
     return _get_parallel_mode() == ParallelMode.HYBRID_PARALLEL
 
 
 def _parameter_broadcast_check(parallel_mode: Any, parameter_broadcast: bool) -> None:
-    """Accept that process 0 hands its Parameters to the others, of which there are none."""
+    """Accept any setting; there is nothing to check."""
 
 
 def _check_full_batch() -> None:
-    """Accept whole batches: one process gets nothing else."""
+    """Accept any setting; there is nothing to check."""
 
 
 def _to_full_tensor(elem: Any, global_device_num: int, global_rank: int, scaling_sens: Any = None) -> Any:
-    """The tensors of a batch, which one process has whole already; behind them the scale of the loss."""
+    """Return the tensors of a batch as a tuple, followed by any scale of the loss."""
     whole = tuple(elem) if isinstance(elem, (tuple, list)) else (elem,)
     return whole if scaling_sens is None else (*whole, scaling_sens)
 
 
 def _to_full_shapes(shapes: Any, device_num: int) -> Any:
-    """The shapes of a batch, which one process has whole already."""
+    """Return the shapes of a batch unchanged."""
     return shapes

@@ -1,4 +1,4 @@
-"""Options of MindSpore's division of operators among devices: they are checked, kept, and change nothing."""
+"""Options of MindSpore's search for operator strategies, without effect."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _options = dict(_DEFAULTS)
 
 
 def set_algo_parameters(**kwargs: Any) -> None:
-    """Keep options of the division of operators among devices, of which there is one.
+    """Set options of the search for operator strategies. They have no effect.
 
     Args:
         **kwargs (Any): ``fully_use_devices``, ``elementwise_op_strategy_follow``, ``enable_algo_approxi``,
             ``algo_approxi_epsilon``, ``tensor_slice_align_enable``, ``tensor_slice_align_size``.
 
     Raises:
-        ValueError: If there is no such option.
+        ValueError: If an option does not exist.
         TypeError: If a value has an unsupported type.
 
     >>> from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
@@ -40,10 +40,10 @@ def set_algo_parameters(**kwargs: Any) -> None:
 
 
 def get_algo_parameters(attr_key: str) -> Any:
-    """The value of one option of :func:`set_algo_parameters`.
+    """Return an option of :func:`set_algo_parameters`.
 
     Raises:
-        ValueError: If there is no such option.
+        ValueError: If the option does not exist.
 
     >>> from mindgrad.parallel import get_algo_parameters
     >>> get_algo_parameters("tensor_slice_align_size")
@@ -53,7 +53,7 @@ def get_algo_parameters(attr_key: str) -> Any:
 
 
 def reset_algo_parameters() -> None:
-    """Set the options of :func:`set_algo_parameters` back.
+    """Reset the options of :func:`set_algo_parameters` to their defaults.
 
     >>> from mindgrad.parallel import reset_algo_parameters
     >>> reset_algo_parameters()
@@ -63,5 +63,7 @@ def reset_algo_parameters() -> None:
 
 def _known(function: str, name: str) -> str:
     if name not in _DEFAULTS:
-        raise ValueError(f"For '{function}', unknown option {name!r}; there are {', '.join(_DEFAULTS)}.")
+        raise ValueError(
+            f"For '{function}', unknown option {name!r}. Supported options: {', '.join(_DEFAULTS)}."
+        )
     return name

@@ -1,4 +1,4 @@
-"""Automatic parallelism divides the program of a net among the devices of this process."""
+"""Automatic parallelism: partition a network over the devices of a process."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ _MODES = ("semi_auto", "sharding_propagation", "recursive_programming")
 
 
 class AutoParallel(Cell):
-    """A net whose program is divided among all devices that jax sees; with one device it is called as it is.
+    """A network that XLA partitions over all devices that JAX finds.
 
-    Strategies of operators (``ops.MatMul().shard``), Cells and Parameters are respected, XLA's partitioner
-    divides the others to fit, and inserts the communication. The call is compiled in both modes.
+    XLA's partitioner respects strategies of operators (``ops.MatMul().shard``), Cells, and Parameters. It
+    partitions all other operators to match and inserts the communication. The call is compiled in both modes.
+    With one device, the network is called directly.
 
     Args:
-        network (Cell): a Cell; for training one that computes loss, gradient and update.
-        parallel_mode (str, optional): one of ``"semi_auto"``, ``"sharding_propagation"``,
-            ``"recursive_programming"``. XLA propagates layouts in each of them; in the last two, arguments
-            are divided along their first axis where :meth:`dataset_strategy` does not say otherwise. There is
-            no search for strategies. Default: ``"semi_auto"``.
+        network (Cell): network to partition. For training, pass a Cell that computes loss, gradient, and
+            update.
+        parallel_mode (str, optional): ``"semi_auto"``, ``"sharding_propagation"``, or
+            ``"recursive_programming"``. XLA propagates layouts in all modes, and does not search for
+            strategies. In the last two modes, arguments without a :meth:`dataset_strategy` are divided along
+            their first axis. Default: ``"semi_auto"``.
 
     Inputs:
-        Those of ``network``.
+        The inputs of ``network``.
 
     Outputs:
-        Those of ``network``.
+        The outputs of ``network``.
 
     Raises:
         TypeError: If ``network`` is not a Cell.
-        ValueError: If ``parallel_mode`` is another.
+        ValueError: If ``parallel_mode`` is not one of these modes.
 
     >>> from mindgrad import Tensor, nn
     >>> from mindgrad.parallel.auto_parallel import AutoParallel
@@ -82,25 +84,30 @@ class AutoParallel(Cell):
         return self.network(*args, **kwargs)
 
     def dataset_strategy(self, config: Any) -> None:
-        """Say how arguments are divided.
+        """Set how arguments are divided among devices.
 
         Args:
-            config: ``"data_parallel"``: along the first axis where that is divisible; ``"full_batch"``: not;
-                or a tuple with a strategy, numbers of slices or a Layout, for each argument.
+            config (str or tuple): ``"data_parallel"`` divides arguments along the first axis if it is
+                divisible. ``"full_batch"`` does not divide them. A tuple contains a strategy for each
+                argument: numbers of slices or a Layout.
 
         Raises:
-            TypeError, ValueError: If ``config`` is none of these.
+            TypeError, ValueError: If ``config`` is not one of these values.
         """
         data_rule(config)
         self._data = config
 
     def hsdp(self, shard_size: int = -1, threshold: int = 64, optimizer_level: str = "level1") -> None:
-        """Divide the state of optimizers among devices as well: each moment along its first divisible axis.
+        """Divide the state of optimizers among devices.
+
+        Each moment is divided along its first divisible axis.
 
         Args:
-            shard_size (int, optional): −1: among all devices. Default: ``-1``.
-            threshold (int, optional): changes nothing here: small states are divided too. Default: ``64``.
-            optimizer_level (str, optional): ``"level1"``: Parameters stay as they are. Default: ``"level1"``.
+            shard_size (int, optional): must be -1, which means all devices. Default: ``-1``.
+            threshold (int, optional): accepted for compatibility; small states are divided, too. Default:
+                ``64``.
+            optimizer_level (str, optional): must be ``"level1"``, which does not divide Parameters. Default:
+                ``"level1"``.
 
         Raises:
             ValueError: If ``shard_size`` or ``optimizer_level`` is not supported.
@@ -110,31 +117,30 @@ class AutoParallel(Cell):
         if optimizer_level != "level1":
             raise ValueError(
                 f"For 'hsdp', the 'optimizer_level' must be 'level1', but got {optimizer_level!r}. To "
-                f"divide Parameters, "
-                f"give a 'parameter_plan' to Cell.shard."
+                f"divide Parameters, pass a 'parameter_plan' to Cell.shard."
             )
         self._splits_state = True
 
     def pipeline(self, stages: int = 1, *_: Any, **__: Any) -> None:
-        """Accept one stage.
+        """Accept a single stage.
 
         Raises:
-            ValueError: If there are more: the net is not divided into stages.
+            ValueError: If ``stages`` is not 1. The network cannot be divided into stages.
         """
         if stages != 1:
             raise ValueError(
-                f"For 'pipeline', the 'stages' must be 1, but got {stages!r}: divide tensors instead, "
-                f"with 'shard'."
+                f"For 'pipeline', the 'stages' must be 1, but got {stages!r}. Divide tensors with "
+                f"'shard' instead."
             )
 
 
 def _accept(self: AutoParallel, *args: Any, **kwargs: Any) -> None:
-    """Accepted for compatibility; it has no effect."""
+    """Do nothing; accepted for compatibility."""
 
 
 def _refusal(name: str, instead: str) -> Any:
     def refuse(self: AutoParallel, *args: Any, **kwargs: Any) -> NoReturn:
-        """Not supported.
+        """Raise an error, because it is not supported.
 
         Raises:
             NotImplementedError: Always.
@@ -160,4 +166,4 @@ for _name in [
     setattr(AutoParallel, _name, _accept)
 
 for _name in ["load_operator_strategy_file", "load_param_strategy_file"]:
-    setattr(AutoParallel, _name, _refusal(_name, "Write strategies in the program, with 'shard'."))
+    setattr(AutoParallel, _name, _refusal(_name, "Write strategies in the source code, with 'shard'."))

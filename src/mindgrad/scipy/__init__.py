@@ -1,4 +1,4 @@
-"""SciPy under MindSpore's names (``mindspore.scipy``): ``fft``, ``linalg``, ``optimize``, ``sparse``."""
+"""SciPy functions as in ``mindspore.scipy``: fft, linalg, optimize, and sparse."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.scipy import fft, linalg, ops, optimize, sparse

@@ -1,4 +1,4 @@
-"""Cosine transforms have SciPy's names: ``from mindspore.scipy.fft import dct``."""
+"""Cosine transforms, as in ``mindspore.scipy.fft``."""
 
 from mindgrad.ops.cosines import dct, dctn, idct, idctn
 

@@ -1,7 +1,8 @@
-"""SciPy's linear algebra on tensors: ``from mindspore.scipy.linalg import cholesky``.
+"""Linear algebra on tensors, with SciPy's names, as in ``mindspore.scipy.linalg``.
 
-All are made of ``mindgrad.ops`` and differentiable. Arguments that steer SciPy's own memory and checks
-(``overwrite_a``, ``check_finite``) are accepted. A matrix of integers counts as Float32.
+All functions call ``mindgrad.ops`` and are differentiable. Arguments that control SciPy's memory use and
+checks (``overwrite_a``, ``check_finite``) are accepted and have no effect. A matrix of integers is converted
+to float32.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _matrix(x: Any, operator: str) -> Tensor:
 
 
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The inverse of square matrices.
+    """Compute the inverse of square matrices.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -52,7 +53,7 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
 
 
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The determinant of square matrices.
+    """Compute the determinant of square matrices.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -65,7 +66,7 @@ def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
 def solve(
     a: Any, b: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Tensor:
-    """The solution x of A x = b, for any square matrix A.
+    """Solve the linear system ``A x = b`` for a square matrix A.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -76,11 +77,11 @@ def solve(
 
 
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Tensor:
-    """The Cholesky factor: L with L Lᴴ = A if ``lower``, else Lᴴ.
+    """Compute the Cholesky factor L with ``L Lᴴ = A``, or its conjugate transpose.
 
     Args:
-        a: positive definite matrices, whose symmetric part counts.
-        lower (bool, optional): which triangle is given. Default: ``False``.
+        a (Tensor): positive definite matrices; only their symmetric part is used.
+        lower (bool, optional): whether to return L; otherwise return Lᴴ. Default: ``False``.
         overwrite_a, check_finite (bool, optional): accepted for compatibility.
 
     >>> import mindgrad.scipy as scipy
@@ -95,7 +96,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 def cho_factor(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Tensor, bool]:
-    """The Cholesky factor and which triangle it is, for :func:`cho_solve`.
+    """Return the Cholesky factor and ``lower``, as arguments for :func:`cho_solve`.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -107,7 +108,9 @@ def cho_factor(
 
 
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Tensor:
-    """The solution x of A x = b, given what :func:`cho_factor` gave for A; b is a vector or a matrix.
+    """Solve ``A x = b``, given the result of :func:`cho_factor` for A.
+
+    ``b`` is a vector or a matrix.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -128,7 +131,9 @@ def solve_triangular(
     debug: Any = None,
     check_finite: bool = True,
 ) -> Tensor:
-    """The solution x of T x = b, T being a triangle of ``a``: :func:`mindgrad.ops.solve_triangular`.
+    """Solve ``T x = b`` for a triangular matrix T, a triangle of ``a``.
+
+    See :func:`mindgrad.ops.solve_triangular`.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -152,25 +157,29 @@ def eigh(
     type: int = 1,
     check_finite: bool = True,
 ) -> Any:
-    """The eigenvalues, ascending, and eigenvectors of symmetric (Hermitian) matrices: A v = λ B v.
+    """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
-    The derivative of vectors of equal eigenvalues is NaN, see :func:`mindgrad.ops.eigh`.
+    The problem is ``A v = λ B v``. The eigenvalues are in ascending order. Eigenvectors of repeated
+    eigenvalues are not
+    differentiable: their derivative is NaN, see :func:`mindgrad.ops.eigh`.
 
     Args:
-        a: A, a tensor of shape (n, n), of 32 bits or more.
-        b (Tensor, optional): B, positive definite; ``None``: the identity. Default: ``None``.
-        lower (bool, optional): which triangle of ``a`` and ``b`` is read. Default: ``True``.
-        eigvals_only (bool, optional): whether the eigenvectors are left out. Default: ``False``.
-        eigvals: must be ``None``: all are computed.
-        type (int, optional): must be 1, which is the problem above. Default: ``1``.
+        a (Tensor): matrix A, a tensor of shape (n, n) with at least 32 bits per element.
+        b (Tensor, optional): positive definite matrix B. ``None`` means the identity. Default: ``None``.
+        lower (bool, optional): whether to read the lower triangles of ``a`` and ``b``; otherwise read the
+            upper triangles. Default: ``True``.
+        eigvals_only (bool, optional): whether to return only the eigenvalues. Default: ``False``.
+        eigvals (None, optional): must be ``None``, because all eigenvalues are computed. Default: ``None``.
+        type (int, optional): must be 1, the problem above. Default: ``1``.
         overwrite_a, overwrite_b, turbo, check_finite (bool, optional): accepted for compatibility.
 
     Returns:
-        The eigenvalues, and the matrix of eigenvectors as its columns, with Vᴴ B V = I.
+        tuple: the eigenvalues, and a matrix V whose columns are the eigenvectors, with ``Vᴴ B V = I``. With
+        ``eigvals_only``, only the eigenvalues.
 
     Raises:
-        TypeError: If a flag is not a bool, or ``a`` has less than 32 bits.
-        ValueError: If ``eigvals`` or ``type`` is another, or ``a`` is no square matrix.
+        TypeError: If a flag is not a bool, or ``a`` has less than 32 bits per element.
+        ValueError: If ``eigvals`` is not ``None``, ``type`` is not 1, or ``a`` is not a square matrix.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -178,7 +187,10 @@ def eigh(
     [1. 2.]
     """
     if eigvals is not None or type != 1:
-        raise ValueError("For 'eigh', 'eigvals' must be None and 'type' must be 1: A v = λ B v, all of them.")
+        raise ValueError(
+            "For 'eigh', 'eigvals' must be None and 'type' must be 1: it computes all eigenvalues of "
+            "A v = λ B v."
+        )
     flags = {
         "lower": lower, "eigvals_only": eigvals_only, "overwrite_a": overwrite_a, "overwrite_b": overwrite_b,
         "turbo": turbo, "check_finite": check_finite,
@@ -189,8 +201,8 @@ def eigh(
         raise TypeError(f"For 'eigh', the matrix must have float32 or higher precision, but is {a.dtype}.")
     if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
         raise ValueError(
-            f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}; "
-            "ops.eigh takes several."
+            f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}. "
+            "Use ops.eigh for a batch of matrices."
         )
     x = _symmetric(a, lower)
     if b is None:
@@ -209,7 +221,9 @@ def _symmetric(a: Any, lower: bool) -> Tensor:
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
-    """The LU factors of square matrices in one matrix, and with which row each row was exchanged in turn.
+    """Compute the LU factors of square matrices, in one matrix, and the pivots.
+
+    The i-th pivot is the row that was exchanged with row i.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -225,7 +239,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
 
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """P, L and U with A = P L U; with ``permute_l`` only P L and U.
+    """Compute P, L, and U with ``A = P L U``; with ``permute_l``, ``P L`` and U.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -242,7 +256,9 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 def lu_solve(
     lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
 ) -> Tensor:
-    """The solution x of A x = b, given what :func:`lu_factor` gave; ``trans`` 1: of Aᵀ x = b, 2: of Aᴴ x = b.
+    """Solve ``A x = b``, given the result of :func:`lu_factor` for A.
+
+    If ``trans`` is 1, solve ``Aᵀ x = b``; if it is 2, solve ``Aᴴ x = b``.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -255,24 +271,30 @@ def lu_solve(
 
 
 def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None) -> tuple[Tensor, ...]:
-    """The solution x of least ‖A x − B‖² and, of several, of least norm; with residuals and rank.
+    """Solve a least-squares problem: minimize ``‖A x − B‖²``.
+
+    If there are several solutions, return the one with the least norm.
 
     Args:
-        A (Tensor): a matrix of shape (m, n), of any rank.
-        B: a tensor of shape (m,) or (m, k).
-        rcond (float, optional): singular values up to this part of the largest one count as 0; by default the
-            machine epsilon.
-        driver (str, optional): ``"gelsy"``, the default, ``"gelss"`` or ``"gelsd"``.
+        A (Tensor): matrix of shape (m, n) and any rank.
+        B (Tensor): tensor of shape (m,) or (m, k).
+        rcond (float, optional): singular values up to ``rcond`` times the largest one are treated as zero.
+            Default: the machine epsilon.
+        driver (str, optional): ``"gelsy"``, ``"gelss"``, or ``"gelsd"``. Default: ``None``, which means
+            ``"gelsy"``.
 
     Returns:
-        ``(x, residuals, rank, s)``: the solution, of shape (n,) or (n, k), with the derivative at constant
-        rank; the sums of squares of A x − B, of shape (1,) or (k,); the rank as an Int64 number; and the
-        singular values. With ``"gelsy"`` the residuals and the values are empty, the residuals also where
-        m ≤ n.
+        tuple: ``(x, residuals, rank, s)``.
+
+        - ``x``: the solution, of shape (n,) or (n, k). Its derivative assumes constant rank.
+        - ``residuals``: sums of squares of ``A x − B``, of shape (1,) or (k,). Empty with ``"gelsy"`` or if m
+          ≤ n.
+        - ``rank``: the rank, an int64 scalar.
+        - ``s``: the singular values. Empty with ``"gelsy"``.
 
     Raises:
-        TypeError: If a matrix is not a tensor, or has half precision.
-        ValueError: If the shapes do not match, or ``driver`` is another.
+        TypeError: If a matrix is not a tensor, or is of dtype float16 or bfloat16.
+        ValueError: If the shapes do not match, or ``driver`` is not one of the values above.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -305,7 +327,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
 
 
 def block_diag(*arrs: Any) -> Tensor:
-    """Matrices along a diagonal, zeros elsewhere.
+    """Build a block diagonal matrix from matrices.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -317,7 +339,7 @@ def block_diag(*arrs: Any) -> Tensor:
 
 
 def expm(A: Any) -> Tensor:
-    """The exponential of square matrices: :func:`mindgrad.ops.matrix_exp`.
+    """Compute the exponential of square matrices, see :func:`mindgrad.ops.matrix_exp`.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor

@@ -1,4 +1,4 @@
-"""Operators that MindSpore keeps beside SciPy's functions: ``from mindspore.scipy.ops import Eig``."""
+"""Operators as in ``mindspore.scipy.ops``: eigenvalues, factors, assignment."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ _MATRIX = "Tensor([[2.0, 0.0], [0.0, 4.0]])"
 def linear_sum_assignment(
     cost_matrix: Any, maximize: bool = False, dimension_limit: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """One column for each row (or one row for each column), none twice, at the least cost in total.
+    """Solve the linear assignment problem: pair rows with columns at the least cost.
 
     Args:
-        cost_matrix: a real tensor of shape (m, n): the cost of each pair.
-        maximize (bool, optional): whether the total is to be as large as possible. Default: ``False``.
-        dimension_limit: an integer tensor without axes: how many columns take part; by default all.
+        cost_matrix (Tensor): real tensor of shape (m, n) with the cost of each pair.
+        maximize (bool, optional): whether to maximize the total instead. Default: ``False``.
+        dimension_limit (Tensor, optional): integer scalar: only the first ``dimension_limit`` columns take
+            part. Default: all columns.
 
     Returns:
-        The rows, in order, and the columns of the pairs: Int64 tensors of shape (min(m, n),), with −1
-        behind where columns that do not take part leave fewer pairs.
+        tuple: the rows of the pairs in ascending order, and their columns: int64 tensors of shape (min(m,
+            n),). If
+        ``dimension_limit`` leaves fewer pairs, the rest of both tensors is −1.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``cost_matrix`` is no matrix.
+        ValueError: If ``cost_matrix`` is not a matrix.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.optimize import linear_sum_assignment
@@ -78,7 +80,7 @@ LinearSumAssignment = operation(
 
 
 def _lu(self: Any, x: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """The factors in one matrix, the pivots, and the permutation matrix."""
+    """Return the factors in one matrix, the pivots, and the permutation matrix."""
     factors, pivots = lu_factors("LU", x)
     return factors, pivots, permutation_of(pivots, factors.shape[-2], int32)
 
@@ -101,8 +103,8 @@ SolveTriangular = operation(
 def _cholesky(self: Any, x: Any) -> Tensor:
     if not self.clean:
         raise NotImplementedError(
-            "For 'Cholesky', clean=False leaves numbers of the input in the other triangle; here that is "
-            "zero: leave 'clean' out."
+            "For 'Cholesky', clean=False is not supported: the unused triangle of the result is always zero. "
+            "Omit 'clean'."
         )
     return scipy_linalg.cholesky(x, self.lower)
 
@@ -116,11 +118,12 @@ Cholesky = operation(
 
 
 class EighNet(Cell):
-    """Eigenvalues of symmetric or Hermitian matrices, and their vectors.
+    """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
-        bv (bool, optional): whether the vectors are given too. Default: ``True``.
-        lower (bool, optional): whether the lower triangle is read; else the upper one. Default: ``True``.
+        bv (bool, optional): whether to return the eigenvectors, too. Default: ``True``.
+        lower (bool, optional): whether to read the lower triangle; otherwise read the upper one. Default:
+            ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EighNet
@@ -133,15 +136,15 @@ class EighNet(Cell):
         self.eigh = Eigh(bv, lower)
 
     def construct(self, A: Any) -> Any:
-        """The values, or the values and the vectors, of matrices of shape (…, n, n)."""
+        """Return the eigenvalues, and any eigenvectors, of matrices of shape (…, n, n)."""
         return self.eigh(A)
 
 
 class EigNet(Cell):
-    """Eigenvalues of any square matrices, complex, and their vectors.
+    """Compute the complex eigenvalues and eigenvectors of square matrices.
 
     Args:
-        bv (bool, optional): whether the vectors are given too. Default: ``True``.
+        bv (bool, optional): whether to return the eigenvectors, too. Default: ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EigNet
@@ -154,7 +157,7 @@ class EigNet(Cell):
         self.eig = Eig(bv)
 
     def construct(self, A: Any) -> Any:
-        """The values, or the values and the vectors, of matrices of shape (…, n, n)."""
+        """Return the eigenvalues, and any eigenvectors, of matrices of shape (…, n, n)."""
         values, vectors = self.eig(A)
         return values if vectors is None else (values, vectors)
 

@@ -1,4 +1,4 @@
-"""``matrix_set_diag`` under the path from which MindSpore's SciPy imports it."""
+"""``matrix_set_diag`` under the import path of ``mindspore.scipy.ops_wrapper``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["matrix_set_diag"]
 
 
 def matrix_set_diag(input_x: Any, diagonal: Any, k: Any = 0, alignment: str = "RIGHT_LEFT") -> Tensor:
-    """A matrix with other diagonals: :func:`mindgrad.ops.matrix_set_diag`.
+    """Replace diagonals of a matrix, see :func:`mindgrad.ops.matrix_set_diag`.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops_wrapper import matrix_set_diag

@@ -1,4 +1,4 @@
-"""``minimize`` finds minima by SciPy's BFGS and L-BFGS, with gradients of this package."""
+"""``minimize``: SciPy's BFGS and L-BFGS methods with mindgrad gradients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mindgrad.scipy.ops import linear_sum_assignment
 
 __all__ = ["OptimizeResults", "linear_sum_assignment", "minimize"]
 
-_PAIRS = 10  # how many steps L-BFGS remembers, unless told otherwise
+_PAIRS = 10  # default number of steps that L-BFGS stores
 _OPTIONS = ("maxiter", "gtol", "norm", "line_search_maxiter", "ls_maxiter", "history_size")
 
 
@@ -23,15 +23,15 @@ class OptimizeResults(NamedTuple):
     """The result of :func:`minimize`.
 
     Attributes:
-        x: the point.
-        success: whether the gradient there is as small as asked for.
-        status: 0 if so, 1 if ``maxiter`` was reached or the function is no finite number, 3 if no step made
-            it smaller.
-        fun: the function at ``x``.
-        jac: its gradient.
-        hess_inv: BFGS's approximation of the inverse of the Hessian; ``None`` for L-BFGS.
-        nfev, njev: how often the function and its gradient were computed.
-        nit: the number of steps.
+        x: the minimum.
+        success: whether the norm of the gradient at ``x`` is at most ``gtol``.
+        status: 0 if ``success``, 1 if ``maxiter`` was reached or the function is not finite, 3 if no step
+            decreased the function.
+        fun: value of the function at ``x``.
+        jac: gradient at ``x``.
+        hess_inv: approximation of the inverse of the Hessian by BFGS; ``None`` for L-BFGS.
+        nfev, njev: number of evaluations of the function and of its gradient.
+        nit: number of steps.
     """
 
     x: Tensor
@@ -46,10 +46,10 @@ class OptimizeResults(NamedTuple):
 
 
 class _Function:
-    """The function and its gradient as those of float64 vectors.
+    """A function and its gradient, for SciPy's float64 vectors.
 
     Attributes:
-        gradient: that of the last call.
+        gradient: gradient of the last call.
     """
 
     def __init__(self, func: Callable[..., Any], jac: Any, args: tuple[Any, ...], x0: Tensor) -> None:
@@ -58,7 +58,7 @@ class _Function:
         self.both = value_and_grad(func, 0) if jac is None else None
 
     def tensor(self, x: Any) -> Tensor:
-        """A vector as a Tensor of the type of the first point."""
+        """Convert a vector to a Tensor with the dtype of the first point."""
         return Tensor(np.asarray(x).astype(self.storage.numpy))
 
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -95,29 +95,33 @@ def minimize(
     callback: Callable[[Tensor], Any] | None = None,
     options: dict[str, Any] | None = None,
 ) -> OptimizeResults:
-    """A local minimum of a function of one vector.
+    """Find a local minimum of a function of one vector.
 
     Args:
         func (Callable): ``func(x, *args)`` with a 1-D Tensor ``x``; returns a Tensor of one element.
-        x0 (Tensor): where to start, a 1-D Tensor of floats.
+        x0 (Tensor): start, a 1-D Tensor of floats.
         args (tuple, optional): further arguments of ``func``. Default: ``()``.
-        method (str, optional): ``"BFGS"`` or ``"LBFGS"``, in any case. Default: ``"BFGS"``.
-        jac: computes the gradient, ``jac(x, *args)``; by default it is that of ``func``.
-        hess, hessp, bounds, constraints: must be left out.
-        tol (float, optional): the same as the option ``gtol``. Default: ``None``.
+        method (str, optional): ``"BFGS"`` or ``"LBFGS"``, in upper or lower case. Default: ``"BFGS"``.
+        jac (Callable, optional): function that computes the gradient, ``jac(x, *args)``. By default mindgrad
+            differentiates ``func``.
+        hess, hessp, bounds, constraints: not supported; must be omitted.
+        tol (float, optional): same as the option ``gtol``. Default: ``None``.
         callback (Callable, optional): called with ``x`` after each step. Default: ``None``.
-        options (dict, optional): ``maxiter`` (steps, 200 times the number of elements by default), ``gtol``
-            (1e-5: stop when the gradient is smaller), ``norm`` (the order of the norm for that, ∞),
-            ``line_search_maxiter`` (30: evaluations of one step of L-BFGS), ``history_size`` (10: steps that
-            L-BFGS remembers).
+        options (dict, optional): options with the following keys. Default: ``None``.
+
+            - ``maxiter``: maximum number of steps. Default: 200 times the number of elements.
+            - ``gtol``: stop if the norm of the gradient is smaller. Default: 1e-5.
+            - ``norm``: order of this norm. Default: ∞.
+            - ``line_search_maxiter``: maximum evaluations in one step of L-BFGS. Default: 30.
+            - ``history_size``: number of steps that L-BFGS stores. Default: 10.
 
     Returns:
-        :class:`OptimizeResults`.
+        OptimizeResults: the minimum and how it was found.
 
     Raises:
-        TypeError: If ``x0`` is not a Tensor of floats, or ``func`` cannot be called.
-        ValueError: If ``x0`` is no vector, ``func`` or ``jac`` return another shape, or a method, option or
-            argument is not there.
+        TypeError: If ``x0`` is not a Tensor of floats, or ``func`` is not callable.
+        ValueError: If ``x0`` is not a vector, ``func`` or ``jac`` returns a wrong shape, or a method, option,
+            or argument is not supported.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.optimize import minimize
@@ -132,7 +136,7 @@ def minimize(
     is_limited = method.lower() != "bfgs"
     norm, gtol = settings["norm"], settings["gtol"]
     options = {"maxiter": settings["maxiter"], "gtol": gtol}
-    if is_limited:  # its own test knows the largest component only
+    if is_limited:  # SciPy's L-BFGS-B tests only the largest component of the gradient
         options |= {"gtol": gtol if norm == np.inf else 0.0, "ftol": 0.0, "maxfun": np.inf}
         options |= {"maxcor": settings["history_size"], "maxls": settings["line_search_maxiter"]}
     else:
@@ -163,7 +167,7 @@ def minimize(
 def _checked(
     func: Any, x0: Any, args: Any, method: Any, unknown: tuple[Any, ...], tol: Any, options: Any
 ) -> dict[str, Any]:
-    """All settings, from what was given."""
+    """Validate the arguments, and return all settings."""
     if not callable(func):
         raise TypeError(f"For 'minimize', the 'func' must be a function, but got {type(func).__name__}.")
     if not isinstance(x0, Tensor) or not x0.dtype.is_float:
@@ -177,12 +181,15 @@ def _checked(
     for name, value in zip(("hess", "hessp", "bounds", "constraints"), unknown, strict=True):
         if value not in (None, ()):
             raise ValueError(
-                f"For 'minimize', {method!r} takes no '{name}'; put it into 'func', say as a penalty."
+                f"For 'minimize', {method!r} does not support '{name}'. Include it in 'func', for "
+                "example as a penalty."
             )
     settings = dict(options or {})
     for name in settings:
         if name not in _OPTIONS:
-            raise ValueError(f"For 'minimize', unknown option {name!r}; there are {', '.join(_OPTIONS)}.")
+            raise ValueError(
+                f"For 'minimize', unknown option {name!r}. Supported options: {', '.join(_OPTIONS)}."
+            )
     chosen = {name: value for name, value in settings.items() if value is not None}
     defaults: dict[str, Any] = {
         "maxiter": 200 * x0.size, "gtol": 1e-5 if tol is None else tol, "norm": np.inf,

@@ -1,4 +1,4 @@
-"""Helpers that programs import from MindSpore's SciPy."""
+"""Helpers of ``mindspore.scipy.utils``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__: list[str] = []
 
 
 def _nd_transpose(a: Any) -> Tensor:
-    """The transposes of matrices.
+    """Transpose matrices.
 
     >>> from mindgrad import ops
     >>> from mindgrad.scipy.utils import _nd_transpose
@@ -28,7 +28,9 @@ def _nd_transpose(a: Any) -> Tensor:
 
 
 def _safe_normalize(x: Any, threshold: Any = None) -> tuple[Tensor, Tensor]:
-    """A vector of length 1, and the length; zeros where the length is at most ``threshold``.
+    """Normalize a vector to length 1, and return it with its original length.
+
+    If the length is at most ``threshold``, both results are zero.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.utils import _safe_normalize

@@ -1,1 +1,1 @@
-"""Sparse derivatives: patterns of Jacobians, colorings, and the recovery of entries from products."""
+"""Sparse derivatives: sparsity patterns, colorings, and recovery of entries."""

@@ -1,4 +1,4 @@
-"""Color seeds are the directions of a compressed Jacobian, one for each color, run singly or as a batch.
+"""Seed directions of a compressed Jacobian, one for each color.
 
 s_k = Σ_{color(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
 """
@@ -27,16 +27,16 @@ __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 
 
 def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
-    """``graph`` in which expensive values with several uses are computed once.
+    """Rewrite ``graph`` so that XLA computes expensive shared values only once.
 
-    XLA fuses each result with all that it is computed from, and computes shared values again in each of these
-    loops, except divisions, roots, exponentials and the like, which it computes once. Sines, and reads with a
-    stride, are not among the exceptions. A division by ones that are data, unknown to XLA, keeps such a value
-    as an array of its own. (XLA's ``optimization_barrier`` is removed before loops are fused.)
+    XLA fuses each result with the operations that it depends on, and recomputes shared values in each of the
+    fused loops. Exceptions are divisions, roots, and exponentials, but not sines and strided reads. A
+    division by ones that are data, so that XLA does not know them, forces such a value into a separate array.
+    XLA removes its ``optimization_barrier`` before it fuses loops, so a barrier does not help.
 
     Args:
-        graph (Graph): the program.
-        scattered: inputs that are gathered from elements that are not neighbors in memory.
+        graph (Graph): graph to rewrite.
+        scattered: inputs that are gathered from elements that are not adjacent in memory.
     """
     used = Counter(x for equation in graph.equations for x in equation.inputs)
     builder = Builder()
@@ -62,20 +62,20 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
 
 
 def _made(x: Any) -> Any:
-    """x computed into an array of its own; x itself where it is small."""
+    """Compute x into a separate array, unless it is small."""
     if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
 
 
 def is_scattered(source: Any) -> bool:
-    """Whether most neighbors in this list of positions are neither equal nor neighbors in memory."""
+    """Return whether most successive indices are neither equal nor adjacent."""
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
 
 def seed_of(type: TensorType, colours: Any, colour: int) -> Any:
-    """The tangent of one colour; ``None`` where it is zero."""
+    """Return the tangent of one color; ``None`` if it is zero."""
     if np.ndim(colours) == 0:
         return ones(type) if colours == colour else None
     mask = colours == colour
@@ -85,7 +85,7 @@ def seed_of(type: TensorType, colours: Any, colour: int) -> Any:
 
 
 def _seeds(type: TensorType, colours: Any, count: int) -> Any:
-    """The tangents of all colours, stacked along a leading axis; without this axis if there is one colour."""
+    """Stack the tangents of all colors along a leading axis, omitted for one color."""
     if count == 1:
         seed = seed_of(type, colours, 0)
         return zeros(type) if seed is None else seed
@@ -99,7 +99,10 @@ def _seeds(type: TensorType, colours: Any, count: int) -> Any:
 
 
 def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
-    """The rule that runs ``derive`` on the seeds of all colors as a batch: a flat piece for each result."""
+    """Return a rule that runs ``derive`` on a batch of the seeds of all colors.
+
+    The rule returns one flat piece for each result.
+    """
 
     def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
         if not count:

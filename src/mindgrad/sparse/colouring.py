@@ -1,15 +1,18 @@
-"""Coloring divides the columns of a sparse matrix into groups that one direction serves together.
+"""Column coloring: group the columns of a sparse matrix.
+
+One direction computes all columns of a color.
 
     structurally orthogonal:  columns j, k of one color share no row, so J (e_j + e_k) shows both
-    star (for H = Hᵀ):        every entry (i, j) stands alone in row i among the columns of j's color, or
-                              alone in row j among those of i's color
+    star (for H = Hᵀ):        every entry (i, j) is alone in row i among the columns of j's color, or
+                              alone in row j among the columns of i's color
 
-(A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*, 1974;
-A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.) The fewest colors are hard
-to find. A matrix of finite differences repeats itself: the columns of a row differ by the same few steps
-everywhere, and ``(a · position) mod p`` is a coloring if no step is 0 under it; the smallest such p is
-searched for and is often the least possible. Otherwise the coloring is greedy: columns in their order get
-the first color that is free; the colors of a row are the bits of one integer.
+References: A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*,
+1974. A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.
+
+The minimum number of colors is hard to find. A matrix of finite differences, however, is repetitive: the
+columns of each row differ by the same few steps. The function ``(a · position) mod p`` is a coloring if it
+maps no step to 0. The smallest such p is often the minimum, so it is tried first. Otherwise the coloring is
+greedy: each column, in order, gets the first free color. The colors of a row are the bits of one integer.
 """
 
 from __future__ import annotations
@@ -24,11 +27,14 @@ __all__ = ["columns", "star"]
 
 
 def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
-    """A color for each column, such that columns of one color share no row; and how many colors.
+    """Color the columns so that columns of one color share no row.
 
     Args:
         pattern: a Boolean ``csr_array`` with sorted indices.
-        shape (tuple of int): of the tensor whose elements the columns are.
+        shape (tuple of int): shape of the tensor whose elements are the columns.
+
+    Returns:
+        tuple: the color of each column, and the number of colors.
     """
     width = pattern.shape[1]
     least = int(np.diff(pattern.indptr).max(initial=0))
@@ -44,7 +50,10 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
 
 
 def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
-    """The differences between positions in ``shape`` of columns that share a row; ``None`` if too many."""
+    """Find the differences between positions in ``shape`` of columns that share a row.
+
+    Returns ``None`` if there are too many columns or steps.
+    """
     indices, ends = pattern.indices, pattern.indptr
     if len(indices) * most > costs().colouring_products:
         return None
@@ -60,7 +69,7 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
         steps = np.union1d(steps, (code[k:] - code[:-k])[together])
         if len(steps) > costs().colouring_steps:
             return None
-    # back from codes to vectors: every part is between -n and n
+    # decode the steps to vectors, whose components are between -n and n
     vectors = []
     for n in reversed(wide):
         part = (steps + n // 2) % n - n // 2
@@ -70,7 +79,10 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
 
 
 def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
-    """The coloring ``(a · position) mod p`` of the smallest p from ``least`` to twice ``least``, if any."""
+    """Find the coloring ``(a · position) mod p`` with the smallest p, if there is one.
+
+    The search tries p from ``least`` to twice ``least``.
+    """
     shape = tuple(n for n in shape if n > 1)
     steps = _steps(pattern, shape, least) if 0 < len(shape) <= 3 else None
     if steps is None:
@@ -80,7 +92,7 @@ def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int
             return None
         tried = np.stack(np.meshgrid(*[np.arange(p)] * len(shape), indexing="ij"), -1).reshape(-1, len(shape))
         fits = np.ones(len(tried), bool)
-        for step in steps:  # most fail at the first
+        for step in steps:  # most candidates fail at the first step
             fits[fits] = (tried[fits] @ step) % p != 0
             if not fits.any():
                 break
@@ -116,21 +128,24 @@ def _greedy(pattern: Any) -> tuple[Any, int]:
 
 
 def star(pattern: Any) -> tuple[Any, int]:
-    """A star coloring of a symmetric pattern: a color for each column, and how many colors.
+    """Find a star coloring of a symmetric pattern.
 
-    No two neighbors have one color, and every path over four of them has three: at least one of each
-    pair of entries (i, j), (j, i) can then be read.
+    Neighbors have different colors, and every path over four columns has at least three colors. Therefore at
+    least one entry of each pair (i, j), (j, i) can be read.
 
     Args:
         pattern: a symmetric Boolean ``csr_array``.
+
+    Returns:
+        tuple: the color of each column, and the number of colors.
     """
     count = pattern.shape[0]
     ends, indices = pattern.indptr.tolist(), pattern.indices.tolist()
     neighbours = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
-    colour = [0] * count  # one bit; 0 while there is none
-    around = [0] * count  # the colors of the neighbors
-    twice = [0] * count  # those of neighbors that have a second neighbor colored as this one
-    number: list[dict[int, int]] = [{} for _ in range(count)]  # of neighbors of each color
+    colour = [0] * count  # one bit; 0 for an uncolored column
+    around = [0] * count  # colors of the neighbors
+    twice = [0] * count  # colors of neighbors with a second neighbor that has the color of this column
+    number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors of each color
     for v in sorted(range(count), key=lambda v: -len(neighbours[v])):
         forbidden = 0
         own = number[v]

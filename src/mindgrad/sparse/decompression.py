@@ -1,9 +1,10 @@
-"""Decompression gathers the entries of a sparse Jacobian or Hessian from its products with the color seeds.
+"""Decompression: gather the entries of a sparse Jacobian or Hessian.
 
     data[e] = Σ_{(r, z) ↦ e} T[color(z), r]
 
-(or ``T[colour(r), z]`` for cotangents; see ``sparse.strategies``). Several elements of z can be one element
-of x: then the entry is the sum of several numbers.
+e is the entry in row r and column z of the matrix. T[k] is the product of the matrix with the seed of color
+k. For cotangents, the formula has ``T[color(r), z]``; see ``sparse.strategies``. If several elements of z are
+copies of one element of x, the entry is a sum.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ __all__ = ["Structure", "compressed"]
 
 
 class Structure:
-    """The structure of a sparse matrix, which is known before the values of its entries.
+    """The structure of a sparse matrix, known before the values of its entries.
 
     Attributes:
-        blocks: for each output a list with one ``csr_array`` for each input: its indices are those of the
-            result, its data are zeros.
-        colors: the number of tangents or cotangents that compute it.
-        is_dense: whether compression saves nothing.
-        way: the strategy, in words.
+        blocks: for each output, a list of one ``csr_array`` for each input, with the indices of the result
+            and zeros as data.
+        colors: number of tangents or cotangents that compute the matrix.
+        is_dense: whether compression has no benefit.
+        way: description of the strategy.
     """
 
     __slots__ = ("blocks", "colours", "is_dense", "way")
@@ -53,18 +54,18 @@ def compressed(
     sparse: Any, builder: Builder, xs: Sequence[Any], ys: Sequence[Any], environment: Known,
     second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
-    """The entries of the Jacobian of ``ys`` by ``xs``, or with ``second`` of the Hessian of the one y.
+    """Build the entries of a sparse Jacobian or Hessian.
 
     Args:
         sparse: the module ``scipy.sparse``.
-        builder (Builder): the current builder, which holds the program.
-        xs, ys (list or tuple): its inputs that are differentiated and its outputs.
-        environment (Known): the known values of other inputs.
-        second (bool): whether it is the Hessian.
-        compiled (bool): whether the program is made to be compiled.
+        builder (Builder): current builder, which has the equations of the function.
+        xs, ys (list or tuple): inputs to differentiate with respect to, and outputs.
+        environment (Known): known values of other inputs.
+        second (bool): whether to build the Hessian of the single output.
+        compiled (bool): whether the graph is going to be compiled.
 
     Returns:
-        The atoms of the entries of each block, block by block, and the structure.
+        The values of the entries of each block, block by block, and the structure.
     """
     graph = without_effects(Graph(builder.inputs, live_equations(builder.equations, ys), ys))
     active = [builder.inputs.index(x) for x in xs]
@@ -82,9 +83,10 @@ def compressed(
 
 
 def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
-    """z; each part that is scattered over one x is gathered from it in one step.
+    """Return z; gather each part that is scattered over one x directly from this x.
 
-    The program may read it in two steps, whole rows of a table first, of which it needs a few elements.
+    The function itself may read such a part in two steps, first whole rows of a table and then a few
+    elements.
     """
     ends = np.cumsum([0, *[x.type.size for x in xs]])
     parts = []
@@ -100,16 +102,18 @@ def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
 
 
 class _Arranged:
-    """The layout of the entries: where each is read among the pieces, and where it is stored.
+    """The layout of the entries: their indices in the pieces and in the result.
+
+    There are two forms. If each entry has few contributions, ``places`` has one index array for each
+    contribution, with an index for each entry; an index after the last piece means zero. Otherwise ``places``
+    has one array with an index for each contribution, and ``targets`` has the entry of each contribution.
 
     Attributes:
         blocks: as in :class:`Structure`.
-        ends: the end of each block among all entries.
-        places: index arrays into the concatenated pieces. Either one array for each contribution to an entry,
-            with an index for each entry (an index behind the last piece stands for zero); or one array with
-            an index for each contribution, and then ``targets``.
-        targets: the entry to which each contribution is added; ``None`` in the first case.
-        size: the number of entries.
+        ends: end of each block among all entries.
+        places: index arrays into the concatenated pieces.
+        targets: entry to which each contribution is added; ``None`` in the first form.
+        size: number of entries.
     """
 
     __slots__ = ("blocks", "ends", "places", "size", "targets")
@@ -168,7 +172,7 @@ def _arranged(
 
 
 def _total(way: Way) -> int:
-    """The number of elements of all pieces."""
+    """Return the number of elements of all pieces."""
     return sum(piece.type.size for piece in way.graph.outputs)
 
 
@@ -186,7 +190,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
-            for array in (indices, row_ends):  # every result shares them
+            for array in (indices, row_ends):  # all results share these arrays
                 array.flags.writeable = False
             like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
             like.has_sorted_indices = like.has_canonical_format = True
@@ -196,7 +200,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
 
 
 def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
-    """The entries of each block."""
+    """Read the entries of each block from the pieces."""
     blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
     if not layout.size:
         return [zeros(type.with_shape((0,))) for type in blocks]

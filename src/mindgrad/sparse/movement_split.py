@@ -1,13 +1,15 @@
-"""Movement split: a program is divided into data movement at its inputs and outputs and computation between.
+"""Split a graph into data movement at its ends and computation in between.
 
     f(x) = R φ(z),    z = S x    ⟹    J_f = R J_φ S,        f(x) = φ(z)    ⟹    ∇²f = Sᵀ ∇²φ S
 
-R and S select: each element of z is one of x, each element of f one of the results of φ, or a constant.
-The Jacobian of φ by z is often made of diagonals where f reads x through slices, shifts and gathers: one
-tangent of ones for each part of z shows it, while by x the columns of all parts overlap. And the parts of z
-in which a result is linear, or on which it does not depend at all, are seen before anything is computed. (For
-sums of functions of few elements this is partial separability: A. Griewank and Ph. L. Toint, *Partitioned
-variable metric updates for large structured optimization problems*, 1982.)
+R and S are selections: each element of z is an element of x, and each element of f is a result of φ, or a
+constant. If f reads x through slices, shifts, and gathers, the Jacobian of φ with respect to z often consists
+of diagonals. One tangent of ones for each part of z then computes it. With respect to x, the columns of all
+parts overlap. The split also shows, before any computation, in which parts of z a result is linear, and on
+which it does not depend.
+
+For sums of functions of few elements, this is partial separability: A. Griewank and Ph. L. Toint,
+*Partitioned variable metric updates for large structured optimization problems*, 1982.
 """
 
 from __future__ import annotations
@@ -25,15 +27,16 @@ __all__ = ["Cut", "cut"]
 
 
 class Cut:
-    """A program without the data movement at its inputs and outputs.
+    """A graph without the data movement at its inputs and outputs.
 
     Attributes:
         graph: φ, a graph from ``(*others, *parts)`` to the results.
-        others: the inputs that are not differentiated.
-        parts: z, variables of the program.
-        sources: S, an integer array for each part: the index of each of its elements in the concatenation of
-            all x, -1 for none.
-        targets: R, an integer array: for each element of the concatenated outputs its index in the
+        others: inputs that are constant in the derivative.
+        parts: z, variables of the original graph.
+        sources: S as an integer array for each part. An entry is the index of the element in the
+            concatenation of all x, or -1 for a constant.
+        targets: R as an integer array. For each element of the concatenated outputs, it has the index in the
+            concatenation of the results, or -1 for a constant.
             concatenation of the results, -1 for none.
     """
 
@@ -57,14 +60,14 @@ class Cut:
 def cut(
     graph: Graph, active: Sequence[int], environment: Known, at_inputs: bool = False, at_outputs: bool = False
 ) -> Cut:
-    """``graph`` without the equations that only move elements of its inputs, or only those of its results.
+    """Remove the equations that only move elements of the inputs or of the results.
 
     Args:
-        graph (Graph): the program.
-        active (list or tuple of int): indices of the inputs that are differentiated.
-        environment (Known): the known values of other inputs.
-        at_inputs (bool, optional): whether z is to be x itself. Default: ``False``.
-        at_outputs (bool, optional): whether the results are to be the outputs themselves. Default: ``False``.
+        graph (Graph): graph to split.
+        active (list or tuple of int): indices of the inputs to differentiate with respect to.
+        environment (Known): known values of other inputs.
+        at_inputs (bool, optional): whether z must be x itself. Default: ``False``.
+        at_outputs (bool, optional): whether the results must be the outputs themselves. Default: ``False``.
     """
     run = Propagation(None, 0, graph, {}, environment)
     differentiated = [graph.inputs[k] for k in active]
@@ -96,20 +99,24 @@ def cut(
 
 
 def _numbered(atoms: Sequence[Any]) -> list[Any]:
-    """The numbers of the elements of ``atoms``, counted together."""
+    """Number the elements of all ``atoms`` consecutively."""
     ends = np.cumsum([0, *[x.type.size for x in atoms]])
     return [np.arange(start, end) for start, end in pairwise(ends)]
 
 
 def _stacked(numbers: Sequence[Any]) -> Any:
-    """The concatenated ``numbers`` and a last -1, so that the index -1 (no source) reads -1."""
+    """Concatenate ``numbers`` and -1, so that the index -1 (no source) reads -1."""
     return np.concatenate([*numbers, [-1]])
 
 
 def _ends(
     run: Propagation, graph: Graph, equations: Sequence[Equation], dependent: set[Any]
 ) -> tuple[list[Any], Any]:
-    """The results from which ``equations`` make the outputs by data movement, and R as in :class:`Cut`."""
+    """Find the results from which ``equations`` only move elements to the outputs.
+
+    Returns:
+        tuple: the results, and the selection R as in :class:`Cut`.
+    """
     reached = {y for y in graph.outputs if y in dependent}
     tail = []
     for equation in reversed(equations):

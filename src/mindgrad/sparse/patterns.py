@@ -1,9 +1,9 @@
-"""Sparsity patterns are Boolean matrices that say which element of a value depends on which input element.
+"""Sparsity patterns: which elements of a value depend on which input elements.
 
     union   P ∪ Q        rows   P[s, :]        grouped   Q[g, :] = ⋃_{group(i) = g} P[i, :]
 
-They are SciPy's ``csr_array`` with sorted indices, one row for each element of a value and one column for
-each element of the inputs; ``None`` stands for an empty one.
+A pattern is a Boolean SciPy ``csr_array`` with sorted indices. It has one row for each element of the value
+and one column for each input element. ``None`` represents an empty pattern.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["Patterns", "TooDense", "check"]
 
 
 class TooDense(Exception):
-    """A pattern has too many entries to be worth computing."""
+    """The pattern has too many entries to be worth computing."""
 
 
 def check(count: int) -> None:
-    """Raise :class:`TooDense` if a pattern of ``count`` entries, which is about to be made, has too many."""
+    """Raise :class:`TooDense` if a pattern of ``count`` entries would be too large."""
     if count > costs().pattern_entries:
         raise TooDense
 
 
 class Patterns:
-    """The operations on patterns of one width.
+    """Operations on patterns with the same columns.
 
     Args:
         sparse: the module ``scipy.sparse``.
-        width (int): the number of columns.
+        width (int): number of columns.
     """
 
     def __init__(self, sparse: Any, width: int) -> None:
@@ -45,7 +45,7 @@ class Patterns:
     check = staticmethod(check)
 
     def union(self, patterns: Sequence[Any]) -> Any:
-        """The union of ``patterns``; ``None`` if all are empty."""
+        """Return the union of ``patterns``; ``None`` if all are empty."""
         distinct = list({id(p): p for p in patterns if p is not None}.values())
         if not distinct:
             return None
@@ -56,7 +56,7 @@ class Patterns:
         return total
 
     def rows(self, pattern: Any, source: Any) -> Any:
-        """The pattern whose row i is row ``source[i]`` of ``pattern``; an empty one for -1."""
+        """Select rows: row i of the result is row ``source[i]``, or empty for -1."""
         source = np.ravel(source)
         count = pattern.shape[0]
         if len(source) == count and np.array_equal(source, np.arange(count)):
@@ -72,7 +72,7 @@ class Patterns:
         return pattern[source]
 
     def grouped(self, pattern: Any, group: Any, count: int) -> Any:
-        """The pattern whose row g is the union of the rows i with ``group[i] = g``."""
+        """Unite rows: row g of the result is the union of rows i with ``group[i] = g``."""
         group = np.ravel(group)
         if count == 1:
             return self.one_row(np.unique(pattern.indices))
@@ -95,7 +95,7 @@ class Patterns:
         return self.sparse.csr_array((np.ones(len(columns), bool), columns, ends), (1, self.width))
 
     def mixed(self, patterns: Sequence[Any], outputs: Sequence[Variable]) -> list[Any]:
-        """The patterns of ``outputs`` each of whose elements depends on all that ``patterns`` hold."""
+        """Return patterns in which every element depends on all columns of ``patterns``."""
         columns = [p.indices for p in patterns if p is not None]
         if not columns:
             return [None] * len(outputs)
@@ -108,7 +108,11 @@ class Patterns:
         return self.sparse.csr_array((size, self.width), dtype=bool)
 
     def collapsed(self, x: Any, pattern: Any, axes: Sequence[int]) -> tuple[Any, Any]:
-        """The pattern of x reduced along ``axes``, and its row numbers in the shape of the reduced x."""
+        """Reduce the pattern of x along ``axes``.
+
+        Returns:
+            tuple: the reduced pattern, and its row numbers in the shape of the reduced x.
+        """
         shape = x.shape
         small = tuple(1 if axis in axes else n for axis, n in enumerate(shape))
         count = math.prod(small)

@@ -1,6 +1,7 @@
-"""Patterns of rows that mix elements follow from their axes: elements meet along all that are not parallel.
+"""Sparsity patterns of operators that mix elements, derived from their index maps.
 
-A row that knows more, as a contraction does with the zeros of a known matrix, has a ``pattern``
+An output element depends on all elements along the axes that are not parallel. An operator with more
+information, such as a contraction with the zeros of a known matrix, has its own ``pattern`` function
 (``rows.patterns``).
 """
 
@@ -18,7 +19,7 @@ __all__ = ["along_axes"]
 
 
 def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
-    """The patterns by the map of the axes: elements meet along all that are not parallel."""
+    """Return the output patterns: elements mix along all axes that are not parallel."""
     if ORDERED in axes.kinds.values():
         return _accumulated(run, equation, patterns)
     return [
@@ -50,7 +51,7 @@ def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]
 
 
 def _through(run: Any, x: Any, pattern: Any, labels: Any, axes: IndexMap, y: Any, results: Any) -> Any:
-    """The pattern of the result ``y`` through the operand ``x``."""
+    """Return the contribution of the operand ``x`` to the pattern of the result ``y``."""
     carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
     meeting = [k for k in range(len(labels)) if k not in carried]
     reduced, numbers = run.collapsed(x, pattern, meeting)

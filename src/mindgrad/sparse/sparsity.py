@@ -1,19 +1,22 @@
-"""Sparsity propagation finds the pattern of a Jacobian: which output element depends on which input element.
+"""Sparsity propagation: find which output elements depend on which input elements.
 
     P_y = ⋃_k D_k P_{x_k}        D_k[i, j] = whether element i of y can depend on element j of operand k
 
-A pattern is a Boolean matrix with as many rows as the value has elements and as many columns as the inputs
-have together. Each equation maps the patterns of its operands to those of its outputs, once and for all
-values: wherever the pattern is zero, the derivative is zero for all inputs. Rows that move elements run their
-NumPy kernel on element numbers; pointwise rows unite the patterns of their operands; reductions and
-contractions multiply by a Boolean matrix; branches are united; loops run on patterns, trip by trip, or until
-nothing changes. Each element of the outputs of any other row depends on all that its operands depend on, so
-that no dependence is ever missed.
+A pattern is a Boolean matrix with one row for each element of the value and one column for each element of
+the inputs. Each equation maps the patterns of its operands to the patterns of its outputs. The result holds
+for all values of the inputs: if an entry of the pattern is zero, the derivative is zero.
 
-Values that are known without the inputs (constants, values that follow from them, and integer arguments) make
-patterns smaller: the positions of a gather, the elements that a mask leaves out, the zeros of a matrix.
-Cost: some passes over the entries of each pattern. Limits: a pattern of more than ``MOST`` entries
-raises ``patterns.TooDense``.
+- Operators that move elements run their NumPy kernel on element numbers.
+- Pointwise operators unite the patterns of their operands.
+- Reductions and contractions multiply by a Boolean matrix.
+- Branches are united. Loops run on patterns, iteration by iteration, or until the patterns do not change.
+- For any other operator, each output element depends on everything that the operands depend on. Therefore no
+  dependence is missed.
+
+Values that do not depend on the differentiated inputs make patterns smaller. Examples are the indices of a
+gather, a mask, and the zeros of a matrix. Such values are constants, integer arguments, and values computed
+from them. The cost is a few passes over the entries of each pattern. A pattern with too many entries raises
+``patterns.TooDense``.
 """
 
 from __future__ import annotations
@@ -33,18 +36,18 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """``flags`` of operands, cleared for operands that are positions and hold no elements."""
+    """Clear ``flags`` for operands that are indices, for example in a gather."""
     holders = equation.primitive.linear_operands(len(flags))
     return [flag and k in holders for k, flag in enumerate(flags)]
 
 
 class Known:
-    """Values of inputs that are not differentiated.
+    """Values of inputs that are constant in the derivative.
 
     Attributes:
-        values: by variable, the values that may differ in another call.
-        constants: by variable, the values that are the same in every call.
-        asked: the variables on whose values a pattern depends.
+        values: values by variable that may differ in the next call.
+        constants: values by variable that are equal in every call.
+        asked: variables whose values influenced a pattern.
     """
 
     __slots__ = ("asked", "constants", "values")
@@ -61,7 +64,7 @@ class Known:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a pattern depends on one of the values."""
+        """Whether a pattern depends on one of ``values``."""
         return bool(self.asked)
 
     def ask(self, variable: Variable) -> None:
@@ -69,7 +72,7 @@ class Known:
         self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
-        """The same values for the variables ``after`` of a copy of the graph, instead of ``before``."""
+        """Transfer the values to a copy of the graph with variables ``after``."""
         copy_of = dict(zip(before, after, strict=True))
         values, constants = (
             {copy_of[v]: array for v, array in arrays.items() if v in copy_of}
@@ -79,7 +82,11 @@ class Known:
 
 
 def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequence[Any]) -> tuple[dict, dict]:
-    """The values of ``atoms`` that follow from ``input_values``, and those that need no input."""
+    """Compute the known values among ``atoms``.
+
+    Returns:
+        tuple: values that depend on ``input_values``, and values that do not, by atom.
+    """
     run = Propagation(None, 0, graph, {}, Known(input_values))
     for equation in graph.equations:
         run.note(equation)
@@ -92,15 +99,13 @@ def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequenc
 def dependence(
     sparse: Any, graph: Graph, active: Sequence[int], environment: Known | None = None
 ) -> list[Any]:
-    """The pattern of each output of ``graph`` by its inputs at ``active``; ``None`` if it depends on none.
+    """Compute the pattern of each output of ``graph``, ``None`` if empty.
 
     Args:
         sparse: the module ``scipy.sparse``.
-        graph (Graph): the program.
-        active (list or tuple of int): indices of inputs; their elements, one input after the other, are the
-            columns.
-        environment (Known, optional): the values of other inputs, as far as they are known.
-            Default: ``None``.
+        graph (Graph): graph to analyze.
+        active (list or tuple of int): indices of inputs. Their concatenated elements are the columns.
+        environment (Known, optional): known values of other inputs. Default: ``None``.
     """
     sizes = [graph.inputs[k].type.size for k in active]
     width = sum(sizes)
@@ -118,10 +123,11 @@ def dependence(
 
 @memoized
 def _carriers(graph: Graph) -> set[Equation]:
-    """The equations through which a derivative reaches an output of ``graph``.
+    """Find the equations through which a derivative reaches an output of ``graph``.
 
-    A comparison ends it: the smallest element over an axis, with which every element is compared to find its
-    share, depends on them all, and the shares on none.
+    For example, a comparison stops derivatives. A minimum over an axis is compared with every element to
+    distribute its derivative. The minimum depends on all elements, but the result of the comparison has no
+    derivative.
     """
     reached = set(graph.outputs)
     carriers = set()
@@ -138,11 +144,10 @@ class Propagation(Patterns):
 
     Args:
         sparse: the module ``scipy.sparse``.
-        width (int): the number of columns.
-        graph (Graph): the program.
-        patterns (dict): those of inputs.
-        environment (Known, optional): the values of other inputs, as far as they are known.
-            Default: ``None``.
+        width (int): number of columns.
+        graph (Graph): graph to analyze.
+        patterns (dict): patterns of the inputs.
+        environment (Known, optional): known values of other inputs. Default: ``None``.
     """
 
     def __init__(
@@ -159,15 +164,15 @@ class Propagation(Patterns):
         self._known = environment
         self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: the variables whose values follow from those of inputs
+        #: variables whose values follow from the values of inputs
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:
-        """The pattern of ``atom``, ``None`` where it depends on nothing."""
+        """Return the pattern of ``atom``; ``None`` if it depends on nothing."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
     def push(self) -> None:
-        """Compute the patterns of the values from which a derivative reaches an output of the graph."""
+        """Compute the patterns of all values through which a derivative reaches an output."""
         carriers = _carriers(self._graph)
         for equation in self._graph.equations:
             self.note(equation)
@@ -180,7 +185,7 @@ class Propagation(Patterns):
             )
 
     def note(self, equation: Equation) -> None:
-        """Mark the outputs of ``equation`` as known, if all its operands are."""
+        """Mark the outputs of ``equation`` as known if all its operands are known."""
         if equation.has_effect or equation.primitive.kind == "control":
             return
         if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
@@ -189,21 +194,24 @@ class Propagation(Patterns):
                 self._given.update(equation.outputs)
 
     def is_given(self, atom: Any) -> bool:
-        """Whether the value of ``atom`` follows from those of inputs."""
+        """Return whether the value of ``atom`` follows from the values of inputs."""
         return atom in self._given
 
     def value(self, atom: Any) -> Any:
-        """The value of ``atom``, noted as one that the pattern depends on; ``None`` if it is not known."""
+        """Return the value of ``atom``, or ``None`` if it is not known.
+
+        If the value follows from an input, record that the pattern depends on it.
+        """
         if self._known is not None and atom in self._given:
             self._known.ask(atom)
         return self._evaluated(atom)
 
     def constant(self, atom: Any) -> Any:
-        """The value of ``atom`` if it is the same in every call (not an argument's), else ``None``."""
+        """Return the value of ``atom`` if it is equal in every call, otherwise ``None``."""
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Any) -> tuple[Any, bool] | None:
-        """The value of ``atom`` and whether it follows from those of inputs, as :meth:`inside` takes it."""
+        """Return the value of ``atom``, and whether it follows from inputs."""
         array = self._evaluated(atom)
         return None if array is None else (array, atom in self._given)
 
@@ -245,10 +253,10 @@ class Propagation(Patterns):
         return along_axes(self, equation, patterns, axes)
 
     def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
-        """The source index of each element of each output; ``None`` if it is not known.
+        """Compute the source index of each element of each output, if it is known.
 
         The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
-        the other; -1 stands for an element that comes from none of them.
+        the other. The index -1 means that the element comes from none of them.
         """
         holders = equation.primitive.linear_operands(len(flags))
         operands: list[Any] = []
@@ -266,19 +274,19 @@ class Propagation(Patterns):
                 operands.append(positions)
         outputs = equation.primitive.numpy(*operands, **equation.parameters)
         results = outputs if equation.primitive.multiple else [outputs]
-        # an element outside of an operand is read as the smallest integer
+        # the kernel reads the smallest integer for an index outside the operand
         return [np.maximum(np.ravel(result), 0) - 1 for result in results]
 
     # -- graphs in equations -----------------------------------------------------------------------
 
     def by_inputs(self, graph: Graph, active: Sequence[int]) -> list[Any]:
-        """The patterns of the outputs of ``graph`` by its own inputs at ``active``."""
+        """Return the patterns of the outputs of ``graph`` for its inputs at ``active``."""
         return dependence(self.sparse, graph, active)
 
     def inside(
         self, graph: Graph, patterns: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
     ) -> Propagation:
-        """The patterns of ``graph`` on operands with these patterns and values."""
+        """Compute the patterns in ``graph`` for operands with these patterns and values."""
         pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]
         environment = Known(
             {v: array for v, (array, is_given) in pairs if is_given},

@@ -1,11 +1,11 @@
-"""Strategies for sparse Jacobians and Hessians, of which the cheapest is taken.
+"""Strategies for sparse Jacobians and Hessians, and choice of the cheapest one.
 
     T[k] = J_φ s_k, s_k = Σ_{color(z) = k} e_z        or        T[k] = J_φᵀ c_k, c_k = Σ_{color(r) = k} e_r
 
-The program is split from the data movement at its ends (``sparse.movement_split``); its pattern is computed
-and colored. A strategy pushes, or pulls, each color by itself, so that zero tangents cost nothing; or it
-runs all colors at once as a batch, in forward or reverse mode; by z or by x itself. The strategies that may
-be best are built, and the one that computes the fewest elements is taken.
+``sparse.movement_split`` splits off the data movement at the ends of the function. The pattern of the rest is
+computed and colored. A strategy computes each color separately, so that zero tangents cost nothing, or all
+colors as a batch. It uses forward or reverse mode, with respect to z or to x itself. All strategies that may
+be best are built, and the one that computes the fewest elements is chosen.
 """
 
 from __future__ import annotations
@@ -36,22 +36,23 @@ from mindgrad.transforms.transpose import pull_cotangents
 __all__ = ["best_way"]
 
 
-#: the fraction of entries, or of columns, from which on a matrix larger than ``_SMALL`` counts as dense
+#: a matrix larger than ``_SMALL`` counts as dense above this fraction of nonzero entries, or of colors per
+#: column
 _NEARLY, _SMALL = 0.75, 4
 
 
 def best_way(
     sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
 ) -> Way:
-    """The cheapest strategy for the Jacobian of ``graph``, or with ``second`` for its Hessian.
+    """Return the cheapest strategy for the Jacobian or Hessian of ``graph``.
 
     Args:
         sparse: the module ``scipy.sparse``.
-        graph (Graph): the program.
-        active (list or tuple of int): indices of the inputs that are differentiated.
-        environment (Known): the known values of other inputs.
-        second (bool): whether it is the Hessian of the one output.
-        compiled (bool): whether the program is going to be compiled.
+        graph (Graph): graph to differentiate.
+        active (list or tuple of int): indices of the inputs to differentiate with respect to.
+        environment (Known): known values of other inputs.
+        second (bool): whether to compute the Hessian of the single output, instead of the Jacobian.
+        compiled (bool): whether the result is going to be compiled.
     """
     best = _best(sparse, graph, active, environment, second)
     if compiled:
@@ -86,7 +87,7 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # coloring columns one by one takes longest, and rarely needs fewer colors than a row has entries
+    # coloring columns one by one takes longest, and rarely needs fewer colors than the widest row has entries
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -97,15 +98,15 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
 
 
 class _Level:
-    """One split of the program, with its pattern.
+    """One split of the graph, with its pattern.
 
     Attributes:
         cut: the split.
-        graph: φ, or its gradient by z for a Hessian.
-        pattern: a Boolean ``csr_array``, of the results of ``graph`` by z.
+        graph: φ; for a Hessian, the gradient of φ with respect to z.
+        pattern: a Boolean ``csr_array``: which results of ``graph`` depend on which elements of z.
         is_symmetric: whether the matrix is symmetric.
-        widest: the most entries of a row.
-        is_dense: whether most entries are in the pattern.
+        widest: largest number of entries in a row.
+        is_dense: whether the pattern contains most entries.
     """
 
     def __init__(
@@ -121,7 +122,7 @@ class _Level:
         self.cut = split
         self._second = second
         self._constants = len(split.others)
-        # the output of the function is a scalar if the Hessian is asked for
+        # for a Hessian, the output of the function is a scalar
         self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
         self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
         self._parts = [z.type for z in split.parts]
@@ -131,8 +132,8 @@ class _Level:
         if is_full:
             if math.prod(shape) > costs().dense_entries:
                 raise ValueError(
-                    f"the matrix has {shape[0]} rows and {shape[1]} columns, and most of its entries are not "
-                    f"known to be zero: it is not made. Take its products with vectors: jvp, vjp, hvp."
+                    f"the matrix has {shape[0]} rows and {shape[1]} columns, and too many entries may be "
+                    f"nonzero. Compute its products with vectors instead: jvp, vjp, or hvp."
                 )
             self.pattern = sparse.csr_array(np.ones(shape, bool))
         else:
@@ -141,9 +142,9 @@ class _Level:
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _propagated(self, environment: Known) -> Any:
-        """The pattern by the parts."""
+        """Compute the pattern with respect to the parts."""
         graph, first = self.graph, self._constants
-        # a step copies the program: its variables are others, in the same order
+        # a step copies the graph: its variables are new, but in the same order
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
         patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [
@@ -159,7 +160,7 @@ class _Level:
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """The pattern by x."""
+        """Convert the pattern of ``graph`` to a pattern with respect to x."""
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
@@ -173,7 +174,7 @@ class _Level:
     # -- forwards ----------------------------------------------------------------------------------
 
     def forwards_singly(self) -> Way | None:
-        """A tangent for each color, each pushed by itself."""
+        """Push the tangent of each color separately."""
         if not self._is_straight():
             return None
         colours, count = self._coloured(self.pattern, self._parts)
@@ -195,7 +196,7 @@ class _Level:
         return self._singly(f"{count} tangents, each by itself", push, self._results, entries, count)
 
     def forwards(self) -> Way | None:
-        """All tangents at once."""
+        """Push the tangents of all colors as a batch."""
         colours, count = self._coloured(self.pattern, self._parts)
         by_element = _spread(colours, self._parts)
         if len(self._parts) > 1:
@@ -205,16 +206,16 @@ class _Level:
         return self._forward_batch(colours, count, by_element)
 
     def by_star(self) -> Way | None:
-        """All tangents of a star coloring at once."""
+        """Push the tangents of a star coloring as a batch."""
         if self.pattern.nnz > costs().single_entries:
             return None
         by_element, count = star(self.pattern)
         return self._forward_batch(_divided(by_element, self._parts), count, by_element)
 
     def dense(self) -> Way:
-        """A tangent for each column, or a cotangent for each row."""
+        """Use one tangent for each column, or one cotangent for each row."""
         height, width = self.pattern.shape
-        self.is_symmetric = False  # every entry is read under the color of its own column
+        self.is_symmetric = False  # every column has a separate color, under which all its entries are read
         if self._second or width <= height:
             every = np.arange(width, dtype=np.int32)
             way = self._forward_batch(_divided(every, self._parts), width, every)
@@ -231,13 +232,16 @@ class _Level:
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
     def _forward_entries(self, colour: Any) -> Places:
-        """The entries, read under the colour of their column, or of their row in a symmetric matrix."""
+        """Choose the color under which each entry is read.
+
+        It is the color of the column. In a symmetric matrix, it may be the color of the row.
+        """
         rows, elements, indices = self._coordinates()
         if not self.is_symmetric:
             return rows, indices, colour[indices], elements
         own, other = colour[indices].astype(np.int64), colour[elements].astype(np.int64)
         count = int(colour.max(initial=0)) + 1
-        # how many columns of each color a row holds: an entry that is alone in it can be read
+        # count the columns of each color in a row: an entry that is alone in its color can be read
         occurrences = np.bincount(elements * count + own, minlength=len(colour) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
@@ -251,7 +255,7 @@ class _Level:
     # -- backwards ---------------------------------------------------------------------------------
 
     def backwards_singly(self) -> Way | None:
-        """A cotangent for each color of rows, each pulled by itself."""
+        """Pull the cotangent of each color of rows separately."""
         if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
         colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
@@ -275,7 +279,7 @@ class _Level:
         return self._singly(f"{count} cotangents, each by itself", pull, self._parts, entries, count)
 
     def backwards(self) -> Way | None:
-        """All cotangents at once, of rows that share no column."""
+        """Pull the cotangents of all colors as a batch; rows of one color share no column."""
         if self.pattern.nnz > costs().single_entries:
             return None
         colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
@@ -294,7 +298,7 @@ class _Level:
     # -- shared steps ------------------------------------------------------------------------------
 
     def _is_straight(self) -> bool:
-        """Whether there are neither branches nor loops, nor very many parts."""
+        """Return whether the graph has no branches and loops, and few parts."""
         return (
             len(self._parts) <= costs().single_parts
             and len(self._results) <= costs().single_parts
@@ -302,10 +306,13 @@ class _Level:
         )
 
     def _coloured(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
-        """The colors of the elements of each value whose elements are columns; and the number of colors.
+        """Color the elements of each value whose elements are columns.
 
-        One number stands for the colors of a value whose elements have the same. Values that share no row
-        may have the same colors.
+        Values that share no row may have the same colors.
+
+        Returns:
+            tuple: for each value, the colors of its elements, or one integer if all are equal; and the number
+                of colors.
         """
         ends = np.cumsum([0, *[type.size for type in types]])
         owner = np.repeat(np.arange(len(types)), np.diff(ends))
@@ -332,7 +339,7 @@ class _Level:
         return colours, max([high for _, high in spans], default=0)
 
     def _coordinates(self) -> tuple[Any, Any, Any]:
-        """For each entry its row in the matrix, its row in the pattern, and its column in the pattern."""
+        """Return the row in the matrix, row in the pattern, and column of each entry."""
         pattern = self.pattern
         if self._second:
             rows = elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
@@ -347,7 +354,7 @@ class _Level:
     def _singly(
         self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """The strategy whose program runs ``derive`` for each color by itself."""
+        """Build the strategy that runs ``derive`` for each color separately."""
         sizes = [type.size for type in derived]
         _, _, colour, element = entries
         read = np.zeros((count, len(sizes)), bool)
@@ -378,7 +385,7 @@ class _Level:
     def _at_once(
         self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """The strategy of a batch: one piece for each derived value, with a row for each color."""
+        """Build the strategy of a batch: a piece per derived value, with a row per color."""
         sizes = np.array([type.size for type in derived], np.int64)
         before = np.cumsum([0, *sizes])[:-1] * count
         starts = before[None, :] + np.arange(count)[:, None] * sizes[None, :]
@@ -387,18 +394,21 @@ class _Level:
 
 
 def _spread(colours: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """The color of each element of values of these types."""
+    """Return the color of each element of the values of these types."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colours, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 
 def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
-    """The colors ``by_element`` divided among the values."""
+    """Split the colors ``by_element`` into one array for each value."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
 
 def _has_own_derivative(graph: Graph) -> bool:
-    """Whether some derivative may be the user's own, so that second derivatives need not be symmetric."""
+    """Return whether ``graph`` has user-defined derivatives.
+
+    Their Hessians need not be symmetric.
+    """
     return any(equation.primitive.by_user for equation in all_equations(graph.equations))
 
 

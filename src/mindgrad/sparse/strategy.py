@@ -1,4 +1,4 @@
-"""A strategy computes the entries of a sparse matrix: a program, the position of each entry, and the cost."""
+"""A strategy to compute a sparse matrix: a graph, indices of entries, and a cost."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ Places = tuple[Any, Any, Any, Any]
 
 
 class Way:
-    """A strategy: a program of flat *pieces*, and the position of each entry in their concatenation.
+    """A strategy: a graph of flat *pieces*, and the index of each entry in them.
 
     Attributes:
-        name: the strategy in words.
-        cut: the program without the data movement at its ends.
-        graph: from the inputs of ``cut.graph`` to the pieces.
-        starts, strides: integer arrays (colors, derived values): the position of the first element of
-            derived value j under color k (-1: it is zero), and 1, or 0 where all its elements are equal.
-        sizes: the number of elements of each derived value: of the results, or of the parts in reverse mode.
-        entries: four integer arrays ``(row, column, colour, element)``: the row of each entry among the
-            elements of the outputs, or of z for a Hessian, its column among the elements of z, and the color
-            and the element of the derived values where it is read.
-        count: the number of colors.
-        is_dense: whether nearly every column, or row, has a color of its own.
+        name: description of the strategy.
+        cut: graph without the data movement at its ends.
+        graph: graph from the inputs of ``cut.graph`` to the pieces.
+        starts: integer array (colors, derived values): index of the first element of derived value j under
+            color k in the concatenated pieces, or -1 if the derived value is zero.
+        strides: integer array of the same shape: 1, or 0 if all elements of the derived value are equal.
+        sizes: number of elements of each derived value: of the results, or of the parts in reverse mode.
+        entries: four integer arrays ``(row, column, colour, element)``, with one element for each entry.
+            ``row`` is its row among the elements of the outputs, or of z for a Hessian. ``column`` is its
+            column among the elements of z. The value is read at ``element`` of the derived values under
+            ``colour``.
+        count: number of colors.
+        is_dense: whether nearly every column, or row, has a separate color.
     """
 
     __slots__ = (
@@ -64,7 +66,7 @@ class Way:
 
     @property
     def cost(self) -> float:
-        """The approximate number of elements that the program computes."""
+        """The approximate number of elements that the graph computes."""
         return _cost(self.graph)
 
 

@@ -1,4 +1,4 @@
-"""Batch normalisations of ``mint`` count their batches, and name their Parameters as PyTorch does."""
+"""Batch normalization of ``mint``, with PyTorch's arguments and Parameter names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mindgrad.ops import functional
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
-_nn: Any = nn  # whose names a type checker does not follow
+_nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
 
 class _BatchNorm:
-    """The constructor of normalisation over a batch, of elements, images or volumes."""
+    """Constructor of batch normalization in all dimensions."""
 
     _names = ("running_mean", "running_var", "weight", "bias")
 
@@ -36,7 +36,7 @@ class _BatchNorm:
             self.num_batches_tracked = Parameter(count, "num_batches_tracked", requires_grad=False)
 
     def construct(self, input: Any) -> Tensor:
-        """The normalised input; in training its batch is counted."""
+        """Normalize the input; in training, also count the batch."""
         if self.training and self.track_running_stats:  # type: ignore[attr-defined]
             functional.assign_add(self.num_batches_tracked, 1)
         return super().construct(input)  # type: ignore[misc,no-any-return]

@@ -1,4 +1,4 @@
-"""``mint.nn.functional`` gives the computations of layers as functions with PyTorch's arguments."""
+"""Layers as functions with PyTorch's arguments, as in ``mint.nn.functional``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells of ``nn``, most of them as they are, some with other arguments."""
+"""Layers of ``mint.nn``: Cells of ``nn``, some with different arguments."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mindgrad.mint.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d  #
 from mindgrad.ops import functional
 from mindgrad.ops.in_place import replaced
 
-_nn: Any = nn  # whose names a type checker does not follow
+_nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
-#: with the same arguments in nn
+#: Cells with the same name and arguments in ``nn``
 _SAME = [
     "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "BCELoss", "ConstantPad1d",
     "ConstantPad2d", "ConstantPad3d", "CosineEmbeddingLoss", "CrossEntropyLoss", "Flatten", "Hardtanh",
@@ -22,7 +22,7 @@ _SAME = [
     "ReplicationPad3d", "SeLU", "SiLU", "Sigmoid", "SoftMarginLoss", "Tanh", "Threshold",
     "Upsample", "ZeroPad2d",
 ]  # fmt: skip
-#: and under another name
+#: Cells with the same arguments in ``nn``, but a different name
 _RENAMED = {"Hardshrink": "HShrink", "Hardsigmoid": "HSigmoid", "Hardswish": "HSwish", "SELU": "SeLU"}
 
 globals().update({name: getattr(nn, name) for name in _SAME})
@@ -63,7 +63,7 @@ class AvgPool2d(_nn.Cell):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def construct(self, input: Any) -> Tensor:
-        """See the class."""
+        """Return the mean of each window."""
         return functional.avg_pool2d(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
             self.divisor_override or 0,
@@ -73,11 +73,11 @@ class AvgPool2d(_nn.Cell):
 def _convolution(
     padding: Any, bias: bool, groups: int, padding_mode: str, dtype: Any, owner: str
 ) -> dict[str, Any]:
-    """The arguments of the Cells of ``nn``."""
+    """Return the keyword arguments for a convolution of ``nn``."""
     if padding_mode != "zeros":
         raise ValueError(
             f"For '{owner}', the 'padding_mode' must be 'zeros', but got {padding_mode!r}. Put a padding "
-            f"Cell (mint.nn.ReflectionPad2d) in front."
+            f"Cell, such as mint.nn.ReflectionPad2d, before the convolution."
         )
     named = isinstance(padding, str)
     return {
@@ -90,12 +90,12 @@ def _convolution(
 
 
 def _paired(padding: Any) -> Any:
-    """A padding for each axis as one for each side."""
+    """Convert one padding for each axis to one for each side of each axis."""
     return tuple(p for p in padding for _ in (0, 1)) if isinstance(padding, (tuple, list)) else padding
 
 
 class _Convolution:
-    """The constructor of convolutions along one axis, two or three."""
+    """Constructor of convolutions over one, two, or three axes."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
@@ -209,7 +209,7 @@ class GroupNorm(_nn.Cell):
         self.weight, self.bias = _renamed(like.gamma, "weight"), _renamed(like.beta, "bias")
 
     def construct(self, input: Any) -> Tensor:
-        """The normalised input."""
+        """Normalize the input."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extend_repr(self) -> str:
@@ -252,7 +252,7 @@ class LayerNorm(_nn.Cell):
         self.bias = _renamed(like.beta, "bias") if elementwise_affine and bias else None
 
     def construct(self, input: Any) -> Tensor:
-        """The normalised input."""
+        """Normalize the input."""
         return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extend_repr(self) -> str:
@@ -285,7 +285,7 @@ class Embedding(_nn.Cell):
         self.weight = _renamed(like.embedding_table, "weight")
 
     def construct(self, input: Any) -> Tensor:
-        """The rows at the numbers of the input."""
+        """Return the rows with the indices in the input."""
         return functional.embedding(input, self.weight, self.padding_idx)
 
     def extend_repr(self) -> str:
@@ -316,7 +316,7 @@ class Dropout(_nn.Dropout):
         self.inplace = inplace
 
     def construct(self, x: Any) -> Any:
-        """The result; with ``inplace``, ``x`` itself, which stands for it."""
+        """Return the result; with ``inplace``, store it in ``x`` and return ``x``."""
         return replaced(x, "Dropout", super().construct) if self.inplace else super().construct(x)
 
 
@@ -337,7 +337,7 @@ class ELU(_nn.ELU):
         self.inplace = inplace
 
     def construct(self, x: Any) -> Any:
-        """The result; with ``inplace``, ``x`` itself, which stands for it."""
+        """Return the result; with ``inplace``, store it in ``x`` and return ``x``."""
         return replaced(x, "ELU", super().construct) if self.inplace else super().construct(x)
 
 
@@ -382,7 +382,7 @@ class PReLU(_nn.Cell):
             self.weight.set_dtype(dtype)
 
     def construct(self, input: Any) -> Tensor:
-        """The input, its negative elements times the weight."""
+        """Multiply negative elements of the input by the weight."""
         return functional.prelu(input, self.weight)
 
 
@@ -470,6 +470,6 @@ class KLDivLoss(_nn.Cell):
         self.reduction, self.log_target = reduction, log_target
 
     def construct(self, input: Any, target: Any) -> Tensor:
-        """See the class."""
+        """Compute the divergence of the target from the input."""
         shares = functional.exp(target) if self.log_target else target
         return functional.kl_div(input, shares, self.reduction)

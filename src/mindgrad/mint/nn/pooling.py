@@ -1,4 +1,4 @@
-"""Pooling, padding, columns and sizes of images: functions and Cells with PyTorch's arguments."""
+"""Pooling, padding, unfolding, and resizing of images with PyTorch's arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mindgrad.ops import functional
 from mindgrad.ops.in_place import IN_PLACE, in_place
 from mindgrad.ops.operations.base import anything, boolean, integer, integers
 
-_nn: Any = nn  # whose names a type checker does not follow
+_nn: Any = nn  # a type checker cannot resolve the names of ``nn``
 
 # --- functions -------------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         input (Tensor): tensor of shape (n, channels, h, w) or (channels, h, w).
         p (float): probability that a channel is dropped.
         training (bool): whether to drop channels; otherwise the input is returned.
-        inplace (bool): whether to write the result into ``input``.
+        inplace (bool): accepted for compatibility and ignored; ``input`` does not change.
 
     Returns:
         Tensor of the shape of ``input``.

@@ -1,4 +1,4 @@
-"""SciPy's sparse linear algebra under MindSpore's names (``import mindspore.scipy.sparse``): ``linalg``."""
+"""Sparse linear algebra, as in ``mindspore.scipy.sparse``."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.scipy.sparse import linalg

@@ -1,13 +1,13 @@
-"""Krylov methods solve linear systems given by matrix-vector products: ``cg`` and ``gmres``.
+"""Krylov methods for linear systems: ``cg`` and ``gmres``.
 
     A x = b          ẋ = A⁻¹ (ḃ − Ȧ x),   b̄ = A⁻ᵀ x̄          (``solvers.implicit``)
 
-The iteration is not differentiated: the derivatives, of every order, are linear systems with the same matrix
-or its transpose. Nothing is differentiated with respect to the first vector and the preconditioner, of which
-the solution does not depend.
+The iteration itself is not differentiated. The derivatives of every order are solutions of linear systems
+with the same matrix or its transpose. There is no derivative with respect to the initial vector and the
+preconditioner, because the solution does not depend on them.
 
-Sources: M. R. Hestenes and E. Stiefel (1952); Y. Saad and M. H. Schultz (1986), with the orthogonalisation by
-classical Gram-Schmidt done twice (Giraud, Langou, Rozložník, 2005) and least squares by QR.
+Sources: M. R. Hestenes and E. Stiefel (1952); Y. Saad and M. H. Schultz (1986). Classical Gram-Schmidt
+orthogonalization is done twice (Giraud, Langou, Rozložník, 2005), and least squares are solved by QR.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mindgrad.solvers.linear_solvers import dot, norm
 
 __all__ = ["cg", "gmres"]
 
-#: a Tensor, whose operators are given to it by ``ops``
+#: a Tensor, whose methods ``ops`` adds at run time
 _Value = Any
 _METHODS = ("batched", "incremental")
 
@@ -50,24 +50,26 @@ def cg(
     M: Any = None,
     callback: Any = None,
 ) -> tuple[Tensor, None]:
-    """The solution of ``A x = b`` for a symmetric positive definite ``A``, by conjugate gradients.
+    """Solve ``A x = b`` by conjugate gradients.
+
+    ``A`` must be symmetric and positive definite.
 
     Args:
-        A (Tensor or Callable): a Tensor of shape (n, n), or a function that gives ``A x`` for ``x``.
-        b (Tensor): a Tensor of shape (n,) or (n, 1) of a real type; integers count as Float32.
-        x0 (Tensor, optional): where the iteration begins, of the shape of ``b``; by default zeros.
-        tol, atol (float, optional): it ends where ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
-        maxiter (int, optional): the largest number of products with ``A``; by default 10 n.
-        M (Tensor or Callable, optional): an approximation of the inverse of ``A``, a Tensor or a function,
-            symmetric positive definite. Default: ``None``.
-        callback: not supported, as in MindSpore.
+        A (Tensor or Callable): Tensor of shape (n, n), or a function that returns ``A x`` for ``x``.
+        b (Tensor): Tensor of shape (n,) or (n, 1) with real elements. Integers are converted to float32.
+        x0 (Tensor, optional): initial vector, with the shape of ``b``. Default: zeros.
+        tol, atol (float, optional): the iteration stops when ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
+        maxiter (int, optional): maximum number of products with ``A``. Default: 10 n.
+        M (Tensor or Callable, optional): symmetric positive definite approximation of the inverse of ``A``, a
+            Tensor or a function. Default: ``None``.
+        callback (None): not supported, as in MindSpore.
 
     Returns:
-        ``(x, None)``; without convergence the last ``x``.
+        tuple: ``(x, None)``. If the iteration does not converge, ``x`` is the last vector.
 
     Raises:
-        TypeError: If an argument has another type.
-        ValueError: If a shape is another.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If shapes do not match.
         NotImplementedError: If ``callback`` is given.
 
     >>> import mindgrad as ms
@@ -118,24 +120,24 @@ def gmres(
     callback_type: Any = None,
     solve_method: str = "batched",
 ) -> tuple[Tensor, None]:
-    """The solution of ``A x = b`` for any regular ``A``, by generalized minimal residuals.
+    """Solve ``A x = b`` for an invertible ``A`` by generalized minimal residuals.
 
     Args:
-        restart (int, optional): products with ``A`` after which it begins anew, from the ``x`` that it has.
-            Default: ``20``.
-        maxiter (int, optional): how often it begins at most; by default 10 n.
-        M (Tensor or Callable, optional): an approximation of the inverse of ``A``, a Tensor or a function.
+        restart (int, optional): number of products with ``A`` after which the method restarts from the
+            current ``x``. Default: ``20``.
+        maxiter (int, optional): maximum number of restarts. Default: 10 n.
+        M (Tensor or Callable, optional): approximation of the inverse of ``A``, a Tensor or a function.
             Default: ``None``.
         callback, callback_type: not supported, as in MindSpore.
-        restrt (int, optional): the old name of ``restart``. Default: ``None``.
-        solve_method (str, optional): ``"batched"`` or ``"incremental"``; both are solved in one way here.
+        restrt (int, optional): old name of ``restart``. Default: ``None``.
+        solve_method (str, optional): ``"batched"`` or ``"incremental"``; both use the same algorithm.
             Default: ``"batched"``.
 
     {as cg}
 
     Raises:
-        TypeError: If an argument has another type.
-        ValueError: If a shape is another; ``solve_method`` has no such name.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If shapes do not match, or ``solve_method`` is not a known method.
         NotImplementedError: If ``callback`` is given.
 
     >>> import mindgrad as ms
@@ -170,7 +172,10 @@ def gmres(
 
 
 def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
-    """The change of ``x`` in the Krylov space of ``width`` products that makes the residual smallest."""
+    """Return the change of ``x`` in a Krylov space that minimizes the residual.
+
+    ``width`` is the number of products with A, and the dimension of the space.
+    """
     first = system.preconditioned(system.b - system.product(x)).reshape((-1,))
     length = norm([first])
     basis = [_divided(first, length)]
@@ -184,7 +189,7 @@ def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
         again: _Value = matmul(before, w)
         w = w - matmul(again, before)
         height = norm([w])
-        # what rounding has left of a vector in the space is no direction
+        # a vector in the span of the basis leaves only rounding errors: treat its rest as zero
         height = where(height > 10 * float(np.finfo(w.dtype.numpy).eps) * size, height, zeros_like(height))
         coefficients = projections + again
         column = [*coefficients, height, *[zeros_like(height)] * (width - k - 1)]
@@ -197,7 +202,7 @@ def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
 
 
 def _solved(r: _Value, right: _Value) -> _Value:
-    """``r⁻¹ right`` for a triangle, with zeros for the rows whose diagonal is zero."""
+    """Solve a triangular system; return zeros for the rows whose diagonal is zero."""
     diagonal = r.diagonal()
     is_zero = diagonal.abs() <= float(np.finfo(r.dtype.numpy).eps) * diagonal.abs().max()
     ones = is_zero.astype(r.dtype)
@@ -208,13 +213,13 @@ def _solved(r: _Value, right: _Value) -> _Value:
 
 
 def _divided(x: _Value, length: _Value) -> _Value:
-    """``x / length``, zeros where the length is zero."""
+    """Return ``x / length``, or zeros if the length is zero."""
     is_zero = (length == 0).astype(x.dtype)
     return x * (1 - is_zero) / (length + is_zero)
 
 
 class _System:
-    """A linear system, its preconditioner, and where its solution is looked for."""
+    """A linear system with its preconditioner, initial vector, and tolerance."""
 
     def __init__(
         self, owner: str, A: Any, b: Any, x0: Any, M: Any, callback: Any, tol: float, atol: float
@@ -222,7 +227,7 @@ class _System:
         if callback is not None:
             raise NotImplementedError(
                 f"For '{owner}', the 'callback' is not supported: the iteration may be part of a compiled "
-                f"program. Call '{owner}' again from its own result, x0=x, with a small 'maxiter'."
+                f"function. Call '{owner}' repeatedly with a small 'maxiter' and its last result as 'x0'."
             )
         self.owner = owner
         self.b: _Value = inexact(operand(b, owner))
@@ -255,11 +260,11 @@ class _System:
         return lambda vector: matmul(x, vector)
 
     def residual(self, x: _Value) -> _Value:
-        """``A x − b``."""
+        """Return ``A x − b``."""
         return self.product(x) - self.b
 
     def bound(self) -> _Value:
-        """The length of the residual at which the iteration ends."""
+        """Return the length of the residual at which the iteration ends."""
         return maximum(norm([self.b]) * self._tol, self._atol)
 
 
