@@ -1,5 +1,5 @@
-"""The heart: types, the graph, its builder, and tensors. It names no operator."""
+"""Core without knowledge of operators: types, graphs, builder, and tensors."""
 
 from mindgrad.ir import verify
 
-__all__ = ["verify"]  # imported first: MINDGRAD_VERIFY is about every graph
+__all__ = ["verify"]  # imported first, because MINDGRAD_VERIFY must apply to every graph

@@ -53,7 +53,7 @@ class IndexMap(NamedTuple):
         return self.kinds.get(label, PARALLEL)
 
     def through(self, operand: int, index: int, axis: int) -> int | None:
-        """Return the axis of result ``index`` that carries ``axis`` of an operand, or ``None``."""
+        """Return the axis of a result that carries an axis of an operand, or ``None``."""
         label = self.operands[operand][axis]
         if label in self.kinds or label not in self.results[index]:
             return None
@@ -110,7 +110,7 @@ class Axes:
         return Relabelling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
     def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
-        """Return the order of operand labels that CPU kernels use, or ``None`` for any order.
+        """Return the label order that CPU kernels of the operands need; ``None``: any.
 
         Args:
             axes: the map of the equation.
@@ -137,7 +137,7 @@ UNIFORM = Uniform()
 
 
 def index_map(equation: Any) -> IndexMap | None:
-    """Return the map of ``equation``, or ``None`` if any element may depend on any other.
+    """Return the map of ``equation``; ``None``: any element may depend on any other.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
@@ -152,7 +152,7 @@ def index_map(equation: Any) -> IndexMap | None:
 
 
 def repetition(atom: Any) -> tuple[Any, Labels] | None:
-    """Return the value that ``atom`` repeats along further axes, and its axes in ``atom``.
+    """Return the value that ``atom`` repeats along new axes, and its axes in ``atom``.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type

@@ -41,7 +41,7 @@ __all__ = [
 
 
 LEFT_BEHIND = (
-    "a tensor of a program that has finished compiling is used outside of it: it was kept in an "
+    "a tensor is used outside the compiled function that created it: it was stored in an "
     "attribute, list or global while the function was compiled. Return it from the function instead."
 )
 

@@ -1,4 +1,7 @@
-"""Primitives have one row per operator, with kernel, derivative and samples. Nothing else knows operators."""
+"""Primitives: the kernel, derivatives, and samples of each operator.
+
+No other package depends on particular operators.
+"""
 
 from mindgrad.rows import (
     arithmetic,
