@@ -24,8 +24,9 @@ _new_tensor = Tensor.__new__
 class Recorder(Scope):
     """Scope that runs each operator immediately and records it.
 
-    Values are numbered. An entry is ``(primitive, operand numbers, parameter items, number of the first
-    result, number of results)``. ``leaves`` are the numbers of values from outside, with their tensors.
+    Values are numbered. An entry holds a primitive, its operands' numbers, its parameter items, the number of
+    its first result, and the count of results. ``leaves`` are the numbers of values from outside, with their
+    tensors.
     ``marks`` are the marks (``Atom.tainted``) of values if the rules of their operators do not set them.
     """
 

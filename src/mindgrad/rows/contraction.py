@@ -82,8 +82,8 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """Apply ``dot``, or multiply elementwise if an outer product can be infinite.
 
-    The elementwise product treats 0 × ∞ as 0 for exact zeros. The derivative of ``sqrt(dot(x, x))`` at ``x =
-    0`` needs it.
+    The elementwise product treats 0 × ∞ as 0 for exact zeros. The derivative of ``sqrt(dot(x, x))`` at
+    ``x = 0`` needs it.
     """
     if contract[0] or not (a.tainted | b.tainted) & ABSORBING:
         return dot(a, b, contract=contract, batch=batch)

@@ -2,11 +2,11 @@
 
     y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
 
-``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand with ``lhs_dilation −
-1`` zeros between neighbors and ``padding`` zeros around them. A negative padding crops. The kernel is not
-reversed, as usual in machine learning. With groups, the channels of input and output are split, and group
-``j`` of the output depends only on group ``j`` of the input. There may be several sample axes, which come
-first; a batch is another one. With ``channels_last``, the channels of ``x`` and ``y`` come after the
+``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand with
+``lhs_dilation − 1`` zeros between neighbors and ``padding`` zeros around them. A negative padding crops. The
+kernel is not reversed, as usual in machine learning. With groups, the channels of input and output are split,
+and group ``j`` of the output depends only on group ``j`` of the input. There may be several sample axes,
+which come first; ``vmap`` adds one. With ``channels_last``, the channels of ``x`` and ``y`` come after the
 positions, and the channels of the kernel after the window (``rows.convolution_axes``).
 """
 

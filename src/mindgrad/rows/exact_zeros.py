@@ -2,11 +2,11 @@
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
-A derivative multiplies slopes with tangents or cotangents. A zero that a selection made, a factor that does
-not depend on the inputs (a mask, a weight, a direction in which nothing moves), or a comparison is zero in a
-whole neighborhood: what it multiplies contributes nothing, even an infinite slope. A zero that was computed
-from the inputs (``sin(sqrt(x))`` at 0) is zero at one point only. Its product with an infinite slope has a
-limit that is not known, and is NaN.
+A derivative multiplies slopes with tangents or cotangents. Three kinds of zeros are zero in a whole
+neighborhood of the inputs: zeros from a selection, from a comparison, and in a factor that does not depend on
+the inputs (a mask, a weight, a direction). Their products contribute nothing, even with an infinite slope. A
+zero that was computed from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an
+infinite slope has an unknown limit and is NaN.
 
 :func:`nonzeros` follows the equations of a value back to where its zeros were computed.
 ``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
@@ -54,7 +54,7 @@ __all__ = [
     "shielded_factors",
 ]
 
-#: a rule: yields the operands whose nonzeros it needs, receives these, and returns those of the result
+#: a rule: yields operands, receives the mask of nonzeros of each, and returns the mask of the result
 Steps = Generator[Any, Any, Any]
 
 
@@ -186,7 +186,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 def compared(atom: Any) -> Any:
     """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
-    # not ``not_equal``, by which ``unshielded`` recognizes values that did not move
+    # not ``not_equal``, because ``unshielded`` takes it for a mask of values that do not move
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -224,7 +224,7 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # zeros that a selection leaves have the mark ``MASKED``, and cuts are those of slices
+        # zeros of a selection have the mark ``MASKED``; only slices and lookups make cuts
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -308,7 +308,7 @@ def discarding() -> int:
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """The factors of a product of a slope and a tangent, in which exact zeros win over infinite elements."""
+    """Shield the factors of a slope and a tangent from exact zeros of each other."""
     return _shielded(a, b), _shielded(b, a)
 
 
