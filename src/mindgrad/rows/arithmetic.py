@@ -139,7 +139,7 @@ def _simplify_neg(x: Any) -> Any:
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
-    """Use "or" and "and" for Booleans, as NumPy does, because XLA has no sums of Booleans."""
+    """Use "or" and "and" for Booleans, as NumPy does, because XLA cannot add them."""
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 

@@ -2,9 +2,9 @@
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
-A derivative multiplies slopes with tangents or cotangents. Three kinds of zeros are zero in a whole
-neighborhood of the inputs: zeros from a selection, from a comparison, and in a factor that does not depend on
-the inputs (a mask, a weight, a direction). Their products contribute nothing, even with an infinite slope. A
+A derivative multiplies slopes with tangents or cotangents. Some zeros are zero in a whole neighborhood of the
+inputs. They come from a selection, a comparison, or a factor that does not depend on the inputs (a mask, a
+weight, a direction). Their products contribute nothing, even with an infinite slope. A
 zero that was computed from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an
 infinite slope has an unknown limit and is NaN.
 
