@@ -365,13 +365,13 @@ def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
     empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
-    # the largest number stays, in whatever order a device writes
+    # the largest number remains, independent of the order in which a device writes
     last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 
 
-#: ``last_write(indices, sizes, batch)``: which of the writes at ``indices`` into axes of ``sizes`` (with
-#: the first ``batch`` axes of the indices as batch axes) are inside and not overwritten by a later one
+#: ``last_write(indices, sizes, batch)``: mask of the writes at ``indices`` into axes of ``sizes`` that are in
+#: range and not overwritten by a later one. The first ``batch`` axes of the indices are batch axes
 last_write = constant(
     "last_write",
     type_rule=_last_write_type,

@@ -1,4 +1,4 @@
-"""Keep discarded infinities out of sums of products: the transposes of dot, conv, and solve.
+"""Keep discarded infinities out of the transposes of dot, conv, and solve.
 
     x̄ = Σ ct · other        an element of ``other`` that meets only zeros of ``ct`` contributes nothing
 
@@ -33,7 +33,7 @@ __all__ = ["can_discard", "finite_or", "met", "shielded"]
 
 
 def can_discard(ct: Any, other: Any) -> bool:
-    """Whether ``ct`` can have zeros that discard infinite or NaN elements of ``other``."""
+    """Whether zeros of ``ct`` may discard infinite or NaN elements of ``other``."""
     if type(other) is Constant and not other.tainted:
         return False
     if type(ct) is Constant:
