@@ -1,4 +1,4 @@
-"""Core without knowledge of operators: types, graphs, builder, and tensors."""
+"""Core: types, graphs, the builder, and tensors. It contains no operators."""
 
 from mindgrad.ir import verify
 

@@ -67,7 +67,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
         array = np.array(_with_elements(data, element) if isinstance(data, (list, tuple)) else data)
     except ValueError:  # ragged
         array = np.array(None)
-        reason = "its rows differ in length; pad them to one length, or make a Tensor of each"
+        reason = "its rows differ in length; pad them to one length, or create a Tensor from each"
     if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
         text = _shortened.repr(data)
         raise TypeError(f"For Tensor, the input_data is {text} that contain unsupported element: {reason}.")

@@ -31,7 +31,7 @@ class Costs(NamedTuple):
     distributed_part: int = 4
     #: scalar factors are moved out of a product only if its largest value has at least this many elements
     scaled_elements: int = 16384
-    #: inputs with fewer elements keep their repeated elements
+    #: repeated (broadcast) inputs with fewer elements are not replaced by smaller ones
     repeated_elements: int = 4096
     #: transposed values with fewer elements do not start a change of layout
     transposed_elements: int = 4096

@@ -110,7 +110,7 @@ class Axes:
         return Relabelling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
     def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
-        """Return the label order that CPU kernels of the operands need; ``None``: any.
+        """Return the order of operand axes that CPU kernels need; ``None``: any order.
 
         Args:
             axes: the map of the equation.

@@ -1,7 +1,4 @@
-"""Primitives: the kernel, derivatives, and samples of each operator.
-
-No other package depends on particular operators.
-"""
+"""Primitives: kernels, derivatives, and samples of all operators."""
 
 from mindgrad.rows import (
     arithmetic,

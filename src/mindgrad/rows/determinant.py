@@ -6,9 +6,9 @@ divides. Up to 3 × 3, the cofactors are written out. For larger matrices,
     C(A) = mean over k of C(A + z_k S),     z_k = exp(iπ (2k + 1) / N),  N ≥ n,
 
 because C(A + zS) is a polynomial of degree n − 1 in z, and the mean over N points of a circle is its constant
-term. This holds for every S. So S may depend on A and still count as constant when C is differentiated. S = r
-U Vᴴ, from A = U Σ Vᴴ, makes A + zS regular with the singular values σ + rz. r is small compared with all
-nonzero σ, so the mean does not cancel.
+term. This holds for every S. So S may depend on A and still count as constant when C is differentiated. With
+A = U Σ Vᴴ, the choice S = r U Vᴴ makes A + zS regular with the singular values σ + rz. r is small compared
+with all nonzero σ, so the mean does not cancel.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 def compared(atom: Any) -> Any:
     """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
-    # not ``not_equal``, because ``unshielded`` takes it for a mask of values that do not move
+    # not ``not_equal``, which marks masks of values that did not move (see ``unshielded``)
     return logical_not(equal(atom, zeros(atom.type)))
 
 

@@ -72,7 +72,7 @@ class Functions:
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
     def at_mode(self, a: Any) -> Any:
-        """Return a log a − a − log Γ(a), the log-density of log(gamma) at its mode."""
+        """Return a log a − a − log Γ(a), the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
         for coefficient in reversed(_STIRLING):
@@ -154,7 +154,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
 
 
 def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
-    """Return the derivatives, by shape, of the log-density of a gamma density."""
+    """Return derivatives of a gamma log-density at exp(``logarithm``) by its shape."""
     return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
 
 

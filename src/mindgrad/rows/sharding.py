@@ -1,10 +1,9 @@
 """Sharding constraint: distribute an array over devices.
 
-    y = x        ẏ = ẋ with the layout of y        x̄ = ȳ with the layout of y        a batch axis: chosen by
-    the partitioner
+    y = x        ẏ = ẋ with the layout of y        x̄ = ȳ with the layout of y
 
-On one device, the constraint has no effect. For several devices, the back end sets the mesh while it lowers
-the compiled function (:data:`mesh`).
+The partitioner chooses the layout of a batch axis. On one device, the constraint has no effect. For several
+devices, the back end sets the mesh while it lowers the compiled function (:data:`mesh`).
 """
 
 from __future__ import annotations

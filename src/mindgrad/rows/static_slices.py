@@ -159,7 +159,7 @@ def _pad_type(x: TensorType, low: Shape, high: Shape, interior: Shape) -> Tensor
     )
     if any(n < 0 for n in (*shape, *interior)):
         raise ValueError(
-            f"For 'pad', low {low}, high {high} and interior {interior} take away more than the "
+            f"For 'pad', low {low}, high {high} and interior {interior} remove more elements than the "
             f"input of shape {x.shape} has."
         )
     return x.with_shape(shape)
