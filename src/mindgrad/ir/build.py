@@ -392,9 +392,8 @@ class Builder:
         """Remove all equations and yield them one by one.
 
         The flag with each equation says whether it is among ``equations``. The caller emits each equation
-        again (:meth:`again`), or emits equations that compute its values
-        together with others and calls :meth:`rebind`. So a loop and its tangent run once, at the place of the
-        loop, including side effects.
+        again (:meth:`again`), or emits equations that compute its values together with others and calls
+        :meth:`rebind`. So a loop and its tangent run once, at the place of the loop, including side effects.
         """
         selection = set(equations)
         emitted, self.equations = self.equations, []

@@ -395,8 +395,8 @@ class Number(Tensor):
     """A Python number whose value is not known at compile time.
 
     An example is ``i`` in ``i += 1`` in a loop. It is a scalar (0-D) tensor with Python's precision (int64,
-    float64, bool, or complex128). As a Python
-    number does, it leaves the dtype of a tensor in an operation unchanged.
+    float64, bool, or complex128). As a Python number does, it leaves the dtype of a tensor in an operation
+    unchanged.
     """
 
     __slots__ = ()

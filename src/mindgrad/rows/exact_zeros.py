@@ -4,9 +4,9 @@
 
 A derivative multiplies slopes with tangents or cotangents. Some zeros are zero in a whole neighborhood of the
 inputs. They come from a selection, a comparison, or a factor that does not depend on the inputs (a mask, a
-weight, a direction). Their products contribute nothing, even with an infinite slope. A
-zero that was computed from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an
-infinite slope has an unknown limit and is NaN.
+weight, a direction). Their products contribute nothing, even with an infinite slope. A zero that was computed
+from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an infinite slope has an
+unknown limit and is NaN.
 
 :func:`nonzeros` follows the equations of a value back to where its zeros were computed.
 ``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
