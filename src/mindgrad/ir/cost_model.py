@@ -71,7 +71,7 @@ class Costs(NamedTuple):
     halved_width: int = 1024
     #: smallest number of terms, and of contiguous results, if other axes come first
     halved_inner: int = 64
-    #: if a program has more such sums, none is halved, because XLA compiles them slowly (docs/decisions/0029)
+    #: if a graph has more such sums, none is halved, because XLA compiles them slowly (docs/decisions/0029)
     halved_sums: int = 24
     #: number of elements of the operand, if other axes come first
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
@@ -214,11 +214,11 @@ class HostCosts(NamedTuple):
     compiling_seconds: float = 0.05
     #: seconds that calls of all kinds together must have taken before JAX is imported to compile one of them
     importing_seconds: float = 0.1
-    #: while its program is being compiled, a call waits at most as long as this many calls take
+    #: while a kind is being compiled, each call waits at most as long as this many calls take
     waiting_calls: float = 8.0
     #: number of calls that may differ from the recording before calls of this kind are never compiled
     divergences: int = 6
-    #: number of calls that request a value inside a recording before a program is compiled for it
+    #: number of calls that request a value inside a recording before a function is compiled for it
     requested_calls: int = 3
 
     #: on another device, the first calls of an operator with one signature run on the host: their number

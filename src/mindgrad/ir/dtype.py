@@ -159,8 +159,8 @@ def promote(a: DType, b: DType) -> DType:
     """Return the element type of an operation on tensors of types ``a`` and ``b``.
 
     As in MindSpore, the higher category determines the type (bool < integers < float < complex), and within
-    one category the wider type. An unsigned integer with a signed one that is not wider gives the next wider
-    signed type.
+    one category the wider type. An unsigned integer with a signed integer of the same or a smaller size
+    gives the next wider signed type.
 
     >>> from mindgrad.ir.dtype import promote, uint8, int8, int32, float16
     >>> str(promote(uint8, int8)), str(promote(int32, float16))

@@ -45,8 +45,8 @@ class Tensor(TensorMembers):
             size describes a dynamic size, see ``Cell.set_inputs``. Default: ``None``.
         init (Initializer or number, optional): initial value for ``shape``; requires ``dtype``. ``None``:
             zero. Default: ``None``.
-        const_arg (bool, optional): whether compiled functions treat the tensor as a constant, with a separate
-            program for each value. Default: ``False``.
+        const_arg (bool, optional): whether compiled functions treat the tensor as a constant and are compiled
+            separately for each value. Default: ``False``.
 
     Raises:
         TypeError: If the data are not an array of numbers (strings, ragged lists), or ``dtype`` is not an

@@ -374,7 +374,7 @@ _SIGNAL, _IMAGE = reals(-1, 1)[2, 3, 7], reals(-1, 1)[2, 2, 5, 6]
 _VOLUME = reals(-1, 1)[1, 2, 3, 4, 3]
 
 #: ``conv(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)`` of an input ``(N, C, …)`` with
-#: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, behind)`` per axis
+#: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, after)`` per axis
 conv = multilinear(
     "conv",
     work=by(_conv_flops),

@@ -68,7 +68,7 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
 
 def _shield_numpy(x: Any, keep: Any) -> Any:
     finite = np.isfinite(x)
-    if finite.all() and np.shape(x) == np.shape(keep):  # else one element stands for all
+    if finite.all() and np.shape(x) == np.shape(keep):  # else x is one repeated element
         return x
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
@@ -78,7 +78,7 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # a program that is transposed must stay linear in its tangents, so it cannot compare them with zero
+    # a graph that is transposed must stay linear in its tangents, so it cannot compare them with zero
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
@@ -302,7 +302,7 @@ def _compares_moving(keep: Any) -> bool:
 def discarding() -> int:
     """The marks of a cotangent whose zeros discard values not known to be infinite.
 
-    The zeros around a slice do so in compiled programs, where any argument can hold a NaN.
+    The zeros around a slice do so in compiled functions, where any argument can contain a NaN.
     """
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
@@ -323,7 +323,7 @@ def _shielded(x: Any, other: Any) -> Any:
 
 #: the operators that masks are combined with
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
-#: the operators of masks that are evaluated while a program is built, if they depend on constants only
+#: the operators of masks that are evaluated while a graph is built, if they depend only on constants
 _EVALUATED = {
     *_OF_MASKS,
     not_equal,
