@@ -160,7 +160,7 @@ def promote(a: DType, b: DType) -> DType:
 
     As in MindSpore, the higher category determines the type (bool < integers < float < complex), and within
     one category the wider type. An unsigned integer with a signed integer of the same or a smaller size
-    gives the next wider signed type.
+    gives the next wider signed type, and float64 for uint64.
 
     >>> from mindgrad.ir.dtype import promote, uint8, int8, int32, float16
     >>> str(promote(uint8, int8)), str(promote(int32, float16))
