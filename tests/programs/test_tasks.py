@@ -40,7 +40,7 @@ LAST_WORDS = {
     "force_matching": r"<drawing of The derivative of Potential .*[\s\S]*sum of forces \d\.\de-0[5-9]",
     "vibrations": r"85\.719657\s+85\.719657\s+171\.439314",
     "dynamics": r"energy -2\.8742\d+ → -2\.8742",
-    "masked_distance": r"the operator 'log' made nan at \[1\] from finite operands",
+    "masked_distance": r"the operator 'log' returned nan at \[1\] from finite operands",
     "other_frameworks": r"In mindgrad: assign to elements, x\[0\] = value",
 }
 

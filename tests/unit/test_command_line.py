@@ -78,7 +78,7 @@ def test_run_with_debug_nans(tmp_path):
     done = subprocess.run([*run, "--debug-nans", program, "--debug-nans"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (1, "['--debug-nans']\n")
     assert f'{program}", line 3' in done.stderr
-    assert "the operator 'log' made -inf" in done.stderr
+    assert "the operator 'log' returned -inf" in done.stderr
     assert main(["run", "--debug-nan", str(program)]) == 2
 
 

@@ -197,7 +197,7 @@ def test_a_program_of_several_processes_is_not_run_again_by_one():
     before = program(lambda x: all_reduce(log(x), ranks=(0, 1)))
     behind = program(lambda x: log(all_reduce(x, ranks=(0, 1))))
     zeros = np.zeros(2, np.float32)
-    assert "the operator 'log' made -inf" in message(finite_results.locate_fault, before, [zeros])
+    assert "the operator 'log' returned -inf" in message(finite_results.locate_fault, before, [zeros])
     assert "'all_reduce' or after it" in message(finite_results.locate_fault, behind, [zeros])
     assert "'all_reduce' or after it" in message(finite_results.locate_fault, before, [zeros + 1])
     finite_results.locate_fault(behind, [zeros + np.inf])

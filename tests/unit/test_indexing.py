@@ -216,7 +216,7 @@ def test_pad_inserts_and_crops(low, high, interior):
         (
             lambda: graph_of(pad, x, low=(-9, 0, 0), high=(0, 0, 0), interior=(0, 0, 0)),
             ValueError,
-            "take away more",
+            "remove more elements",
         ),
         (lambda: graph_of(broadcast_in_dim, x, shape=(4,), dims=(0,)), ValueError, "broadcast"),
     ],

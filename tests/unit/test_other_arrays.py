@@ -152,8 +152,8 @@ def test_tensors_of_other_arrays(data, elements, mode):
     ("data", "text"),
     [
         (Frame(np.array([1, "a"], object)), "a Frame of type object, which a Tensor cannot hold"),
-        (Frame(RuntimeError("it requires grad.")), r"Frame does not give .*: it requires grad\. .*x\.detach\(\)"),
-        (Refused(X, (2, 0)), r"does not give its elements: no such device\. .*mindgrad\.from_dlpack"),
+        (Frame(RuntimeError("it requires grad.")), r"Frame cannot be read: it requires grad\. .*x\.detach\(\)"),
+        (Refused(X, (2, 0)), r"cannot be read: no such device\. .*mindgrad\.from_dlpack"),
         (np.ma.array([1, 2], mask=[0, 1]), r"masked array.*x\.filled\(0\)"),
         ([[1, 2], [3]], "contain unsupported element: its rows differ in length; pad"),
         (["a"], "contain unsupported element: a Tensor holds only numbers"),

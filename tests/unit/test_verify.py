@@ -64,7 +64,7 @@ def test_a_variable_that_is_defined_twice():
 def test_a_type_that_the_rule_does_not_give():
     wrong = Variable(tensor_type(ms.float64, (3,)))
     with pytest.raises(
-        MalformedGraph, match=r"gives \(Float32\[3\]\), and its variables are \(Float64\[3\]\)"
+        MalformedGraph, match=r"returns \(Float32\[3\]\), but its variables are \(Float64\[3\]\)"
     ):
         with_equation(0, outputs=(wrong,))
 
@@ -74,7 +74,7 @@ def test_operands_that_the_rule_refuses():
     other = Variable(tensor_type(ms.float32, (2,)))
     first = whole.equations[0]
     broken = Equation(first.primitive, (whole.inputs[0], other), first.parameters, first.outputs)
-    with pytest.raises(MalformedGraph, match="does not take operands of the types"):
+    with pytest.raises(MalformedGraph, match="does not accept operands of the types"):
         Graph([*whole.inputs, other], [broken, *whole.equations[1:]], whole.outputs)
 
 

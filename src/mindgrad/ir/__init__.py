@@ -1,5 +1,5 @@
-"""The heart: types, the graph, its builder, and tensors. It names no operator."""
+"""Core: types, graphs, the builder, and tensors. It contains no operators."""
 
 from mindgrad.ir import verify
 
-__all__ = ["verify"]  # imported first: MINDGRAD_VERIFY is about every graph
+__all__ = ["verify"]  # imported first, because MINDGRAD_VERIFY must apply to every graph

@@ -1,4 +1,4 @@
-"""Conversion of data: the arrays of tensors that are made of numbers, lists and NumPy's arrays."""
+"""Conversion of Python numbers, lists, and arrays to the arrays of tensors."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ __all__ = [
     "tensor_element",
 ]  # fmt: skip
 
-# what Python's numbers become in a list; complex ones stay Complex128
+# element types of Python numbers in a list; complex numbers stay complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
-#: bytes of an array from which on a second copy of it matters
+#: arrays with at least this many bytes are aligned, and tensors may share them instead of copying
 _LARGE = 1 << 20
-#: bytes to a multiple of which XLA wants arrays aligned
+#: alignment in bytes that XLA needs to use an array without copying it
 _ALIGNMENT = 64
 
-#: of data in messages, of which a line is enough
+#: shortens data in messages to about a line
 _shortened = reprlib.Repr()
 _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
 
 
 def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> np.ndarray:
-    """A new array of ``data``.
+    """Create a new array from ``data``.
 
     Args:
         data: a number, a list or tuple nested to any depth, an array of NumPy or of another library (with
             ``__array__`` or ``__dlpack__``), a ``range``, or a buffer of numbers.
-        dtype: the element type; ``None``: that of the data, as MindSpore has it.
-        element: gives the number or array that an element of a list stands for.
+        dtype: the element type; ``None``: the type of the data, as in MindSpore.
+        element: function that converts an element of a list to a number or array.
 
     Raises:
-        TypeError: the data is nothing of these, is ragged, or has a type that no tensor can hold.
+        TypeError: If the type of ``data`` or of an element is not supported, or ``data`` is ragged.
     """
     kind = ""
     if not isinstance(data, (np.ndarray, np.generic, bool, int, float, complex, list, tuple)):
@@ -50,7 +50,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
     if isinstance(data, (np.ndarray, np.generic)):
         if type(data) is not np.ndarray and np.any(getattr(data, "mask", False)):
             raise TypeError(
-                "For 'Tensor', the input_data is a masked array, whose mask a Tensor cannot hold; fill it: "
+                "For 'Tensor', the input_data is a masked array, but a Tensor has no mask. Fill it: "
                 "x.filled(0)."
             )
         try:
@@ -67,7 +67,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
         array = np.array(_with_elements(data, element) if isinstance(data, (list, tuple)) else data)
     except ValueError:  # ragged
         array = np.array(None)
-        reason = "its rows differ in length; pad them to one length, or make a Tensor of each"
+        reason = "its rows differ in length; pad them to one length, or create a Tensor from each"
     if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
         text = _shortened.repr(data)
         raise TypeError(f"For Tensor, the input_data is {text} that contain unsupported element: {reason}.")
@@ -77,10 +77,10 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
 
 
 def array_of_object(data: Any) -> np.ndarray:
-    """A NumPy array of another library's array, or of a ``range`` or buffer of numbers.
+    """Return a NumPy array of another library's array, a ``range``, or a buffer.
 
     Raises:
-        TypeError: the object is none of these, or does not give its elements.
+        TypeError: If the object is of an unsupported type, or its elements cannot be read.
     """
     kind = type(data)
     try:
@@ -90,9 +90,9 @@ def array_of_object(data: Any) -> np.ndarray:
             return np.from_dlpack(data)
     except Exception as error:
         raise TypeError(
-            f"For 'Tensor', the input_data of type {kind.__name__} does not give its elements: "
-            f"{str(error).rstrip('.')}. An array on another device is taken by mindgrad.from_dlpack(x), or "
-            f"from host memory, x.cpu(); one with a gradient after x.detach()."
+            f"For 'Tensor', the elements of the input_data of type {kind.__name__} cannot be read: "
+            f"{str(error).rstrip('.')}. If the array is on another device, use mindgrad.from_dlpack(x) or "
+            f"x.cpu(). If it has a gradient, use x.detach()."
         ) from error
     raise TypeError(
         f"For 'Tensor', the type of 'input_data' should be one of Tensor, ndarray, list, tuple, float, "
@@ -101,13 +101,13 @@ def array_of_object(data: Any) -> np.ndarray:
 
 
 def is_other_array(data: Any) -> bool:
-    """Whether ``data``, no array of NumPy, is one of another library."""
+    """Whether ``data``, which is not a NumPy array, is an array of another library."""
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
 
 def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
-    """A copy of ``array`` with another element type; real numbers from complex ones: the real part."""
+    """Copy ``array`` with another element type, if real from the real part."""
     if array.dtype.kind == "c" and dtype.kind != "complex":
         array = array.real
     with np.errstate(all="ignore"):
@@ -115,19 +115,19 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
             return np.asarray(array).astype(dtype.numpy)
         copy = _aligned(array.shape, dtype.numpy)
         np.copyto(copy, array, casting="unsafe")
-    copy.flags.writeable = False  # the tensor's own, though a view of the memory around it
+    copy.flags.writeable = False  # only the tensor uses it, although it is a view of a larger buffer
     return copy
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A new array that XLA takes as it is; those of NumPy begin where it has to copy them."""
+    """Create an aligned array, which XLA uses without a copy."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
 
 
 def is_shareable(array: Any, dtype: DType) -> bool:
-    """Whether another tensor may hold this array of a tensor: a large one whose memory nobody writes into."""
+    """Whether tensors may share this array: it is large and nothing writes into it."""
     if type(array) is not np.ndarray or array.nbytes < _LARGE or array.dtype != dtype.numpy:
         return False
     memory: Any = array.base
@@ -137,20 +137,20 @@ def is_shareable(array: Any, dtype: DType) -> bool:
 
 
 def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
-    """Nested Python data with every element replaced."""
+    """Replace every element of nested Python data."""
     if isinstance(data, (list, tuple)):
         return [_with_elements(each, element) for each in data]
     return element(data)
 
 
 def initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
-    """An array that a number or an initialiser fills; without ``init``, zeros.
+    """Create an array filled by a number or an initializer; without ``init``, zeros.
 
     MindSpore leaves the elements of ``Tensor(shape=..., dtype=...)`` uninitialized.
 
     Raises:
-        ValueError: ``shape`` or ``dtype`` is missing.
-        TypeError: ``init`` is neither.
+        ValueError: If ``shape`` or ``dtype`` is missing.
+        TypeError: If ``init`` is neither a number nor an initializer.
     """
     if init is None and shape is not None and dtype is not None:
         init = 0
@@ -171,10 +171,10 @@ def initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
 
 
 def tensor_element(data: Any) -> Any:
-    """The array of a tensor in a list; anything else as it is.
+    """Return the array of a tensor in a list, and any other element unchanged.
 
     Raises:
-        TypeError: the tensor is being differentiated or compiled.
+        TypeError: If the tensor is being differentiated or compiled.
     """
     if not hasattr(data, "host_array"):
         return data

@@ -1,11 +1,11 @@
-"""The builder: equations are value-numbered, folded and simplified as they are made.
+"""The builder numbers, folds, and simplifies equations while it emits them.
 
-Two applications of one primitive to the same atoms with the same parameters are one variable, so
-that the repeated subexpressions of nested derivatives are never built twice. Each row may bring
-local rewrites (``simplify``) that keep the value.
+Value numbering: if a primitive is applied twice to the same atoms with the same parameters, both applications
+share one variable. So the repeated subexpressions of nested derivatives are built only once. Each primitive
+may have local rewrites (``simplify``) that do not change the value.
 
-While a derivative is built, equations that depend on a tangent are *linear* and are kept in a list
-of their own: the others are the nonlinear part, ready to be used as they stand.
+While a derivative is built, equations that depend on a tangent are *linear*. The builder collects them in a
+separate list. The remaining equations form the nonlinear part, which can be used unchanged.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ __all__ = [
     "pass_taint",
 ]
 
-#: kinds whose operands share one shape and whose elements do not mix
+#: kinds of pointwise operators: operands share one shape, and elements are independent
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: bytes up to which constants are compared
+#: largest number of bytes of a constant that is compared with another one
 _COMPARED = 1 << 22
-#: bytes from which on their beginnings are compared first
+#: if constants have more bytes, their first elements are compared before all of them
 _COPIED = 1 << 12
-#: marks that rules of operators do not set: a derivative sets them on its cotangents
+#: marks that derivatives set on their cotangents, and that rules of operators do not set
 SET_LATER = MASKED | CUT | DISCARDS
 #: a value of ``Builder.moving``: every value counts as dependent on the inputs
 EVERYTHING = None
-_FOLD = 64  # equations on constants of at most this many elements are folded
+_FOLD = 64  # equations are folded if their constants have at most this many elements
 
 
 class _Local(threading.local):
@@ -69,7 +69,7 @@ _local = _Local()
 
 
 def current() -> Builder:
-    """The builder that rules emit into on this thread."""
+    """Return the builder into which the rules on this thread emit equations."""
     builder = _local.builder
     if builder is None:
         raise RuntimeError("no graph is being built: a rule was called outside a transform.")
@@ -78,7 +78,7 @@ def current() -> Builder:
 
 @contextmanager
 def building(builder: Builder) -> Iterator[Builder]:
-    """Make ``builder`` the current one of this thread inside the ``with`` block."""
+    """Make ``builder`` the current builder of this thread inside the ``with`` block."""
     previous = _local.builder
     _local.builder = builder
     try:
@@ -90,7 +90,10 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
 ) -> int:
-    """The marks of a result of ``primitive``; ``passed``: those of its operands, if known."""
+    """Return the marks of a result of ``primitive``.
+
+    ``passed`` are the marks of its operands, if the caller has computed them.
+    """
     taint: Any = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)
@@ -104,7 +107,10 @@ def is_tainted(
 
 
 def pass_taint(old: Any, new: Any) -> None:
-    """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
+    """Set the marks of ``old`` on ``new``, an atom with the same value.
+
+    This includes the marks ``SET_LATER`` of a masked cotangent.
+    """
     if type(new) is Constant:
         new.marks |= 0 if new.is_splat else old.tainted & SET_LATER
     elif not new.linear:
@@ -112,7 +118,7 @@ def pass_taint(old: Any, new: Any) -> None:
 
 
 def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether the bytes of two arrays, which are not very large, are the same."""
+    """Whether two arrays of at most ``_COMPARED`` bytes are equal, byte by byte."""
     if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
     if a.nbytes > _COPIED and a.ravel()[:_FOLD].tobytes() != b.ravel()[:_FOLD].tobytes():
@@ -134,47 +140,48 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: results derived from programs, by their structural keys, see ``execution.record``
+        #: results derived from compiled functions, by their structural keys, see ``execution.record``
         self.derived: dict[Any, Any] = {}
-        #: the operands of all operators of the traced program, of simplified ones too
+        #: operands of all operators of the traced function, including simplified operators
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
-        #: what stands for values that were computed anew (:meth:`rebind`)
+        #: replacements of recomputed values (:meth:`rebind`)
         self._rebound: dict[Any, Any] = {}
-        #: whether a derivative is being built, and what is known about its zeros, see ``rows.exact_zeros``
+        #: whether a derivative is being built, and the facts about its zeros, see ``rows.exact_zeros``
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
-        #: the values of masks that depend on constants only
+        #: the values of masks that depend only on constants
         self.known_masks: dict[Any, Any] = {}
-        #: whether all inputs that hold infinite elements have the mark ``INFINITE``, as in eager mode
+        #: whether all inputs with infinite elements have the mark ``INFINITE``, as in eager mode
         self.knows_infinite = False
-        #: the inputs of the derivative, as bits, on which the operand depends whose cotangent is computed
+        #: bits of the inputs of the derivative on which the operand of the current cotangent depends
         self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
-        """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
+        """Create an input of the graph, or a tangent (``linear``) that is not an input."""
         variable = Variable(type, linear, tainted)
         if not linear:
             self.inputs.append(variable)
         return variable
 
     def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
-        """New inputs of the types of ``atoms``; those of atoms that can be infinite can be infinite too."""
+        """Create inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
     def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
-        """The one constant of this value in this graph."""
+        """Return the representative of this constant in the graph."""
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
-        """The one constant of this value: of a small one, and of an array equal to the last of its type.
+        """Return the representative of a constant.
 
-        What a program computes of captured data alone is an array of its own each time it is asked for.
+        Equal small constants share one, and so do equal consecutive arrays of one type. A value computed
+        from captured data alone is a new array each time that it is read.
         """
         representative = self._constants.get(constant.key)
         if representative is None:
@@ -195,11 +202,11 @@ class Builder:
         parameters: dict[str, Any],
         source: tuple[str, int] | None,
     ) -> Any:
-        """Emit an operator of the traced program, of the line ``source``, and note its operands."""
+        """Emit an operator of the traced function and note its operands."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
         self.source = None
-        if not any(atom is result for atom in inputs):  # else a change of nothing, such as x · 1
+        if not any(atom is result for atom in inputs):  # else the operator changes nothing, such as x · 1
             self.operands.update(inputs)
         return result
 
@@ -210,9 +217,10 @@ class Builder:
         parameters: dict[str, Any],
         counterparts: tuple[Variable, ...] | None = None,
     ) -> Any:
-        """Apply ``primitive``; the variable (tuple of variables) that holds the result.
+        """Apply ``primitive`` and return the variable (or variables) of the result.
 
-        ``counterparts`` are the results for other operands of the same types: those here have their types.
+        ``counterparts`` are the results of the same operator on other operands of the same types. They have
+        the types of the new results.
         """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
@@ -273,7 +281,7 @@ class Builder:
         return primitive, inputs, tuple(parameters.items())
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
-        """Evaluate an equation on constants now, when that is cheap and stays a small constant."""
+        """Evaluate an equation on constants if that is cheap and the result is small."""
         if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
             return None
         splats = all(atom.is_splat for atom in inputs)
@@ -293,9 +301,10 @@ class Builder:
         return None
 
     def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
-        """``equation`` on other operands, with ``changed`` parameters; its results.
+        """Emit ``equation`` on other operands, with ``changed`` parameters.
 
-        It keeps its line; one without a line has that of the equation for whose sake it is emitted.
+        Returns the results. The new equation keeps the source line. If ``equation`` has none, the current
+        line is used.
         """
         outer = self.source
         if equation.source is not None:
@@ -314,9 +323,9 @@ class Builder:
         return results
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
-        """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
+        """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
         call = (graph, *inputs)
-        if call in self._inlined:  # value numbering would give the same results
+        if call in self._inlined:  # value numbering would return the same results
             return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
@@ -337,12 +346,12 @@ class Builder:
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
-        """Count ``atom`` among the values that depend on the inputs, in this derivative and those to come."""
+        """Count ``atom`` as dependent on the inputs, in this derivative and in later ones."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
     def moves(self, atom: Any) -> bool:
-        """Whether ``atom`` depends on inputs that ``moving`` chooses, other than by comparisons."""
+        """Whether ``atom`` depends differentiably on one of the inputs in ``moving``."""
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
         depends, waiting = self._moves, [atom]
@@ -361,17 +370,17 @@ class Builder:
                     depends[x] |= depends[y] if type(y) is Variable else 0
         return bool(depends[atom] & self.moving)
 
-    # -- values computed anew, together with their derivatives ------------------------------------
+    # -- recomputed values, together with their derivatives ---------------------------------------
 
     def value(self, atom: Any) -> Any:
-        """The atom that has the value of ``atom`` now, after loops and branches were replayed."""
+        """Return the atom that replaced ``atom`` when loops and branches were replayed."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]
         return atom
 
     def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
-        """Let ``values`` stand for ``atoms`` in all that is emitted from now on, and in the outputs."""
+        """Replace ``atoms`` by ``values`` in the outputs and in later equations."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
                 continue
@@ -380,10 +389,11 @@ class Builder:
                 pass_taint(old, new)
 
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
-        """Take all equations out, and give them one after another, with whether each is among ``equations``.
+        """Remove all equations and yield them one by one.
 
-        The caller puts each back (:meth:`again`) or emits what computes its values together with others
-        (:meth:`rebind`): a loop and its tangent run once, where the loop stood, effects included.
+        The flag with each equation says whether it is among ``equations``. The caller emits each equation
+        again (:meth:`again`), or emits equations that compute its values together with others and calls
+        :meth:`rebind`. So a loop and its tangent run once, at the place of the loop, including side effects.
         """
         selection = set(equations)
         emitted, self.equations = self.equations, []
@@ -397,9 +407,9 @@ class Builder:
             yield equation, equation in selection
 
     def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
-        """``equation`` at its turn of a replay, on the values that its operands have now; its results.
+        """Emit ``equation`` again during a replay, on the present values of its operands.
 
-        ``simplifies``: whether it is simplified once more where these are others than before.
+        ``simplifies``: whether to simplify the equation again if an operand has changed. Returns the results.
         """
         rebound, inputs, is_kept = self._rebound, equation.inputs, True
         for atom in inputs:
@@ -424,7 +434,7 @@ class Builder:
 
     @staticmethod
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
-        """``equation`` on other operands of the same values."""
+        """Copy ``equation`` with other operands that have the same values."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
@@ -433,7 +443,7 @@ class Builder:
         return copy
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
-        """The finished graph of ``outputs``, without equations that they do not need."""
+        """Return the graph of ``outputs`` without equations that they do not need."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -1,7 +1,8 @@
-"""Tensors that are constants as arguments: ``Tensor(…, const_arg=True)``.
+"""Tensor arguments that are compile-time constants: ``Tensor(…, const_arg=True)``.
 
-A compiled function takes the values of its tensor arguments as data. Of a marked tensor the value is known
-while the function is compiled: there is a program for each value, and no gradient with respect to it.
+A compiled function treats the values of its tensor arguments as data. The value of a marked tensor is a
+constant at compile time: the function is compiled for each value, and there is no gradient with respect to
+it.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from typing import Any
 
 __all__ = ["any_constant", "is_constant", "mark"]
 
-#: the marked tensors, by ``id``
+#: the marked tensors by ``id``
 _MARKED: dict[int, weakref.ref[Any]] = {}
 
 
 def mark(tensor: Any, is_marked: Any = True) -> None:
-    """Mark ``tensor`` as a constant, or take the mark off.
+    """Mark ``tensor`` as a constant, or remove the mark.
 
     Raises:
-        TypeError: ``is_marked`` is no bool.
+        TypeError: If ``is_marked`` is not a bool.
     """
     if not isinstance(is_marked, bool):
         raise TypeError(

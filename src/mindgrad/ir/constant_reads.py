@@ -1,7 +1,7 @@
-"""Values of tensors that are being differentiated may be read where a derivative is custom.
+"""Reading values of tensors inside functions with custom derivatives.
 
-A function with a custom derivative sees its inputs as constants. Code in it may read their values, for NumPy,
-without losing a derivative.
+A function with a custom derivative receives its inputs as constants. Its code may read their values, for
+example with NumPy, without losing a derivative.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _local = _Local()
 
 
 class constants_below:
-    """A block in which values of the scopes up to ``level`` are constants that may be read."""
+    """Treat values of the scopes up to ``level`` as readable constants in this block."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -34,5 +34,5 @@ class constants_below:
 
 
 def is_constant(scope: Any) -> bool:
-    """Whether tensors of ``scope`` may be read as constants here."""
+    """Whether tensors of ``scope`` may be read as constants in the present block."""
     return scope.level <= _local.level

@@ -1,8 +1,9 @@
-"""The cost model holds every number that was tuned on a machine, by kind of device.
+"""Cost model: every constant that was tuned by measurements, by kind of device.
 
-Rewrites, loops, sparse derivatives and the back end read those of the device for which programs are
-compiled (:func:`costs`); eager mode reads those of the host (``HOST``). A new kind of device is one entry of
-``DEVICES``. The decisions that the groups name say how the numbers were found.
+Graph transformations, loops, sparse derivatives and the back end read the constants of the device for which
+a function is compiled (:func:`costs`). Eager mode reads the constants of the host (``HOST``). A new kind of
+device is one entry of ``DEVICES``. The comment above each group names the decision record that describes the
+measurements.
 """
 
 from typing import NamedTuple
@@ -13,250 +14,252 @@ __all__ = ["DEVICES", "HOST", "Costs", "HostCosts", "costs"]
 
 
 class Costs(NamedTuple):
-    """The numbers of one kind of device; by default those of a CPU."""
+    """Constants of one kind of device; the defaults are for a CPU."""
 
     # Products of matrices, see docs/decisions/0009
-    #: floating-point operations that take as long as moving a byte
+    #: number of floating-point operations that take as long as moving one byte
     flops_per_byte: int = 8
-    #: trees of products that cost less are left alone
+    #: a chain of products is reordered only if it costs at least this many operations
     reordered_flops: int = 100_000
-    #: the part of its cost that the best tree takes at most
+    #: a chain of products is reordered only if the best order costs at most this fraction of its order
     reordered_part: float = 0.8
-    #: columns of a matrix that gets one more
+    #: sizes of a contracted axis that may grow by 1 to merge the two products of a difference into one
     merged_columns: range = range(8, 25)
-    #: a difference of fewer elements is left alone
+    #: operands of a product with fewer elements are not rewritten as differences or repeated values
     distributed_elements: int = 4096
-    #: how many times as large as its terms a difference is
+    #: a difference is distributed over a product if it has at least this many times the elements of each term
     distributed_part: int = 4
-    #: factors of values of fewer elements stay where they are
+    #: scalar factors are moved out of a product only if its largest value has at least this many elements
     scaled_elements: int = 16384
-    #: values of fewer elements are repeated all the same
+    #: repeated (broadcast) inputs with fewer elements are not replaced by smaller ones
     repeated_elements: int = 4096
-    #: transposed values of fewer elements are left alone
+    #: transposed values with fewer elements do not start a change of layout
     transposed_elements: int = 4096
-    #: a product of fewer elements is not turned for a reduction
+    #: a product with fewer elements is not transposed for a reduction
     turned_elements: int = 1 << 15
-    #: terms of a reduction for which a product is turned
+    #: number of terms of a reduction for which its operand, a product, is transposed
     turned_terms: range = range(33, 1 << 13)
-    #: the rows from which on a first operand is long
+    #: smallest number of rows of a long first operand in a product of a long and a small matrix
     long_rows: int = 256
-    #: the rows and columns up to which a second operand is small
+    #: largest number of rows and of columns of the small second operand in such a product
     short_sides: int = 24
-    #: whether convolutions, and what lies between them, have their channels last (docs/decisions/0029)
+    #: whether convolutions and the operators between them have their channels last (docs/decisions/0029)
     channels_last: bool = True
-    #: channels from which on vectors run well along them
+    #: smallest number of channels that fill vector registers; with fewer, channels are not moved last
     vector_channels: int = 8
-    #: the most elements of a window whose convolution with one channel is a sum of shifted products
+    #: largest window (in elements) for which a convolution of one channel is a sum of shifted products
     stencil_taps: int = 49
-    #: the most outputs of such a channel
+    #: largest number of outputs of each input channel in such a convolution
     stencil_outputs: int = 16
 
     # Derivatives, see docs/decisions/0012
-    #: columns of a gradient that are a sweep each
+    #: largest number of input columns of a gradient for which forward mode uses one pass per column
     series_columns: int = 4
-    #: inputs of a gradient that are a sweep each
+    #: largest number of inputs of a gradient for which forward mode is considered
     series_inputs: int = 16
-    #: columns of one gradient, whose value is one for each row
+    #: the same limit for the columns of one gradient whose function has one value per sample
     gradient_columns: int = 128
-    #: equations of such a gradient times its columns: its derivative has them all for each column again
+    #: limit of equations × columns for such a gradient, because its derivative repeats them for each column
     gradient_equations: int = 2048
-    #: second derivatives in a sum from which on it is collapsed
+    #: smallest number of second derivatives in a sum that are combined into one pass
     collapsed_directions: int = 3
 
     # Sums over rows, see docs/decisions/0019
-    #: terms of a sum along the last axes that is taken in halves
+    #: number of terms for which a sum over the first axes is computed by halving
     halved_terms: range = range(16, 129)
-    #: results side by side of such a sum
+    #: smallest number of results of such a sum
     halved_width: int = 1024
-    #: terms, and results side by side, of one with axes in front
+    #: smallest number of terms, and of contiguous results, if other axes come first
     halved_inner: int = 64
-    #: the most sums of a program that are taken so, for XLA compiles them slowly (docs/decisions/0029)
+    #: if a graph has more such sums, none is halved, because XLA compiles them slowly (docs/decisions/0029)
     halved_sums: int = 24
-    #: elements of the operand of such a one
+    #: number of elements of the operand, if other axes come first
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
 
-    # Tiles of rows, see docs/decisions/0019
-    #: rows of data from which on narrow values have them last
+    # Tiles of a batch, see docs/decisions/0019
+    #: smallest number of samples for which the batch axis becomes the last axis of narrow values
     tiled_rows: int = 1024
-    #: products of a program that is worth another order of axes
+    #: smallest number of products for which moving the batch axis is considered
     tiled_products: int = 8
-    #: features for each product up to which vectors run better along the rows
+    #: largest mean number of features per product for which one tile with the batch axis last pays
     tiled_features: int = 64
-    #: bytes of products that are kept whole: glibc takes more from the system anew in each call
+    #: products of at most this many bytes are not tiled: above, glibc requests fresh memory in each call
     whole_bytes: int = 30 << 20
-    #: bytes of all products in a tile with the rows last
+    #: bytes of all products in one tile with the batch axis last
     tile_bytes: int = 18 << 20
-    #: bytes of the largest value in a tile of stacks
+    #: bytes of the largest value in one tile of stacks (tangents of each sample along all directions)
     stack_tile_bytes: int = 1 << 18
-    #: the same with few products, which are too little work for two threads
+    #: the same limit for fewer than ``stack_products`` products, because a small tile cannot fill two threads
     lone_stack_tile_bytes: int = 8 << 20
-    #: how many tiles of stacks are worth a loop
+    #: a loop over tiles pays if the largest stack has at least this many times ``stack_tile_bytes``
     stack_tiles: int = 8
-    #: how many times as many elements as a row of data a row of the stack has
+    #: a stack is tiled only if it has at least this many times the bytes of the data
     stack_width: int = 48
-    #: products of a chain of layers
+    #: smallest number of products that count as a chain of layers
     stack_products: int = 3
-    #: the fewest tiles of a chain of stacks
+    #: smallest number of tiles for a chain of layers
     fewest_tiles: int = 4
     #: bytes of weights that stay in the cache between two tiles
     weight_bytes: int = 1 << 20
-    #: bytes of the stack of one value along some directions
+    #: bytes of one value's tangents along the directions of one tile
     direction_tile_bytes: int = 1 << 19
-    #: how many such stacks are worth a loop over directions
+    #: a loop over directions pays if all tangents of a value have more than this many such tiles
     direction_tiles: int = 4
 
     # Reverse mode of loops, see docs/decisions/0003
-    #: how many times as large as what is stacked the sum is that it replaces
+    #: a cotangent is summed after the loop if it has this many times the elements to be stacked instead
     stacked_part: int = 4
-    #: equations and operands that are looked at to make one value again
+    #: largest number of operands that the search for a cheap recomputation of one value visits
     rematerialised_equations: int = 64
-    #: bytes that a loop stacks for its way back from which on stacking less is compared with it
+    #: if a scan would stack more residual bytes than this, also consider recomputing some residuals
     residual_bytes: int = 8 << 20
-    #: trips whose derivatives are made at once
+    #: largest number of iterations whose derivatives are computed in one batch
     joint_trips: int = 128
-    #: the same where a value of so many has more than ``block_elements``: short loops pay for all of them
+    #: a batch with a value of more than ``block_elements`` elements is halved down to this many iterations,
+    #: because a loop with fewer iterations pays for the whole batch
     joint_block_trips: int = 32
     block_elements: int = 1024
-    #: the same for a loop inside of another
+    #: the limit ``joint_trips`` for a loop inside another loop
     joint_inner_trips: int = 16
-    #: the most elements of a value of these trips: rows that no trip fills are work for nothing
+    #: largest number of elements of a value of one batch, because unused iterations of a batch cost time
     joint_elements: int = 4096
-    #: fewer are not worth it
+    #: smaller batches of iterations are not worth the effort
     fewest_joint_trips: int = 8
-    #: bytes that the slots of one loop may take, unless that leaves too few
+    #: bytes that the checkpoint slots of one loop may use, unless fewer than ``fewest_slots`` fit
     slot_bytes: int = 1 << 18
-    #: the fewest slots of a loop
+    #: smallest number of checkpoint slots of a loop
     fewest_slots: int = 16
-    #: the most slots of a loop inside of another, which are filled anew in every trip of that
+    #: largest number of slots of a loop inside another loop, which refills them in every outer iteration
     inner_slots: int = 64
-    #: bytes of a carry from which on the first trips save every one: XLA compiles a loop over less to one
-    #: piece of machine code as long as it touches nothing larger, and running it twice is cheaper than
-    #: saving
+    #: if the carry has at least this many bytes, each of the first iterations saves it. XLA compiles a loop
+    #: over a smaller carry to one piece of machine code if it touches nothing larger, and running that loop
+    #: twice is cheaper than saving
     saved_carry_bytes: int = 1 << 10
-    #: guarded products of a trip from which on it has plain ones first, and the most elements of its values
+    #: smallest number of shielded products per iteration for which a loop first runs with plain products, and
+    #: the largest number of elements of a value in such a loop (``optimize.guarded_loops``)
     postponed_guards: int = 4
     guarded_elements: int = 64
-    #: operators of an unrolled loop from which on it becomes a scan: below, XLA compiles it about as fast
-    #: unrolled, and runs it faster
+    #: an unrolled loop becomes a scan if it has more operators than this. XLA compiles a shorter one about as
+    #: fast unrolled, and it runs faster
     scan_equations: int = 128
-    #: the fewest trips of such a scan, which XLA compiles about as long as three unrolled ones
+    #: smallest number of iterations of a scan, because XLA compiles a scan about as long as three iterations
     scan_trips: int = 4
-    #: operators that compile as slowly as one that calls a library
+    #: number of operators that compile as slowly as one operator that calls a library
     library_call_equations: int = 8
 
     # Sparse derivatives, see docs/decisions/0008
-    #: equations of all colours together that are still unrolled
+    #: largest number of equations of all colors together that are unrolled
     unrolled_equations: int = 3000
-    #: parts of a value that are worth looking at one by one
+    #: largest number of parts of a value that are colored one by one
     single_parts: int = 100
-    #: entries of a pattern of which they are
+    #: largest number of pattern entries for which parts are colored one by one, or other colorings are tried
     single_entries: int = 10_000_000
-    #: the most entries of a dense matrix that is computed all the same
+    #: largest number of entries of a dense matrix that is computed if its pattern is full
     dense_entries: int = 100_000_000
-    #: colours with which no other strategy is tried, if no row allows fewer
+    #: with at most this many colors no other strategy is tried, unless every row has fewer entries
     few_colours: int = 8
-    #: the most entries of a pattern
+    #: largest number of entries of a pattern
     pattern_entries: int = 50_000_000
-    #: equations of the trips of a scan that are followed one by one
+    #: largest number of equations, over all iterations of a scan, through which patterns are propagated
     pattern_equations: int = 20_000
-    #: trips after which a loop whose pattern still grows is taken to mix everything
+    #: if the pattern of a loop still grows after this many iterations, every output depends on every input
     pattern_trips: int = 64
-    #: positions of a window that are followed
+    #: largest number of elements of a window that are propagated one by one
     window_positions: int = 512
-    #: steps between columns that count as repeating
+    #: largest number of distinct steps between columns for which a periodic coloring is tried
     colouring_steps: int = 2048
-    #: products that a search of a colouring may take
+    #: largest number of products in the search for a periodic coloring
     colouring_products: int = 40_000_000
-    #: constants of more elements are data to the compiler
+    #: values with more elements are computed into a separate array (``sparse.colour_seeds``)
     seed_elements: int = 2048
-    #: products from which on a value with several uses is computed once
+    #: a value with several uses is computed once if it costs at least this many products
     shared_products: int = 6
-    #: contributions to one entry that are read side by side; more are added up
+    #: largest number of contributions to one entry that are read side by side; more are summed
     parallel_entries: int = 4
 
     # Compilation, see docs/decisions/0011
-    #: bytes of a message between processes that is large enough
+    #: bytes up to which messages between processes are joined
     message_bytes: int = 1 << 25
-    #: constants of more elements are passed to the program instead of being built into it
+    #: constants with more elements are operands of the compiled function instead of part of it
     inlined_elements: int = 1024
-    #: trips of a loop that may take longer than the tenth of a second
+    #: a loop with more iterations may take longer than ``interrupted_seconds``
     long_loop_trips: int = 100_000
-    #: trips that a loop of unknown length is taken for: more than what is outside of it
+    #: iterations that are assumed for a loop of unknown length, so that its body outweighs the code outside
     assumed_trips: int = 100
-    #: nanoseconds in all that are worth an option
+    #: a compile option is set if it saves more than this many nanoseconds per call
     option_nanoseconds: float = 1000.0
-    #: nanoseconds per element that library kernels save where many elements become one
+    #: nanoseconds per element that library kernels save in a reduction of many terms; negative: they lose
     kernel_saves: float = 0.5
-    #: the same where few do
+    #: the same for a reduction of at most ``few_terms`` terms
     kernel_saves_few: float = -0.25
-    #: the same where few results lie side by side
+    #: the same if fewer than ``narrow_results`` results are contiguous
     kernel_saves_narrow: float = -0.8
-    #: the same where many do, in one block
+    #: the same for a reduction over the first axes to more than ``wide_bytes``
     kernel_saves_wide: float = -3.5
-    #: elements up to which few become one
+    #: largest number of terms of a short reduction
     few_terms: int = 32
-    #: results up to which few lie side by side
+    #: contiguous results below this number are narrow
     narrow_results: int = 8
-    #: bytes of results side by side from which on they are many
+    #: contiguous results above this number of bytes are wide
     wide_bytes: int = 1 << 16
 
 
 class HostCosts(NamedTuple):
-    """The numbers of the host, which runs Python and hands operands to programs."""
+    """Constants of the host, which runs Python and calls compiled functions."""
 
     # Compilation of eager calls, see eager/tiers.py
-    #: seconds of the shortest call of a kind; below, calls of the kind are not compiled
+    #: calls of a kind are not compiled if the shortest takes less than this many seconds
     shortest_seconds: float = 2e-4
-    #: seconds that all calls of a kind must have taken before they are compiled
+    #: seconds that all calls of a kind together must have taken before they are compiled
     compiling_seconds: float = 0.05
-    #: seconds that calls of all kinds must have taken before jax is imported to compile one
+    #: seconds that calls of all kinds together must have taken before JAX is imported to compile one of them
     importing_seconds: float = 0.1
-    #: a call waits for the program of its kind, while that is being compiled, as long as so many calls take
+    #: while a kind is being compiled, each call waits at most as long as this many calls take
     waiting_calls: float = 8.0
-    #: calls of a kind that may differ from the recording before the kind is never compiled
+    #: number of calls that may differ from the recording before calls of this kind are never compiled
     divergences: int = 6
-    #: calls that ask for a value inside a recording before a program is compiled for it
+    #: number of calls that request a value inside a recording before a function is compiled for it
     requested_calls: int = 3
 
-    #: calls of an operator of one signature that run on the host before it is compiled for another device
+    #: on another device, the first calls of an operator with one signature run on the host: their number
     kernel_calls: int = 8
-    #: largest number of elements of its operands for which they do
+    #: largest total number of elements of the operands of such calls
     kernel_elements: int = 1 << 20
 
-    #: bytes of a value from which on those of a gradient are given back as soon as they are not needed
+    #: intermediate values of a gradient with at least this many bytes are freed after their last use
     freed_bytes: int = 1 << 20
 
-    #: numbers of a convolution's windows that are written out at a time
+    #: largest number of elements that the windows of a convolution occupy at a time
     window_elements: int = 1 << 25
 
-    # Operands of programs
-    #: elements up to which an array is handed to a program as it is, when it comes for the first time
+    # Operands of compiled functions
+    #: arrays with at most this many elements are passed as NumPy arrays at their first use
     handed_elements: int = 16384
-    #: elements up to which an array is not remembered
+    #: arrays with at most this many elements are not remembered
     forgotten_elements: int = 16
-    #: bytes of an array of which a program may know the values
+    #: largest number of bytes of an array whose values may be constants of a compiled function
     known_bytes: int = 4096
-    #: elements up to which arrays are compared by value, and constants of the program where they are equal
+    #: arrays with at most this many elements are compared by value; if they are equal, they become constants
     compared_elements: int = 16
-    #: elements that are copied in the time in which NumPy makes a view
+    #: number of elements that NumPy copies in the time in which it creates a view
     copied_elements: int = 4096
-    #: smallest size that a program of open sizes is compiled for; larger ones are powers of two
+    #: smallest capacity of a function compiled for any size; larger capacities are powers of two
     open_capacity: int = 16
-    #: seconds of a program that is quick: another thread costs 60 µs
+    #: calls shorter than this many seconds are quick: waiting for another thread would add 60 µs
     quick_seconds: float = 0.002
-    #: calls in a row that have to be
+    #: after this many quick calls in a row, calls run without another thread
     quick_calls: int = 8
-    #: seconds after which users begin to think of Ctrl-C
+    #: after about this many seconds a user may press Ctrl-C
     interrupted_seconds: float = 0.1
-    #: seconds that an arithmetic operation, an element of an array, one of a function and one of an algorithm
-    #: take at most: an upper bound, on slow machines too, not an estimate
+    #: upper bounds, on slow machines too, of the seconds of an arithmetic operation, and per element of a
+    #: pointwise operator, of a mathematical function, and of a library algorithm
     operation_seconds: float = 1e-9
     element_seconds: float = 3e-9
     function_seconds: float = 2e-8
     library_seconds: float = 1e-7
 
 
-#: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
+#: constants by the device names of ``set_device``; loops over tiles are tuned for the caches of a CPU
 DEVICES = {
     "CPU": Costs(),
     "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0, guarded_elements=0),
@@ -265,5 +268,5 @@ HOST = HostCosts()
 
 
 def costs() -> Costs:
-    """The numbers of the device for which programs are compiled."""
+    """Return the constants of the device for which functions are compiled."""
     return DEVICES.get(str(settings.options["device_target"]), DEVICES["GPU"])

@@ -1,4 +1,4 @@
-"""Element types: MindSpore's names over NumPy's types, and the one promotion table.
+"""Element types with MindSpore's names, and the promotion table.
 
 A :class:`DType` prints as MindSpore prints it (``str``: ``Float32``; ``repr``: ``mindspore.float32``).
 """
@@ -21,7 +21,7 @@ class DType:
         numpy: the NumPy dtype that stores it.
         kind: one of ``"bool" | "int" | "uint" | "float" | "complex"``.
         is_float: whether the type is a real floating-point type.
-        is_half: whether it is one of two bytes.
+        is_half: whether the type is float16 or bfloat16.
         is_inexact: whether the type is floating-point or complex.
 
     >>> from mindgrad import float32
@@ -54,7 +54,7 @@ class DType:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy dtype, by which NumPy knows the type: ``np.zeros(3, mindgrad.float32)``."""
+        """The NumPy dtype, so that ``np.zeros(3, mindgrad.float32)`` works."""
         return self.numpy
 
     def __str__(self) -> str:
@@ -104,10 +104,12 @@ _BY_PYTHON: dict[type, DType] = {bool: bool_, int: int64, float: float32, comple
 
 
 def as_dtype(value: Any) -> DType:
-    """The :class:`DType` that ``value`` names: a DType, NumPy dtype, Python type or string.
+    """Return the :class:`DType` that ``value`` denotes.
+
+    ``value`` is a DType, a NumPy dtype, a Python type, or a string.
 
     Raises:
-        TypeError: ``value`` names no element type that a Tensor can have.
+        TypeError: If ``value`` is not an element type of tensors.
     """
     if isinstance(value, DType):
         return value
@@ -138,7 +140,7 @@ def _promote(a: DType, b: DType) -> DType:
         return a
     low, high = (a, b) if (a.rank, a.itemsize) <= (b.rank, b.itemsize) else (b, a)
     if low.kind == high.kind:
-        # float16 with bfloat16: neither holds the other
+        # float16 with bfloat16: neither can represent all values of the other
         return float32 if low.itemsize == high.itemsize else high
     if low.kind == "int" and high.kind == "uint":
         if low.itemsize > high.itemsize:
@@ -154,10 +156,11 @@ _PROMOTED: dict[tuple[DType, DType], DType] = {(a, b): _promote(a, b) for a in D
 
 
 def promote(a: DType, b: DType) -> DType:
-    """The element type of an operation on tensors of types ``a`` and ``b`` (MindSpore's table).
+    """Return the element type of an operation on tensors of types ``a`` and ``b``.
 
-    The higher category wins (bool < integers < float < complex), within one category the wider
-    type; an unsigned with a narrower signed integer gives the next wider signed one.
+    As in MindSpore, the higher category determines the type (bool < integers < float < complex), and within
+    one category the wider type. An unsigned integer with a signed integer of the same or a smaller size
+    gives the next wider signed type, and float64 for uint64.
 
     >>> from mindgrad.ir.dtype import promote, uint8, int8, int32, float16
     >>> str(promote(uint8, int8)), str(promote(int32, float16))
@@ -167,10 +170,10 @@ def promote(a: DType, b: DType) -> DType:
 
 
 def promote_scalar(dtype: DType, scalar: bool | int | float | complex) -> DType:
-    """The element type of an operation on a tensor of type ``dtype`` and a Python number.
+    """Return the element type of an operation on a tensor and a Python number.
 
-    The number never widens a type of its own category: ``int32 + 1.5`` is float32,
-    ``float16 + 1.5`` stays float16.
+    The number never widens a type of the same category: ``float16 + 1.5`` stays float16.
+    ``int32 + 1.5`` is float32.
     """
     if isinstance(scalar, (bool, np.bool_)):
         return dtype

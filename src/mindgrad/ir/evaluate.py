@@ -1,4 +1,7 @@
-"""Evaluation of a graph, equation by equation: with NumPy kernels, the reference executor, or on tensors."""
+"""Evaluation of a graph equation by equation, with NumPy kernels or on tensors.
+
+:func:`evaluate` is the reference executor.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ __all__ = ["evaluate", "inline"]
 
 
 def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
-    """The outputs of ``graph`` on NumPy ``inputs``.
+    """Return the outputs of ``graph`` on NumPy ``inputs``.
 
     Raises:
-        TypeError: an input's type is not the one that the graph declares.
+        TypeError: If the type of an input differs from the type in the graph.
     """
     values: dict[Variable, Any] = {}
     for variable, array in zip(graph.inputs, inputs, strict=True):
@@ -43,7 +46,7 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
 
 
 def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Apply every equation of ``graph`` to ``tensors``: run, record or emit them."""
+    """Apply every equation of ``graph`` to ``tensors``: run, record, or emit it."""
     values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
 
     def read(atom: Any) -> Tensor:

@@ -1,7 +1,7 @@
-"""Find the operator that first returns NaN or infinity for finite operands (``debug_nans``).
+"""Find the operator that first returns NaN or infinity (``debug_nans``).
 
-Kernels that run one by one are looked at one by one; a program whose results are not finite is evaluated
-again, equation by equation (``execution.finite_results``).
+Eager kernels are checked one by one. If a compiled function returns a result that is not finite, it is
+evaluated again, equation by equation (``execution.finite_results``).
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
 def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """The first result that is not finite and was not so before: of finite operands, or NaN of infinite ones.
+    """Return the first result that is infinite or NaN without cause in the operands.
 
-    Infinities of infinities pass: a mask of −∞ is meant. Their differences and products with zero are not.
-    An operator without operands, or with an infinite parameter (a padding of −∞), was told to give one.
+    If all operands are finite, every infinity or NaN is a fault. If an operand is infinite, only NaN is:
+    infinities from infinities are allowed because masks use −∞, but differences of infinities and their
+    products with zero are faults. An operator without operands, or with an infinite parameter (padding with
+    −∞), is expected to return infinities.
     """
     for faulty in results:
         if type(faulty) is not np.ndarray:
@@ -47,10 +49,10 @@ def _has_nan(array: np.ndarray) -> bool:
 
 
 def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, parameters: dict[str, Any]) -> None:
-    """Look at the results of an eager kernel.
+    """Check the results of an eager kernel.
 
     Raises:
-        FloatingPointError: one is not finite, and all operands are.
+        FloatingPointError: If :func:`first_fault` finds a fault.
     """
     listed = results if primitive.multiple else (results,)
     faulty = first_fault(operands, listed, parameters)
@@ -67,7 +69,7 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
         name: the operator.
         operands: its operands.
         faulty: the result that is not finite.
-        source: the user's line, as an equation has it or with columns; ``None`` if it is not known.
+        source: the user's line, from an equation or with columns; ``None`` if it is not known.
 
     Raises:
         FloatingPointError: always.
@@ -78,15 +80,15 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
     at = f" at {list(index)}" if index else ""
     ranges = ", ".join(_range(np.asarray(x)) for x in operands)
     before = "infinite" if is_spread else "finite"
-    reason = f"the operator '{name}' made {faulty[index]}{at} from {before} operands: {ranges}"
+    reason = f"the operator '{name}' returned {faulty[index]}{at} from {before} operands: {ranges}"
     if isinstance(source, DerivativeOf):
         reason = f"in a derivative of the line below, {reason}"
     if source is None:
         raise FloatingPointError(f"{reason} (debug_nans; the line is not known)")
     location = source if isinstance(source, SourceLocation) else SourceLocation(*source)
-    instead = "keep the operands where the operator is finite; set_context(debug_nans=False) lets it pass."
+    instead = "keep the operands where the operator is finite, or set_context(debug_nans=False) to allow it."
     if is_spread:
-        instead = f"a difference of infinities, and zero times one, is NaN: {instead}"
+        instead = f"the difference of infinities, and zero times infinity, is NaN: {instead}"
     raise FloatingPointError(located_text(reason, instead, location))
 
 

@@ -1,11 +1,12 @@
-"""The intermediate representation: a first-order, typed, immutable list of equations.
+"""Intermediate representation: a first-order, typed, immutable list of equations.
 
     graph     ::=  inputs; equation*; outputs
     equation  ::=  variable+ = primitive[parameters](atom*)
     atom      ::=  variable | constant
 
-Every variable is defined once. Atoms carry Python's arithmetic operators so that a derivative rule
-reads as a formula; an operator emits an equation into the builder of this thread (see ``build``).
+Every variable is defined once. Atoms have Python's arithmetic operators, so that a derivative rule
+reads like a formula. Each arithmetic operator emits an equation into the builder of this thread (see
+``build``).
 """
 
 from __future__ import annotations
@@ -34,21 +35,23 @@ __all__ = [
 
 Result = TypeVar("Result")
 
-#: marks of an atom (``Atom.tainted``, bits): it can be infinite or NaN
+#: marks of an atom (``Atom.tainted``, bits): an element can be infinite or NaN
 INFINITE = 1
-#: it has zeros that a selection made, which win over whatever they meet
+#: the atom has zeros from a selection, and zero times infinity is zero for them
 MASKED = 2
-#: it has zeros around what was cut out of it (a slice, a lookup), which win over what can be infinite
+#: the atom has zeros around a part that was cut out (a slice, a lookup); zero times a possibly infinite value
+#: is zero for them
 CUT = 4
-#: these zeros win over any value (``rows.exact_zeros.discarding``)
+#: zero times any value is zero for the zeros of this atom (``rows.exact_zeros.discarding``)
 DISCARDS = 32
-#: it is an input whose elements are all equal in every run; results do not take this mark over
+#: the atom is an input whose elements are all equal in every run; results do not inherit this mark
 UNIFORM = 8
-#: it is a stored residual that does not depend on the inputs of the derivative; nor this one
+#: the atom is a stored residual that does not depend on the inputs of the derivative; results do not inherit
+#: this mark either
 STEADY = 16
-#: marks that results take over from operands
+#: marks that results inherit from operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
-#: marks with which a product makes zero of zero times infinity
+#: marks with which a product treats zero times infinity as zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}
@@ -57,12 +60,12 @@ _SMALL = 64  # constants up to this many elements are compared by value
 
 def is_finite(array: Any) -> bool:
     """Whether no element of a NumPy array is infinite or NaN."""
-    if array.dtype.kind not in "fcV":  # bfloat16 and the other types that NumPy does not know are "V"
+    if array.dtype.kind not in "fcV":  # bfloat16 and other types that NumPy does not know are "V"
         return True
     if array.ndim == 0:
         return cmath.isfinite(array.item())
     if array.dtype.char in "fd" and array.flags.c_contiguous and isfinite(np.vdot(array, array)):
-        return True  # which takes half the time; the sum of squares may overflow where no element is infinite
+        return True  # takes half the time; the sum of squares may overflow although all elements are finite
     return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
@@ -74,7 +77,7 @@ class Atom:
     linear: bool
     tainted: int
 
-    #: how Python's operators become equations; filled by the room that defines the rows
+    #: the functions of Python's operators; the package that defines the primitives fills this table
     operators: dict[str, Callable[..., Any]] = {}
 
     @property
@@ -133,9 +136,10 @@ class Atom:
 class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
-    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the others while
-    a graph is built, which is all that *linearize* needs. ``tainted`` holds marks: infinite values, and zeros
-    that win over these (see ``rows.kinds``). ``made_by`` is the defining equation, ``None`` for an input.
+    ``linear`` marks a value that depends on a tangent. While a graph is built, linear equations are kept in a
+    separate list, which is all that *linearize* needs. ``tainted`` holds marks: possibly infinite values, and
+    zeros for which zero times infinity is zero (see ``rows.kinds``). ``made_by`` is the defining equation,
+    or ``None`` for an input.
     """
 
     __slots__ = ("linear", "made_by", "tainted", "type")
@@ -153,7 +157,7 @@ class Variable(Atom):
 class Constant(Atom):
     """A value known when the graph is built.
 
-    A *splat* (all elements equal) is stored as one element with the full type, so that the zeros
+    A *splat*, whose elements are all equal, is stored as one element with the full type, so that the zeros
     and ones of derivatives cost nothing.
     """
 
@@ -169,23 +173,23 @@ class Constant(Atom):
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # the same memory is the same constant in every scope that captures it
+        else:  # two constants in the same memory are equal in every scope that captures them
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
     @property
     def tainted(self) -> int:  # type: ignore[override]
-        """The marks, with ``INFINITE`` if an element is infinite or NaN (checked once)."""
+        """The marks, with ``INFINITE`` if an element is infinite or NaN."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
 
     def array(self) -> np.ndarray:
-        """The value in its full shape (a read-only view for a splat)."""
+        """Return the value in its full shape (for a splat, a read-only view)."""
         return np.broadcast_to(self.value, self.type.shape)
 
     def smallest(self) -> np.ndarray:
-        """The elements once along the axes along which the constant repeats them (a bias for every row)."""
+        """Return the elements without repetition along axes of stride 0."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
         return np.ascontiguousarray(value[index]) if value.size else value
@@ -199,10 +203,10 @@ class Constant(Atom):
 
 
 class DerivativeOf(tuple):
-    """The source ``(file, line)`` of an equation of that line's derivative.
+    """Source ``(file, line)`` of an equation in the derivative of that line.
 
     Attributes:
-        cell, layer: those of the line, where they are known (:class:`Line`).
+        cell, layer: the cell and layer of the line, if they are known (:class:`Line`).
     """
 
     cell: str = ""
@@ -210,7 +214,7 @@ class DerivativeOf(tuple):
 
 
 def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
-    """``source`` as that of a derivative."""
+    """Mark ``source`` as the source of a derivative."""
     if source is None:
         return None
     derived = DerivativeOf(source)
@@ -220,7 +224,7 @@ def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
 
 
 class Equation:
-    """One application of a primitive: ``outputs = primitive[parameters](inputs)``."""
+    """Application of a primitive: ``outputs = primitive[parameters](inputs)``."""
 
     __slots__ = (
         "graphs",
@@ -248,9 +252,9 @@ class Equation:
         self.source = source
         #: whether it has a side effect, so that it must not be eliminated
         self.has_effect = primitive.effect
-        #: whether it takes no part in value numbering: it, or its derivative, has an effect or is not linear
+        #: whether value numbering skips the equation: it, or one in its inner graphs, is unique
         self.is_unique = primitive.unique
-        #: the graphs among its parameters, by name: branches, bodies of loops
+        #: the graphs among its parameters by name, such as branches and the bodies of loops
         self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}
@@ -265,7 +269,7 @@ class Equation:
 
 
 class Graph:
-    """A closed program: ``outputs`` computed from ``inputs`` by ``equations`` in order.
+    """A closed function: ``equations`` compute ``outputs`` from ``inputs`` in order.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace
@@ -278,7 +282,7 @@ class Graph:
 
     __slots__ = ("__weakref__", "derived", "equations", "has_effect", "inputs", "is_unique", "outputs")
 
-    #: checks every graph that is made, ``None`` if none does (``ir.verify``)
+    #: function that checks every new graph, or ``None`` (``ir.verify``)
     verifier: Callable[[Graph], None] | None = None
 
     def __init__(
@@ -304,17 +308,18 @@ class Graph:
         return self.text()
 
     def text(self, names: Sequence[str] = ()) -> str:
-        """The program as text, with ``names`` for its inputs."""
+        """Return the graph as a string, with ``names`` for its inputs."""
         return "\n".join(_render(self, names))
 
     def has_halves(self) -> bool:
-        """Whether a value of half precision is computed."""
+        """Whether the graph computes a float16 or bfloat16 value."""
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
     def key(self) -> tuple[Any, ...]:
-        """The structural key: equal for graphs that differ in their variables alone, inner graphs included.
+        """Return a key that is equal for graphs that differ only in their variables.
 
-        Large constants are compared by identity: the graph must live as long as the key is used.
+        The key includes inner graphs. Large constants are compared by identity, so the graph must live as
+        long as the key is used.
         """
         key = self.derived.get("key")
         if key is None:
@@ -340,7 +345,7 @@ class Graph:
         return types, tuple(rows), tuple(map(named, self.outputs))
 
     def count(self) -> dict[str, int]:
-        """The number of equations of each primitive, by name."""
+        """Count the equations of each primitive by name."""
         counts: dict[str, int] = {}
         for equation in self.equations:
             name = equation.primitive.name
@@ -355,7 +360,7 @@ def _interned(value: Any) -> Any:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
-    """The equations that ``outputs`` depend on or that have an effect, in order (dead-code elimination)."""
+    """Dead-code elimination: the equations that ``outputs`` need or that have effects."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
     for equation in reversed(equations):
@@ -368,18 +373,18 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
 
 @memoized
 def calls_back(graph: Graph) -> bool:
-    """Whether ``graph``, or one in it, calls Python functions of this process."""
+    """Whether ``graph`` or an inner graph calls Python functions of this process."""
     return any(e.primitive.calls_back or any(map(calls_back, e.graphs.values())) for e in graph.equations)
 
 
 @memoized
 def communicates(graph: Graph) -> bool:
-    """Whether ``graph``, or one in it, combines arrays of several processes."""
+    """Whether ``graph`` or an inner graph combines arrays of several processes."""
     return any(map(is_communication, graph.equations))
 
 
 def all_equations(equations: Iterable[Equation]) -> Iterator[Equation]:
-    """The equations, each followed by those of the graphs in it."""
+    """Yield each equation, followed by the equations of its inner graphs."""
     for equation in equations:
         yield equation
         if equation.graphs:
@@ -397,7 +402,7 @@ def is_communication(equation: Equation) -> bool:
 
 @memoized
 def without_effects(graph: Graph) -> Graph:
-    """``graph`` without side effects, for a program that runs a second time and must not print again."""
+    """Remove the side effects of ``graph``, so that a second run does not print again."""
     if not graph.has_effect:
         return graph
     equations = []
@@ -414,7 +419,7 @@ def without_effects(graph: Graph) -> Graph:
 
 
 def silent(parameters: dict[str, Any]) -> dict[str, Any]:
-    """``parameters`` with their graphs :func:`without_effects`."""
+    """Apply :func:`without_effects` to the graphs among ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 
 

@@ -1,4 +1,6 @@
-"""An index map labels the axes of an equation's operands and results, and tells how elements meet along each.
+"""Index maps label the axes of an equation's operands and results.
+
+The kind of a label says how a result element depends on the operand elements along this axis:
 
     y[…, i at l, …] depends on x[…, j at l, …] only for j = i          l is parallel
                                     for every j, and y has no axis l    l is reduced
@@ -6,13 +8,13 @@
                                     for j in a window around i          l is windowed
                                     for any j                           l is opaque
 
-Axes of operands and of results that have one label run together: those of a batch, the contracted ones of a
-product. A row gives the map of its equations by its ``axes`` (``rows.axes`` has the common ones), and with it
-the parameters of the same operator on operands whose axes stand in another order, have other sizes along
-parallel labels, or have labels more (a batch). For programs it is used in ``transforms.axis_propagation``,
-``optimize.batch_region``, ``optimize.tiling`` and ``optimize.layout``.
+Axes of operands and results with the same label run together, such as batch axes or the contracted axes of a
+product. A primitive returns the map of its equations from its field ``axes`` (``rows.axes`` has the common
+treatments). The same object returns the parameters of the operator for operands whose axes are permuted, have
+other sizes along parallel labels, or have additional labels (a batch). ``transforms.axis_propagation``,
+``optimize.batch_region``, ``optimize.tiling``, and ``optimize.layout`` use index maps.
 
-The name is MLIR's (``linalg`` indexing maps and iterator types), without its arithmetic of indices.
+The name comes from MLIR (``linalg`` indexing maps and iterator types); there is no arithmetic of indices.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ Labels = tuple[int, ...]
 
 
 class IndexMap(NamedTuple):
-    """The axes of one equation.
+    """Labels of the axes of one equation.
 
     Attributes:
         operands: for each operand the labels of its axes.
-        results: for each result the labels of its axes; some only results have (repetition).
-        kinds: how elements meet along the labels that are not parallel.
+        results: for each result the labels of its axes. A repetition adds labels that no operand has.
+        kinds: the kinds of all labels that are not parallel.
     """
 
     operands: tuple[Labels, ...]
@@ -47,11 +49,11 @@ class IndexMap(NamedTuple):
     kinds: Mapping[int, str] = {}
 
     def kind(self, label: int) -> str:
-        """The kind of ``label``."""
+        """Return the kind of ``label``."""
         return self.kinds.get(label, PARALLEL)
 
     def through(self, operand: int, index: int, axis: int) -> int | None:
-        """The axis of result ``index`` that carries ``axis`` of an operand; ``None`` where none does."""
+        """Return the axis of a result that carries an axis of an operand, or ``None``."""
         label = self.operands[operand][axis]
         if label in self.kinds or label not in self.results[index]:
             return None
@@ -59,13 +61,13 @@ class IndexMap(NamedTuple):
 
 
 class Arrangement(NamedTuple):
-    """An equation's axes in other places.
+    """A requested order of the axes of an equation.
 
     Attributes:
-        operands: for each operand its labels in their new order; parallel labels may be new ones.
-        results: for each result its labels in the order that would serve best.
-        sizes: the size of every label; of parallel ones it may be another than before.
-        parameters: those of the equation as it is.
+        operands: for each operand its labels in the new order; parallel labels may be new.
+        results: for each result its labels in the preferred order.
+        sizes: the size of every label; sizes of parallel labels may have changed.
+        parameters: the parameters of the equation in the present order.
     """
 
     operands: Sequence[Labels]
@@ -75,10 +77,10 @@ class Arrangement(NamedTuple):
 
 
 class Relabelling(NamedTuple):
-    """An operator on operands whose axes stand otherwise.
+    """An operator for operands with another order of axes.
 
     Attributes:
-        parameters: those of the equation.
+        parameters: the parameters of the new equation.
         results: for each result the labels of its axes.
         swaps: whether the two operands are exchanged (a product).
     """
@@ -89,36 +91,36 @@ class Relabelling(NamedTuple):
 
 
 class Axes:
-    """The treatment of axes by an operator; rows have one as ``axes``."""
+    """The treatment of axes by an operator; primitives store it in the field ``axes``."""
 
-    #: whether :meth:`preferred` can give an order
+    #: whether :meth:`preferred` can return an order
     prefers: bool = False
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
-        """The map of an equation on operands of these shapes."""
+        """Return the map of an equation on operands of these shapes."""
         raise NotImplementedError
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
-        """The operator on operands whose axes stand as ``new`` says; ``None`` where it has no such form.
+        """Return the operator for the axes in ``new``, or ``None`` if it has no such form.
 
         Args:
-            old: the map of the equation as it is.
-            new: where the axes stand.
+            old: the map of the present equation.
+            new: the requested order of the axes.
         """
         return Relabelling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
     def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
-        """The labels of the operands in the order that kernels for CPUs take; ``None``: in any.
+        """Return the order of operand axes that CPU kernels need; ``None``: any order.
 
         Args:
             axes: the map of the equation.
-            parameters: those of the equation.
+            parameters: the parameters of the equation.
         """
         return None
 
 
 class Uniform(Axes):
-    """Axes of a pointwise operator: those of all operands and of the result run together."""
+    """Axes of a pointwise operator: all operands and the result have the same labels."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0]))) if shapes else ()
@@ -130,12 +132,12 @@ class Uniform(Axes):
         return Relabelling(dict(new.parameters), (new.operands[0],))
 
 
-#: that of every pointwise row
+#: the treatment of axes of every pointwise operator
 UNIFORM = Uniform()
 
 
 def index_map(equation: Any) -> IndexMap | None:
-    """The map of ``equation``; ``None`` where its row gives none: then all elements may meet.
+    """Return the map of ``equation``; ``None``: any element may depend on any other.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
@@ -150,7 +152,7 @@ def index_map(equation: Any) -> IndexMap | None:
 
 
 def repetition(atom: Any) -> tuple[Any, Labels] | None:
-    """The value that ``atom`` repeats along further axes, and the axes that it has there.
+    """Return the value that ``atom`` repeats along new axes, and its axes in ``atom``.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
@@ -175,7 +177,10 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
 
 
 def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
-    """The size of every label in the map of ``equation``; any of a windowed one, along which they differ."""
+    """Return the size of every label in the map of ``equation``.
+
+    For windowed labels, along which sizes differ, it is the size of one of the values.
+    """
     sizes: dict[int, int] = {}
     for values, sides in ((equation.outputs, axes.results), (equation.inputs, axes.operands)):
         for value, labels in zip(values, sides, strict=True):
@@ -190,17 +195,17 @@ def relabelled(
     results: Sequence[Labels],
     sizes: Mapping[int, int] | None = None,
 ) -> Relabelling | None:
-    """The operator of ``equation``, whose map is ``axes``, on operands whose axes stand otherwise.
+    """Return the operator of ``equation`` for operands with another order of axes.
 
     Args:
         equation: the equation.
         axes: its map.
-        operands: for each operand its labels in their new order; parallel labels may be new ones.
-        results: for each result its labels in the order that would serve best.
-        sizes: the size of every label that is new, or has another size than before.
+        operands: for each operand its labels in the new order; parallel labels may be new.
+        results: for each result its labels in the preferred order.
+        sizes: the size of every label that is new or has changed.
 
     Returns:
-        The parameters, and the order of the results; ``None`` where the operator has no such form.
+        The parameters and the order of the results, or ``None`` if the operator has no such form.
     """
     new = Arrangement(
         operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters

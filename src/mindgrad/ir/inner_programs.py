@@ -1,7 +1,7 @@
-"""Inner programs are the graphs that an equation runs: branches, and the bodies of loops.
+"""Inner graphs of an equation: branches, and the bodies of loops.
 
-A row says which of its graphs run, how often, and on what (``programs``); one that says nothing runs each
-once.
+The field ``programs`` of a primitive returns which of its graphs run, how many times, and on which operands.
+Without this field, each graph runs once.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Inner(NamedTuple):
 
     Attributes:
         graph: the graph.
-        operands: the operands that its first inputs stand for, in the first run.
-        times: how often it runs.
-        is_known: whether no trips were assumed.
+        operands: the operands for its first inputs in the first run.
+        times: how many times it runs.
+        is_known: whether ``times`` is exact, not based on an assumed number of iterations.
     """
 
     graph: Graph
@@ -31,7 +31,10 @@ class Inner(NamedTuple):
 
 
 def inner_programs(equation: Equation, trips: int = 1) -> Iterator[Inner]:
-    """The graphs that ``equation`` runs, where a loop whose trip count depends on the data has ``trips``."""
+    """Yield the graphs that ``equation`` runs.
+
+    ``trips`` is the assumed number of iterations of a loop whose length depends on the data.
+    """
     row = equation.primitive
     if row.programs is not None:
         yield from row.programs(equation, trips)

@@ -1,9 +1,9 @@
-"""Kernels of eager mode: NumPy's, or those of a device.
+"""Kernels of eager mode: the kernels of NumPy or of a device.
 
-NumPy kernels run without floating-point warnings: what is infinite or NaN shows in the values.
+NumPy kernels run without floating-point warnings; infinities and NaN appear in the results.
 
-To run in a context (of ``contextvars``) that gives none costs a tenth of ``np.errstate``, which costs as much
-as three kernels on ten numbers.
+Running a kernel in a silent context (of ``contextvars``) costs a tenth of ``np.errstate``, which costs as
+much as three kernels on ten elements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
     "silently",
 ]  # fmt: skip
 
-# the contexts without warnings in which nothing runs now
+# unused contexts without warnings
 _FREE: list[Context] = []
 
 
@@ -36,10 +36,10 @@ def _silent_context() -> Context:
 
 
 def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """``function(*arguments, **parameters)``, without warnings; it must not run functions of the user."""
+    """Call ``function`` without warnings; it must not run functions of the user."""
     try:
         context = _FREE.pop()
-    except IndexError:  # the first call, or one in another thread, a signal's handler or a finalizer
+    except IndexError:  # first call, or a call in another thread, a signal handler, or a finalizer
         context = _silent_context()
     try:
         return context.run(function, *arguments, **parameters)
@@ -48,27 +48,30 @@ def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters:
 
 
 def numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """The result of the NumPy kernel of ``primitive`` on ``arrays``: an array, or a tuple of them."""
-    if primitive.kind == "control":  # as ``runs_functions`` says, without a call
+    """Run the NumPy kernel of ``primitive``, which returns an array or a tuple."""
+    if primitive.kind == "control":  # ``runs_functions`` inlined
         with np.errstate(all="ignore"):
             return primitive.numpy(*arrays, **parameters)
     return silently(primitive.numpy, arrays, parameters)
 
 
 def runs_functions(primitive: Primitive) -> bool:
-    """Whether the kernel may run functions of the user, which see their own context variables."""
+    """Whether the kernel may run user functions, which need their context variables."""
     return primitive.kind == "control"
 
 
 _run_kernel: Callable[..., Any] = numpy_kernel
-#: whether kernels are NumPy's; whether nothing looks at their results either
+#: whether kernels are NumPy's; whether, in addition, no check is set
 _is_plain = _is_direct = True
-#: looks at what each kernel gives
+#: function that checks the results of each kernel
 _check: Callable[..., None] | None = None
 
 
 def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
-    """Let ``runner(primitive, arrays, parameters)`` run eager kernels; ``None``: NumPy."""
+    """Set the function that runs eager kernels; ``None``: NumPy.
+
+    It is called as ``runner(primitive, arrays, parameters)``.
+    """
     global _run_kernel, _is_plain, _is_direct
     _run_kernel = numpy_kernel if runner is None else runner
     _is_plain = runner is None
@@ -76,14 +79,17 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
 
 
 def set_kernel_check(check: Callable[..., None] | None) -> None:
-    """Let ``check(primitive, arrays, results, parameters)`` look at what each eager kernel gives."""
+    """Set the function that checks the results of each eager kernel, or ``None``.
+
+    It is called as ``check(primitive, arrays, results, parameters)``.
+    """
     global _check, _is_direct
     _check = check
     _is_direct = _is_plain and check is None
 
 
 def is_checking_kernels() -> bool:
-    """Whether something looks at what each eager kernel gives."""
+    """Whether a function checks the results of each eager kernel."""
     return _check is not None
 
 
@@ -100,7 +106,7 @@ def runs_on_host() -> bool:
 
 
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-    """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
+    """Run one kernel on the values of ``tensors``; the result is an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise
     arrays: list[Any] = []
@@ -112,13 +118,13 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
             elif type(array) is PendingArray:
                 array = array.get()
         if not pointwise:
-            type_ = tensor._type  # None: that of the array
+            type_ = tensor._type  # None: the type of the array
             if type_ is not None and array.shape != type_.shape:
                 array = np.broadcast_to(array, type_.shape)
         arrays.append(array)
     if not _is_direct or primitive.kind == "control":
         return _run_checked(primitive, arrays, parameters)
-    try:  # as ``silently``, without a call
+    try:  # ``silently`` inlined
         context = _FREE.pop()
     except IndexError:
         context = _silent_context()
@@ -129,9 +135,10 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
 
 
 def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run ``(primitive, operand slots, result slots, parameters)`` in order on arrays in ``slots``.
+    """Run steps in order on the arrays in ``slots``.
 
-    A step whose primitive is ``None`` spreads one element over the shape in ``parameters``.
+    A step is ``(primitive, operand slots, result slots, parameters)``. If its primitive is ``None``, it
+    broadcasts one element to the shape in ``parameters``.
     """
     with np.errstate(all="ignore"):
         for step in steps:
@@ -139,7 +146,7 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
 
 
 def run_step(step: tuple, slots: list[Any]) -> None:
-    """Run one step of :func:`run_arrays`, with warnings as they are."""
+    """Run one step of :func:`run_arrays` with the current warning settings."""
     primitive, operands, results, parameters = step
     arrays = [slots[position] for position in operands]
     if primitive is None:
@@ -154,10 +161,10 @@ def run_step(step: tuple, slots: list[Any]) -> None:
 
 
 def compacted(steps: Sequence[tuple]) -> list[tuple]:
-    """The ``steps`` of :func:`run_arrays` as :func:`run_compact` takes them, for the kernels of NumPy.
+    """Convert steps of :func:`run_arrays` for :func:`run_compact` and NumPy.
 
-    Each is ``(kernel, operands, result, parameters)``: ``operands`` is one slot, or a function from the slots
-    to the arrays of several; ``result`` is one slot, or a tuple of slots.
+    A new step is ``(kernel, operands, result, parameters)``. ``operands`` is one slot, or a function that
+    returns several arrays from the slots. ``result`` is one slot, or a tuple of slots.
     """
     compact: list[tuple] = []
     for primitive, operands, results, parameters in steps:
@@ -173,7 +180,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
 
 
 def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
-    """:func:`run_compact`, with the slots of ``dead`` emptied behind each step."""
+    """Run :func:`run_compact`, and empty the slots in ``dead`` after each step."""
     for step, emptied in zip(steps, dead, strict=True):
         run_compact((step,), slots)
         for position in emptied:
@@ -185,7 +192,7 @@ def _no_arrays(_: list[Any]) -> tuple[()]:
 
 
 def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run the steps of :func:`compacted` on arrays in ``slots``; to be called :func:`silently`."""
+    """Run the steps of :func:`compacted` on ``slots``, inside :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
             computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])

@@ -1,11 +1,12 @@
-"""Memoization of what is computed from graphs: it lives as long as its graph, and keeps nothing else alive.
+"""Memoization of results computed from graphs.
 
     memoized(f)(graph, …) = f(graph, …), computed once
     interned(a) is interned(b)  ⟺  a.key() == b.key()
 
-A global cache would keep graphs alive, and the large arrays among their constants with them.
+A result lives as long as its graph and keeps no other graph alive. A global cache would keep graphs alive,
+with the large arrays among their constants.
 
-Cost: one lookup. Limits: what is memoized may depend on its arguments only.
+Cost: one lookup. Limits: a memoized result may depend only on its arguments.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ Result = TypeVar("Result")
 
 _graphs: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
-#: graphs that are retained though nobody refers to them
+#: number of graphs that stay alive without other references
 _RETAINED = 256
 
 
 def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
-    """``function(graph, …)``, computed once for each graph and kept with it."""
+    """Compute ``function(graph, …)`` once for each graph, which stores the result."""
 
     @wraps(function)
     def once(graph: Graph, *arguments: Any, **options: Any) -> Result:
@@ -42,21 +43,21 @@ def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def interned(graph: Graph) -> Graph:
-    """The one graph that stands for all that are written like ``graph``, as long as it lives.
+    """Return the living graph that is structurally equal to ``graph``.
 
-    Each call of a function under a derivative is traced for itself; so their derivatives are seen to be those
-    of one program.
+    Each call of a function under a derivative is traced separately. With interned graphs, the derivatives of
+    these traces are shared.
     """
     return _graphs.setdefault(graph.key(), graph)
 
 
 def retained(graph: Graph) -> Graph:
-    """:func:`interned`; the graph lives on for the next call that traces an equal one."""
+    """Intern ``graph`` and keep it alive for the next trace of an equal graph."""
     return _retained(interned(graph))
 
 
 def forget() -> None:
-    """Forget what was computed of interned graphs, and that they are the ones."""
+    """Delete the memoized results of interned graphs, and the graphs from the table."""
     for graph in list(_graphs.values()):
         graph.derived.clear()
     _graphs.clear()

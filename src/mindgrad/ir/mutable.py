@@ -1,9 +1,9 @@
-"""``mutable``: containers and numbers that count as data in every way.
+"""``mutable``: containers and numbers that are data instead of constants.
 
-A compiled function has one program for each value of a Python number; what ``mutable`` marks is data, of
-which one program takes all values. To ``GradOperation`` a tuple, list, dict or number is a constant unless it
-is marked. The functions of later versions (``grad`` and its kin) differentiate all of these as they are,
-except for ints, which have a derivative, an int, only if they are marked.
+A compiled function is compiled again for each value of a Python number. Numbers marked with ``mutable`` are
+data: one compiled function accepts all values. ``GradOperation`` treats a tuple, list, dict, or number as a
+constant unless it is marked. ``grad``, ``value_and_grad``, and related functions differentiate all of these
+without a mark, except ints, which have a derivative (an int) only if they are marked.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class MutableDict(dict):
 
 
 class MutableFloat(float):
-    """A float that is data."""
+    """A float that is data, not a constant."""
 
     __slots__ = ()
 
@@ -50,20 +50,20 @@ class MutableScalar(MutableFloat):
 
 
 class MutableInt(int):
-    """An int that is data, and has a derivative of its kind."""
+    """An int that is data; its derivative is an int."""
 
     __slots__ = ()
 
 
-#: mutable container types with the ordinary ones that they mark; those of other classes (named tuples,
-#: dataclasses, OrderedDict, …) are added when used
+#: mutable container types and the ordinary types that they mark; subclasses of other types (named tuples,
+#: dataclasses, OrderedDict, …) are added when they are used
 _CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
 _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
 
 
 @lru_cache(maxsize=256)
 def _marked(kind: Any) -> Any:
-    """The mutable subclass of a container class."""
+    """Return the mutable subclass of a container class."""
     if kind in _CONTAINERS:
         return kind
     if kind in _MARKED:
@@ -145,7 +145,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _of_field(value: Any) -> Any:
-    """The value of a dataclass field with its containers marked as data."""
+    """Mark the containers in the value of a dataclass field as data."""
     kind: Any = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))
@@ -162,10 +162,10 @@ def _of_field(value: Any) -> Any:
 
 
 def is_mutable(value: Any) -> bool:
-    """Whether ``mutable`` made ``value``."""
+    """Whether ``value`` is a result of ``mutable``."""
     return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
 
 
 def plain_kind(kind: type) -> type:
-    """The ordinary container type of a mutable one; others are themselves."""
+    """Return the ordinary type of a mutable container type; keep any other type."""
     return _CONTAINERS.get(kind, kind)

@@ -1,11 +1,11 @@
-"""A partition divides the arrays of one program among devices, along a mesh whose axes have prime sizes.
+"""A partition divides the arrays of a compiled function among devices.
 
     devices = p₀ p₁ … p_k        axis i of an array: the product of p_j over its mesh axes j, in equal slices
 
-One mesh for all arrays of a program: layouts that users write with meshes of their own, or as numbers of
-slices, are written in its axes, so that the partitioner of XLA propagates all of them together. For an
-array, ``axes`` has a tuple of mesh axes for each array axis: ``()`` where it is whole on every device,
-``None`` where the partitioner chooses.
+All arrays of a function share one mesh, whose axes have prime sizes. Layouts that users define with other
+meshes, or as numbers of slices, are converted to its axes, so that XLA's partitioner propagates all of them
+together. For an array, ``axes`` has a tuple of mesh axes for each array axis: ``()`` if the axis is not
+divided, ``None`` if the partitioner chooses.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ __all__ = [
 
 Axes = tuple[tuple[int, ...] | None, ...]
 
-#: the number of devices that stands for all that there are
+#: the number of devices that stands for all available devices
 ALL = 0
 
-#: says how many devices there are (the back end sets it)
+#: returns the number of devices; the back end sets this function
 _count: Callable[[], int] = lambda: 1
 
 
 class Partition(NamedTuple):
-    """A division of programs among devices.
+    """Division of compiled functions among devices.
 
     Attributes:
-        devices: how many; :data:`ALL`: as many as there are.
-        data: ``"rows"``: arguments along their first axis where that is divisible; ``"whole"``: not;
-            ``"free"``: as the partitioner chooses; else for each argument a tuple of the numbers of slices
-            of its axes, or an object with a method ``axes()``.
-        splits_state: whether the state of optimisers is divided as well.
+        devices: number of devices; :data:`ALL`: all available devices.
+        data: how arguments are divided. ``"rows"``: along the first axis if its size is divisible.
+            ``"whole"``: not. ``"free"``: as the partitioner chooses. Otherwise a tuple with an entry for each
+            argument: the numbers of slices of its axes, or an object with a method ``axes()``.
+        splits_state: whether the state of optimizers is divided too.
     """
 
     devices: int = ALL
@@ -49,13 +49,13 @@ class Partition(NamedTuple):
 
 
 def set_device_counter(count: Callable[[], int]) -> None:
-    """Set the function that says how many devices there are."""
+    """Set the function that returns the number of devices."""
     global _count
     _count = count
 
 
 def current() -> Partition | None:
-    """The partition of programs that are made now; ``None``: they run on one device."""
+    """Return the partition for compiled functions; ``None``: they run on one device."""
     partition: Partition | None = settings.options["partition"]
     if partition is None:
         return None
@@ -65,7 +65,7 @@ def current() -> Partition | None:
 
 @contextmanager
 def in_force(partition: Partition | None) -> Iterator[None]:
-    """Divide programs that are made or called in the block; ``None``: as they are divided anyway."""
+    """Use ``partition`` in the block; ``None`` leaves the present partition unchanged."""
     before = settings.options["partition"]
     if partition is not None and (partition.devices or _count()) != 1:
         settings.store("partition", partition)
@@ -76,13 +76,13 @@ def in_force(partition: Partition | None) -> Iterator[None]:
 
 
 def is_one_cpu() -> bool:
-    """Whether programs run on one CPU, whose caches rewrites may count on."""
+    """Whether functions run on one CPU, as rewrites for its caches require."""
     return settings.options["device_target"] == "CPU" and current() is None
 
 
 @cache
 def mesh_sizes(devices: int) -> tuple[int, ...]:
-    """The sizes of the mesh's axes: the prime factors of the number of devices.
+    """Return the sizes of the mesh's axes: the prime factors of the number of devices.
 
     >>> mesh_sizes(12)
     (2, 2, 3)
@@ -98,7 +98,7 @@ def mesh_sizes(devices: int) -> tuple[int, ...]:
 
 
 class Allocation:
-    """Axes of the mesh that are handed out, each once.
+    """Allocator of mesh axes; each axis is allocated once.
 
     Args:
         devices: the number of devices.
@@ -112,7 +112,7 @@ class Allocation:
         self._free = {k: size for k, size in enumerate(mesh_sizes(devices)) if k not in used}
 
     def take(self, count: int) -> tuple[int, ...] | None:
-        """Axes that make ``count`` slices; ``None`` where those that are left do not."""
+        """Allocate axes that make ``count`` slices; ``None``: the free axes cannot."""
         chosen: list[int] = []
         for factor in mesh_sizes(count):
             axis = next((k for k, size in self._free.items() if size == factor and k not in chosen), None)
@@ -125,7 +125,7 @@ class Allocation:
 
 
 def slices(devices: int, axes: tuple[int, ...] | None) -> int:
-    """The number of slices of an array axis that lies along these axes of the mesh."""
+    """Return the number of slices of an array axis divided along these mesh axes."""
     sizes, count = mesh_sizes(devices), 1
     for axis in axes or ():
         count *= sizes[axis]
@@ -133,12 +133,12 @@ def slices(devices: int, axes: tuple[int, ...] | None) -> int:
 
 
 def replicated(rank: int) -> Axes:
-    """The axes of an array that is whole on every device."""
+    """Return the axes of an array that is whole on every device."""
     return ((),) * rank
 
 
 def leading(devices: int, shape: Sequence[int], axes: Axes) -> Axes:
-    """``axes`` with all mesh axes that they leave, along the first array axis that is divisible by them.
+    """Add all unused mesh axes to the first array axis whose size they divide.
 
     >>> leading(8, (3, 16), ((), ()))
     ((), (0, 1, 2))

@@ -1,9 +1,9 @@
-"""Pending arrays: what tensors hold while the operators that compute them are deferred.
+"""Pending arrays: arrays of tensors whose operators are deferred.
 
-    tensor._array is PendingArray  ⟺  the value is known on request, and has not been computed
+    tensor._array is PendingArray  ⟺  the value can be computed on request, and has not been computed
 
-To those who ask for its numbers a pending array is like an array of a device: NumPy converts it, which
-computes it. Who runs what, and when, is the business of the deferred call that it belongs to.
+A pending array behaves like a device array: NumPy converts it, which computes it. The deferred call of the
+array decides which operators run, and when.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["PendingArray", "host_copy", "resolved"]
 
 
 class PendingArray:
-    """The array of a tensor whose operator has been recorded and has not run.
+    """The array of a tensor whose operator has been recorded but has not run.
 
     Attributes:
-        deferral: the deferred call that it belongs to; ``None`` once that has ended.
-        number: its number among the values of that call.
+        deferral: the deferred call of the array; ``None`` after the call has ended.
+        number: index among the values of that call.
         type: element type and shape.
-        value: the array, once it is known.
-        shadow: the tensor that operator-by-operator execution computed in its place, if it has.
+        value: the array, after it has been computed.
+        shadow: the tensor that operator-by-operator execution computed instead, or ``None``.
     """
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")
@@ -38,7 +38,7 @@ class PendingArray:
         self.shadow: Any = None
 
     def get(self) -> Any:
-        """The array, computed now if need be."""
+        """Return the array, and compute it first if necessary."""
         return self.deferral.requested(self) if self.value is None else self.value
 
     @property
@@ -58,7 +58,7 @@ class PendingArray:
 
     @property
     def dtype(self) -> np.dtype:
-        """The element type, as NumPy's."""
+        """The element type as a NumPy dtype."""
         return self.type.dtype.numpy
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -69,15 +69,15 @@ class PendingArray:
 
 
 def resolved(array: Any) -> Any:
-    """``array`` itself, or the one that a :class:`PendingArray` stands for."""
+    """Return the value of a :class:`PendingArray`, and any other array unchanged."""
     return array.get() if type(array) is PendingArray else array
 
 
 def host_copy(array: Any) -> np.ndarray:
-    """A device's array on the host.
+    """Copy the array of a device to the host.
 
     Raises:
-        RuntimeError: it is divided among processes.
+        RuntimeError: If the array is divided among processes.
     """
     try:
         return np.asarray(array)

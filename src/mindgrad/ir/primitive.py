@@ -1,70 +1,76 @@
-"""A primitive is one row: everything the system knows about one operator.
+"""Primitives: all properties and rules of one operator.
 
-Rows are made by the kinds of ``mindgrad.rows.kinds``, which derive most fields. Parameters
-are static and passed by keyword; operands are atoms and passed by position.
+The constructors in ``mindgrad.rows.kinds`` create primitives and derive most fields. Parameters are static
+and passed by keyword. Operands are atoms and passed by position.
 
-Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent, ``p`` partial):
+Names in the rules: ``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent, ``p`` partial derivative.
 
-- ``type_rule(*types, **parameters)`` gives the output's :class:`TensorType` (a tuple of them when
-  ``multiple`` is set) or raises ``TypeError``/``ValueError`` with a message for the user.
-- ``numpy(*arrays, **parameters)`` is the NumPy kernel, ``xla`` the name of a function of
-  ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``, to which parameters that are graphs
-  come as functions from arrays to a list of arrays.
-- ``jvp(y, xs, ts, **parameters)`` gives the output's tangent, linear in ``ts``; a tangent that is
-  known to be zero is ``None``, on the way in and on the way out.
-- ``jvp_with_values(xs, ts, **parameters)``, of loops and branches, gives outputs and tangents: one equation
-  computes both, and stands for the one that computed the outputs alone.
-- ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in the operands whose
-  ``linear`` is set; it gives one cotangent per operand, ``None`` for those that are not linear.
-- ``taint`` says whether the output can be infinite or NaN: ``"starts"``: yes, ``"passes"``: if an
-  operand can, ``"stops"``: no (see ``rows.kinds``); or ``taint(*xs, **parameters)`` gives one
-  of these, or marks that are added to those of the operands.
-- ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
-  are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
-  graphs are run by the derivative only, and so are their effects.
-- ``unique`` rows are never merged, though nothing is seen of them: two calls with the same operands stay two.
-- ``calls_back`` rows call Python functions of this process while a compiled program runs: such programs are
-  not kept on disk, and a call waits for their results, so that an error of the function is raised by it.
-- ``communicates`` rows combine the arrays of several processes: they run where they stand, the same on every
-  rank, so that they are never folded, nor part of what eager mode compiles on the side, by its clock; one
-  that sends nothing itself has ``sends=False``.
-- ``keeps_type`` says that all operands and the result have one type; it comes with the type rule.
-- ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
-  operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
-  other rows need none.
-- ``axes`` (an :class:`mindgrad.ir.index_map.Axes`) says which axes of operands and results run together and
-  how elements meet along each, and gives the parameters for operands whose axes stand otherwise; without it
-  all elements are taken to meet. Pointwise rows need none.
-- ``linear_in`` are the operands in which a linear operator is linear together, ``None`` for all of them;
-  ``moves`` says that its result consists of elements of these operands, and zeros, wherever they come from.
-- ``stops`` says that no derivative goes through it.
-- ``work`` (an :class:`mindgrad.ir.work.Work`) says how dear it is.
-- ``symbol`` is Python's operator for it (``+``).
-- ``pattern(run, equation, patterns)`` gives the sparsity pattern of each output, for those of the operands,
-  where it says more than the axes (``sparse.sparsity``); of a row that ``moves``, where the positions are not
-  known.
-- ``recurrence(equation, coefficient, k)`` gives Taylor coefficient k of a pointwise row that is solved for
-  it, from ``coefficient(atom, j)``.
-- ``contracted(xs, along, **parameters)`` gives the sum over j of the row on slices j of its operands, each
-  along an axis of its own, as one equation.
-- ``passage(equation)`` gives the axis of a result that carries an axis of an operand, by operand, result and
-  axis, where no map of axes says it.
+- ``type_rule(*types, **parameters)`` returns the output's :class:`TensorType`, or a tuple of types if
+  ``multiple`` is set. It raises ``TypeError`` or ``ValueError`` with a message for the user.
+- ``numpy(*arrays, **parameters)`` is the NumPy kernel.
+- ``xla`` is the name of a function of ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
+  Parameters that are graphs are passed as functions from arrays to a list of arrays.
+- ``jvp(y, xs, ts, **parameters)`` returns the output's tangent, which is linear in ``ts``. ``None`` stands
+  for a tangent that is known to be zero, in ``ts`` and in the result.
+- ``jvp_with_values(xs, ts, **parameters)`` returns outputs and tangents of a loop or branch. One equation
+  computes both and replaces the equation that computed the outputs alone.
+- ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in some operands. It returns one
+  cotangent per operand, ``None`` for operands in which the operator is not linear.
+- ``taint`` describes whether the output can be infinite or NaN. ``"starts"``: it can. ``"passes"``: it can if
+  an operand can. ``"stops"``: it cannot (see ``rows.kinds``). A callable ``taint(*xs, **parameters)`` returns
+  one of these strings, or marks that are added to the marks of the operands.
+- ``effect`` marks an observable side effect such as printing. These operators are never merged, folded, or
+  eliminated. The same holds for operators whose inner graph (the body of a loop) contains such an operator.
+  If ``runs_graphs`` is not set, only the derivative runs the inner graphs, including their effects.
+- ``unique`` operators have no observable effect but are never merged: two calls with the same operands stay
+  two.
+- ``calls_back`` operators call Python functions of this process while a compiled function runs. Such compiled
+  functions are not stored on disk. Their calls wait for the results, so that they raise errors of the Python
+  function.
+- ``communicates`` operators combine the arrays of several processes. They run in program order, which is the
+  same on every rank. They are never folded, and eager mode does not compile them in the background, because
+  its timing differs between ranks. ``sends=False`` marks an operator that sends nothing itself.
+- ``keeps_type``: all operands and the result have one type. The type rule sets this field.
+- ``series(equation, coefficients, order)`` returns the Taylor coefficients 0 … ``order`` of each output of an
+  operator with inner graphs, from the coefficients of each operand (``None`` for zero, see
+  ``transforms.taylor``). Other operators need no such rule.
+- ``axes`` (an :class:`mindgrad.ir.index_map.Axes`) describes which axes of operands and results correspond
+  and how the elements along each axis depend on each other. It also returns the parameters for operands with
+  another arrangement of axes. Without ``axes``, every output element may depend on every input element.
+  Pointwise operators need no ``axes``.
+- ``linear_in``: the operands in which a linear operator is jointly linear, ``None`` for all of them.
+- ``moves``: the result consists of elements of these operands and zeros, at any positions.
+- ``stops``: the derivative is zero.
+- ``work`` (an :class:`mindgrad.ir.work.Work`) describes the cost.
+- ``symbol`` is the corresponding operator of Python (``+``).
+- ``pattern(run, equation, patterns)`` returns the sparsity pattern of each output from the patterns of the
+  operands, if it is more precise than ``axes`` (``sparse.sparsity``). An operator that ``moves`` uses it if
+  the positions are not known.
+- ``recurrence(equation, coefficient, k)`` returns Taylor coefficient k of a pointwise operator, computed from
+  lower coefficients of its result. ``coefficient(atom, j)`` returns coefficient j of an atom.
+- ``contracted(xs, along, **parameters)`` returns, as one equation, the sum over j of the operator applied to
+  slices j of its operands. Each operand has its axis of slices in ``along``.
+- ``passage(equation)`` returns the axis of a result that carries an axis of an operand, by operand, result,
+  and axis. Operators without an index map use it.
 
-For rows with graphs in them:
+Only for operators with inner graphs:
 
-- ``expand(**parameters)`` gives the graph that a lazy row stands for (``control.lazy``).
-- ``closed`` says that its derivative along the operand by which it differentiates is an equation of the row.
-- ``by_user`` says that its derivative is the user's own.
-- ``reads_cotangent`` says that second derivatives need reverse mode, because the rule reads the form of the
-  cotangent (``rows.spectra``).
-- ``replaceable`` says that the graphs may be replaced by others that compute the same.
-- ``programs(equation, trips)`` gives an :class:`mindgrad.ir.inner_programs.Inner` for every graph that runs.
-- ``trip(equation)`` gives the graph of one trip, and its operands, where the parameters hold none.
-- ``paths(equation, after)`` gives how the outputs of a program depend on each operand, for how they depend on
-  each result (``transforms.zero_gradients``); without it, they depend on all operands like on the results.
-- ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
-  a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each. It is for those
-  to which a batch is not one more parallel axis.
+- ``expand(**parameters)`` returns the graph that a lazy operator stands for (``control.lazy``).
+- ``closed``: the derivative along the operand with respect to which it differentiates is an equation of the
+  same operator.
+- ``by_user``: the user defined the derivative.
+- ``reads_cotangent``: second derivatives need reverse mode, because the rule reads the form of the cotangent
+  (``rows.spectra``).
+- ``replaceable``: the graphs may be replaced by equivalent graphs.
+- ``programs(equation, trips)`` returns an :class:`mindgrad.ir.inner_programs.Inner` for every graph that
+  runs.
+- ``trip(equation)`` returns the graph of one iteration and its operands, if no parameter holds this graph.
+- ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each operand, from how
+  they depend on each result (``transforms.zero_gradients``). Without it, they depend on every operand as they
+  do on the results.
+- ``batch(size, xs, axes, **parameters)`` returns ``(output, axis)``, or a tuple of each if ``multiple`` is
+  set. ``axes[i]`` is the batch axis of operand i, or ``None``. This rule is for operators to which a batch
+  axis is not just another parallel axis.
 """
 
 from __future__ import annotations
@@ -81,14 +87,14 @@ from mindgrad.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
-#: every row by its name
+#: every primitive by its name
 REGISTRY: dict[str, Primitive] = {}
 
 
 class Primitive:
-    """One operator. Calling it on atoms emits an equation into the current builder."""
+    """One operator. A call on atoms emits an equation into the current builder."""
 
-    # fields that few rows have, and what they are for the others
+    # fields that few primitives have, with the defaults of the others
     linear_in: Sequence[int] | None = None
     moves: bool = False
     stops: bool = False
@@ -173,37 +179,37 @@ class Primitive:
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
-        """Those of ``count`` operands in which a linear operator is linear together; of others, none."""
+        """Return the indices, below ``count``, of operands in which it is jointly linear."""
         if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
 
     @property
     def is_linear(self) -> bool:
-        """Whether the operator is linear in its operands together, or in some of them."""
+        """Whether the operator is jointly linear in its operands, or in some of them."""
         return self.kind in ("linear", "pointwise linear")
 
     @property
     def is_product(self) -> bool:
-        """Whether the operator is linear in each operand by itself."""
+        """Whether the operator is linear in each operand separately."""
         return self.kind in ("multilinear", "pointwise multilinear") and self.linear_in is None
 
     @property
     def has_derivative(self) -> bool:
-        """Whether a derivative goes through the operator."""
+        """Whether the operator has a derivative that is not zero by definition."""
         has_rule = self.jvp is not None or self.jvp_with_values is not None or self.series is not None
         return has_rule and not self.stops
 
     @property
     def can_batch(self) -> bool:
-        """Whether the operator runs on a batch at once."""
+        """Whether one equation applies the operator to a batch."""
         return self.batch is not None or self.axes is not None
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
-        """Emit this operator on atoms (Python numbers are lifted to the type of the first atom)."""
+        """Emit the operator on atoms; Python numbers get the type of the first atom."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)
@@ -216,7 +222,7 @@ def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Python numbers among ``operands`` as splat constants of the type of the first atom."""
+    """Convert Python numbers to constants of the type of the first atom."""
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
         operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)

@@ -1,4 +1,4 @@
-"""Recorders run each operator of eager mode at once and record it, for the gradient that is being taken."""
+"""Recorders run each operator of eager mode and record it for a gradient."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ _new_tensor = Tensor.__new__
 
 
 class Recorder(Scope):
-    """Runs each operator at once and records it.
+    """Scope that runs each operator immediately and records it.
 
-    Values are numbered; an entry is ``(primitive, operand numbers, parameter items, number of its first
-    result, how many it has)``. ``leaves`` are the numbers of the values that came from outside, with their
-    tensors, ``marks`` those (``Atom.tainted``) of values that the rules of their operators do not set.
+    Values are numbered. An entry holds a primitive, its operands' numbers, its parameter items, the number of
+    its first result, and the count of results. ``leaves`` are the numbers of values from outside, with their
+    tensors.
+    ``marks`` are the marks (``Atom.tainted``) of values if the rules of their operators do not set them.
     """
 
     __slots__ = ("_lifted", "_numbers", "differentiated", "entries", "leaves", "lines", "marks", "values")
     lifts = True
-    #: the user's lines of the entries, of a :class:`LocatedRecorder`
+    #: the user's source lines of the entries, only in a :class:`LocatedRecorder`
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
-        # as ``Scope`` does, without a call: each call of a gradient makes one
+        # as in ``Scope``, but without a call, because each call of a gradient creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
-        #: by entry, the lines of operators without a derivative, which a warning may have to name
+        #: by entry, the lines of operators without a derivative, for warnings
         self.lines: dict[int, Any] = {}
-        #: the values on which a function depends smoothly that was differentiated inside the recording
+        #: values on which functions differentiated inside the recording depend smoothly
         self.differentiated: dict[int, None] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
@@ -66,7 +67,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """The number of ``tensor`` in this recording; a tensor from outside is captured."""
+        """Return the number of ``tensor`` in this recording; capture outer tensors."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -94,15 +95,15 @@ class Recorder(Scope):
             return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
         self.entries.append((primitive, numbers, items, first, 1))
         values.append(value)
-        tensor = _new_tensor(Tensor)  # as ``make_tensor`` does, without a call
+        tensor = _new_tensor(Tensor)  # as in ``make_tensor``, but without a call
         tensor._array, tensor._type = value, tensors[0]._type if primitive.keeps_type else None
         tensor._scope, tensor._atom = self, first
         return tensor
 
     def handed_over(self) -> list[Any]:
-        """The values, for their last use: large results of kernels are kept no longer.
+        """Return the values for their last use, and drop large results of kernels.
 
-        Whoever lifts one of them later has it computed again.
+        :meth:`lift` computes a dropped value again.
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
@@ -114,11 +115,14 @@ class Recorder(Scope):
         return values
 
     def makers(self) -> dict[int, int]:
-        """The entry that computes each value, by the number of the value; values from outside have none."""
+        """Map the number of each value to its entry; values from outside have none."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """The value as a tensor of the next outer level, on which it is recorded if it depends on it."""
+        """Return the value as a tensor of the next outer level.
+
+        If the value depends on tensors of that level, their scope records it.
+        """
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()
         outside, made_by = self._lifted
@@ -135,10 +139,10 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # the scope of a lifted operand may have ended since, too
+        # the scope of a lifted operand may have ended too
         operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
-        if any(value is None for value in values):  # handed over
+        if any(value is None for value in values):  # dropped by ``handed_over``
             computed = run_kernel(primitive, operands, dict(parameters))
             values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]
@@ -153,7 +157,7 @@ class Recorder(Scope):
 
 
 class LocatedRecorder(Recorder):
-    """A recorder that notes the user's line of each operator, so that its derivative can be named by it."""
+    """Recorder that notes the source line of each operator, to name its derivative."""
 
     __slots__ = ("sources",)
 

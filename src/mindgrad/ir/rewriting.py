@@ -1,10 +1,10 @@
-"""Rewrites: other programs of the same value at a lower cost, each a row with its law.
+"""Rewrites: graph transformations that keep the value and reduce the cost.
 
     a rewrite:  G ⟼ G',  G'(x) = G(x) up to rounding,  cost(G') ≤ cost(G)
 
-A rewrite is declared once, where its code stands; whoever applies it says so with :meth:`Rewrite.fired`,
-and ``tools.explain`` lists what fired. ``MINDGRAD_OPT=0`` in the environment turns all of them off; inside
-a process the option ``rewrites`` does (``ir.settings``), which selects compiled programs as the mode does.
+The module of each rewrite declares it once, with its law, and calls :meth:`Rewrite.fired` when it is applied.
+``tools.explain`` lists the applied rewrites. ``MINDGRAD_OPT=0`` in the environment turns all of them off. In
+a process, the option ``rewrites`` does (``ir.settings``); functions are compiled separately for each setting.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _local = _Local()
 
 @dataclass(frozen=True)
 class Rewrite:
-    """One rewrite: its name, its law as an equation that a reader can check, and what it did in words.
+    """A rewrite: its name, its law as an equation, and a description of its effect.
 
     >>> from mindgrad.ir.rewriting import Rewrite, watching
     >>> halves = Rewrite("halves of an example", "x / 2 + x / 2 = x")
@@ -51,19 +51,19 @@ class Rewrite:
         REWRITES[self.name] = self
 
     def fired(self, times: int = 1) -> None:
-        """Tell those who watch that the rewrite was applied."""
+        """Count an application of the rewrite for :func:`watching`."""
         if _local.counts is not None and times:
             _local.counts[self.name] += times
 
 
 def is_rewriting() -> bool:
-    """Whether programs are rewritten."""
+    """Whether graphs are rewritten."""
     return bool(settings.get("rewrites")) and not _local.is_off
 
 
 @contextmanager
 def without_rewrites() -> Iterator[None]:
-    """Leave the programs that this thread makes inside of the ``with`` block as they are written."""
+    """Do not rewrite the graphs that this thread builds inside the ``with`` block."""
     before, _local.is_off = _local.is_off, True
     try:
         yield
@@ -73,7 +73,7 @@ def without_rewrites() -> Iterator[None]:
 
 @contextmanager
 def watching() -> Iterator[Counter[str]]:
-    """Count, by name, the rewrites that are applied on this thread inside the ``with`` block."""
+    """Count the rewrites applied on this thread inside the ``with`` block, by name."""
     before = _local.counts
     counts: Counter[str] = Counter()
     _local.counts = counts

@@ -1,17 +1,18 @@
-"""Scopes decide whether an operator that is applied to tensors runs, is recorded, or is emitted.
+"""Scopes decide whether an operator runs, is recorded, or becomes an equation.
 
-    no scope       the kernel runs at once
-    Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
-    GraphScope     an equation is emitted, nothing runs                      (compiled)
+    no scope       the kernel runs immediately
+    Recorder       the kernel runs immediately, and the call is recorded   (eager mode, in a gradient)
+    GraphScope     an equation is emitted, and nothing runs                (compiled)
 
-A deferred call of eager mode (``eager.deferral``) receives its operators; :class:`DeferredScope` marks it.
+In a deferred call of eager mode (``eager.deferral``), the call receives the operators; :class:`DeferredScope`
+marks it.
 
-Every gradient call opens a scope of its own, one level above those that are open. An application
-belongs to the highest level among its operands; an operand of a lower level is *captured*: it becomes
-an input of the inner program. So inner programs are closed, and perturbations cannot be confused.
+Every gradient call opens a new scope, one level above the open scopes. An operator call belongs to the
+highest level among its operands. An operand of a lower level is *captured*: it becomes an input of the inner
+graph. So inner graphs are closed, and the tangents of different levels cannot be confused.
 
-The body of a loop or branch is a scope too (:class:`BodyScope`). All values computed inside belong to it,
-even those of operands from outside: a branch that is not taken must not run.
+The body of a loop or branch is a scope too (:class:`BodyScope`). All values that are computed inside belong
+to it, even values computed from outer operands only, because a branch that is not taken must not run.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ __all__ = [
 
 
 LEFT_BEHIND = (
-    "a tensor of a program that has finished compiling is used outside of it: it was kept in an "
+    "a tensor is used outside the compiled function that created it: it was stored in an "
     "attribute, list or global while the function was compiled. Return it from the function instead."
 )
 
@@ -50,9 +51,9 @@ class _Local(threading.local):
         self.scopes: list[Scope] = []
         #: the innermost open body of a loop or branch
         self.body: BodyScope | None = None
-        #: the deferred call that operators belong to
+        #: the deferred call that receives the operators
         self.deferral: Any = None
-        #: up to this level values are constants, which this function makes of them (:func:`hold_constant`)
+        #: values up to this level are constants, which ``as_constant`` creates (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
 
@@ -63,33 +64,33 @@ _new_tensor = Tensor.__new__
 
 
 def open_scopes() -> list[Scope]:
-    """The scopes open on this thread, outermost first."""
+    """Return the open scopes of this thread, outermost first."""
     return _local.scopes
 
 
 def outermost_program() -> GraphScope | None:
-    """The first of the open scopes that is a program."""
+    """Return the outermost open scope that is being compiled."""
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
 def current_deferral() -> Any:
-    """The deferred call that operators of this thread belong to, ``None`` if they are not deferred."""
+    """Return the deferred call that receives the operators, or ``None``."""
     return _local.deferral
 
 
 def defer_to(deferral: Any) -> None:
-    """Let the operators of this thread belong to ``deferral``, or to no deferred call if it is ``None``."""
+    """Send the operators of this thread to ``deferral``; ``None`` ends this."""
     _local.deferral = deferral
 
 
 def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
-    """Let operators of this thread take values of the scopes up to a level as constants.
+    """Treat values of the scopes up to a level as constants on this thread.
 
     Args:
-        block: the level, and the function that makes a constant of a value; ``None`` ends this.
+        block: the level, and the function that converts a value to a constant; ``None`` ends this.
 
     Returns:
-        What was set before.
+        The previous setting.
     """
     before = _local.constant_level, _local.as_constant
     _local.constant_level, _local.as_constant = block
@@ -97,16 +98,16 @@ def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple
 
 
 def constant_block() -> tuple[int, Callable[[Tensor], Tensor] | None]:
-    """The level and the function that :func:`hold_constant` has set on this thread."""
+    """Return the level and the function set by :func:`hold_constant`."""
     return _local.constant_level, _local.as_constant
 
 
 class executing:
-    """Let this thread's operators belong to ``scopes`` and ``deferral`` for the ``with`` block.
+    """Use ``scopes`` and ``deferral`` on this thread inside the ``with`` block.
 
     Args:
-        scopes: the open scopes, outermost first; what is opened inside of the block stays in the list.
-        deferral: the deferred call that operators outside of programs belong to.
+        scopes: the open scopes, outermost first. Scopes that the block opens are added to this list.
+        deferral: the deferred call that receives operators outside compiled functions.
     """
 
     __slots__ = ("before", "constants", "deferral", "scopes")
@@ -127,13 +128,13 @@ class executing:
 
 
 def innermost() -> Scope | None:
-    """The innermost open scope of this thread."""
+    """Return the innermost open scope of this thread."""
     scopes = _local.scopes
     return scopes[-1] if scopes else None
 
 
 class opened:
-    """Open ``scope`` on this thread for the ``with`` block; its tensors are ordinary afterwards."""
+    """Open ``scope`` for the ``with`` block; its tensors are ordinary afterwards."""
 
     __slots__ = ("deferral", "outer_body", "scope")
 
@@ -148,7 +149,7 @@ class opened:
         self.outer_body = local.body
         self.deferral = local.deferral
         if isinstance(scope, GraphScope):
-            local.deferral = None  # what a program computes is its own
+            local.deferral = None  # a deferred call does not receive operators of a graph that is traced
             if isinstance(scope, BodyScope):
                 local.body = scope
         return scope
@@ -157,7 +158,7 @@ class opened:
         local, scope = _local, self.scope
         local.scopes.pop()
         scope.level = 0
-        scope.runs = None  # its tensors know the scope: no cycle is left
+        scope.runs = None  # avoids a reference cycle, because the tensors refer to the scope
         local.body = self.outer_body
         local.deferral = self.deferral
         if scope.restored:
@@ -166,7 +167,7 @@ class opened:
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """The tensor as it is now: captured tensors must not follow when item assignment rebinds it."""
+    """Copy the tensor, so that item assignment does not change the captured tensor."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -174,11 +175,11 @@ def as_it_is(tensor: Tensor) -> Tensor:
 
 
 def lifted(tensor: Tensor) -> Tensor:
-    """The tensor as the open scopes see it.
+    """Return the tensor as the open scopes see it.
 
-    A value of a recording that has ended is an ordinary one, unless a scope that was open around the
-    recording is open still: there it depends on what that scope traces. The function that was
-    differentiated may have left it in a list or an attribute instead of returning it.
+    A value of a recording that has ended is an ordinary tensor, unless a scope around the recording is still
+    open. In that scope, the value depends on the traced tensors. The differentiated function may have stored
+    the value in a list or an attribute instead of returning it.
     """
     scope = tensor._scope
     if scope is None:
@@ -192,10 +193,10 @@ def lifted(tensor: Tensor) -> Tensor:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Let the object ``tensor`` stand for ``value`` from here on: ``x[0] = 1``.
+    """Bind the object ``tensor`` to ``value``, as ``x[0] = 1`` does.
 
-    A tensor from outside of a compiled program stands for its own value again when the program ends:
-    what is compiled changes nothing but Parameters.
+    A tensor from outside a compiled function is bound to its old value again when compilation ends, because
+    compiled functions change only Parameters.
     """
     scopes = _local.scopes
     body = _local.body
@@ -207,12 +208,12 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
             program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), user_location()))
     is_of_scope = tensor._scope is value._scope
     assign(tensor, value)
-    if value.is_traced and not is_of_scope:  # what a scope has made itself ends with it
+    if value.is_traced and not is_of_scope:  # tensors that the scope created end with it
         value._scope.rebound.append(weakref.ref(tensor))
 
 
 def identity(tensor: Tensor) -> Any:
-    """The key that tensors of the same value share: a scope and an atom of it, or an array."""
+    """Return the key of a value: a scope and an atom, or an array."""
     if tensor.is_traced:
         atom = tensor._atom
         return (id(tensor._scope), atom if isinstance(atom, int) else id(atom))
@@ -223,22 +224,22 @@ def identity(tensor: Tensor) -> Any:
 
 
 class Scope:
-    """The base class of eager and compiled scopes: a level, and the Parameters bound in them.
+    """Base class of eager and compiled scopes, with a level and bound Parameters.
 
     Attributes:
-        level: 1 for the outermost scope, 0 once it is closed.
-        bindings: by ``id`` of a Parameter, the tensor that it stands for inside the scope.
+        level: 1 for the outermost scope, 0 after the scope is closed.
+        bindings: by ``id`` of a Parameter, the tensor that holds its value inside the scope.
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
-        restored: such tensors that the scope did not make itself, as they were before, and the line that
-            changed each first (``None``: its elements stay).
+        restored: tensors from outside the scope that item assignment changed, with the old tensor and the
+            line of the first change (``None``: the elements stay).
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), or ``None``.
-        opaque: whether a loop, branch, or other program inside the scope takes derivatives.
+        opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
 
     __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
 
-    #: whether the scope has the values of its tensors, which outer scopes can then use once it is closed
+    #: whether the scope holds the values of its tensors, so that outer scopes can use them after it is closed
     lifts = False
 
     def __init__(self) -> None:
@@ -251,14 +252,14 @@ class Scope:
         self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:
-        """The tensors that live and are bound to a value of the scope by item assignment."""
+        """Return the living tensors that item assignment bound to a value of the scope."""
         if not self.rebound:
             return []
         found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
         return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
-        """A tensor of this scope that stands for ``tensor``."""
+        """Create a tensor of this scope that represents ``tensor``."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
@@ -266,18 +267,18 @@ class Scope:
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
-        """The value as a tensor of the next outer level."""
+        """Return the value as a tensor of the next outer level."""
         raise RuntimeError("only a Recorder has values")
 
 
 class DeferredScope(Scope):
-    """A recording of a deferred call: its tensors are pending, and the call knows what computes them.
+    """Recording of a deferred call, which can compute the tensors later.
 
     Attributes:
-        deferral: the call; ``None`` once it has ended.
-        index: its number among the recordings of the call, from 1.
-        shadow: the scope that operator-by-operator execution recorded in its place, with the tensors of it
-            that stand for the inputs; ``None`` if there is none.
+        deferral: the call; ``None`` after it has ended.
+        index: number among the recordings of the call, starting at 1.
+        shadow: the scope that operator-by-operator execution recorded instead, and its tensors for the
+            inputs; ``None`` if there is none.
     """
 
     __slots__ = ("deferral", "index", "shadow")
@@ -289,22 +290,22 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # inside of a program that is traced, on tensors from outside of it
+        # reached inside a function that is traced, if all tensors are from outside
         return self.deferral.record(primitive, tensors, parameters)
 
 
 class GraphScope(Scope):
-    """Emits equations into a builder; its tensors have no value.
+    """Scope that emits equations into a builder; its tensors have no values.
 
     Args:
-        values_are_inputs: whether arrays from outside become inputs; else they become constants.
+        values_are_inputs: whether arrays from outside become inputs; otherwise they become constants.
 
     Attributes:
-        captures: inputs that stand for tensors from outside, in the order of ``builder.inputs``.
-        parameters: Parameters that became inputs (of the outermost scope only).
-        dependencies: objects whose Python attributes the program was traced with.
+        captures: inputs that represent tensors from outside, in the order of ``builder.inputs``.
+        parameters: Parameters that became inputs (only in the outermost scope).
+        dependencies: objects whose Python attributes were read while the function was traced.
         differentiated: the functions differentiated inside the scope (``transforms.zero_gradients``).
-        has_scalars: whether a ``np.float64`` is an input (of the outermost scope only).
+        has_scalars: whether a ``np.float64`` is an input (only in the outermost scope).
     """
 
     __slots__ = (
@@ -329,7 +330,7 @@ class GraphScope(Scope):
         return make_tensor(None, tensor.type, self, variable)
 
     def _variable(self, tensor: Tensor) -> Variable:
-        """A new input like ``tensor``, which can be infinite if that can in the program that it is of."""
+        """Create an input with the type of ``tensor``, and its marks if it is in a graph."""
         tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
         return self.builder.input(tensor.type, tainted=tainted)
 
@@ -337,15 +338,15 @@ class GraphScope(Scope):
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
-        """A new input that stands for no tensor yet."""
+        """Create an input that represents no tensor yet."""
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Any) -> Tensor:
-        """The tensor of an atom of this scope's builder."""
+        """Return the tensor of an atom of this scope's builder."""
         return make_tensor(None, atom.type, self, atom)
 
     def atom(self, tensor: Tensor) -> Any:
-        """The atom of ``tensor`` here; one of a lower level is captured, a value is a constant."""
+        """Return the atom of ``tensor``; outer tensors are captured, values are constants."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -363,15 +364,15 @@ class GraphScope(Scope):
             if type(array) is PendingArray:
                 array = array.get()
             if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
-                array = array.flat[0]  # one element that is seen everywhere: ops.zeros
+                array = array.flat[0]  # a single element that is broadcast, as in ops.zeros
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
             atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
-        # what the key names is kept alive with it
+        # keep the objects alive whose ids are in the key
         self._captured[key] = (atom, tensor._array, tensor._atom)
         return atom
 
     def close_program(self) -> None:
-        """Tell the enclosing scope, after this one was closed as a program, of derivatives taken inside."""
+        """Note in the enclosing scope that this closed scope took derivatives."""
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
@@ -384,11 +385,10 @@ class GraphScope(Scope):
 
 
 class BodyScope(GraphScope):
-    """The body of a loop or branch while it is traced.
+    """Scope for the body of a loop or branch while it is traced.
 
     Attributes:
-        changed: tensors from outside that were bound to another value by item assignment, with the
-            value before.
+        changed: outer tensors that item assignment bound to another value, with the old value.
     """
 
     __slots__ = ("changed",)
@@ -398,13 +398,13 @@ class BodyScope(GraphScope):
         self.changed: dict[int, tuple[Tensor, Tensor]] = {}
 
     def undo(self) -> None:
-        """Let the tensors of ``changed`` stand for what they stood for before."""
+        """Restore the old values of the tensors in ``changed``."""
         for tensor, before in self.changed.values():
             assign(tensor, before)
 
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """``tensors``, of which those of levels at which this thread holds values constant are constants."""
+    """Convert the tensors of levels that this thread holds constant to constants."""
     level, as_constant = block = hold_constant((0, None))  # the function applies operators
     try:
         return tuple(
@@ -418,7 +418,7 @@ def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
-    """Apply ``primitive`` to tensors that already agree in type: run, record, defer or emit it."""
+    """Run, record, defer, or emit ``primitive`` on tensors of matching types."""
     local = _local
     if local.as_constant is not None:
         tensors = held_constant(tensors)

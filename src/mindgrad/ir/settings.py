@@ -10,25 +10,25 @@ __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "st
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-#: the options by name, for those who ask so often that a call counts; :func:`store` sets them
+#: options by name, for direct access in frequently executed code; :func:`store` sets them
 options: dict[str, Any] = {
     "mode": PYNATIVE_MODE,
     "device_target": "CPU",
     "device_id": 0,
     "check_bprop": False,
     "checkpoint_slots": 1024,
-    # whether eager mode runs every operator where it is called (see ``eager.tiers``)
+    # whether eager mode runs every operator when it is called (see ``eager.tiers``)
     "pynative_synchronize": False,
-    # the division of programs among devices (see ``ir.partition``); ``None``: one device
+    # the division of compiled functions among devices (see ``ir.partition``); ``None``: one device
     "partition": None,
-    # whether the operator that first makes a NaN or an infinity is an error (see ``ir.finite``)
+    # whether the first operator that returns NaN or infinity raises an error (see ``ir.finite``)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
-    # whether programs are rewritten into cheaper ones of the same value (see ``ir.rewriting``)
+    # whether graphs are transformed into cheaper equivalent graphs (see ``ir.rewriting``)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
 
-#: how often an option was set
+#: how many times an option was set
 version = 0
 
 
@@ -38,7 +38,7 @@ def is_graph_mode() -> bool:
 
 
 def get(name: str) -> Any:
-    """The value of option ``name``; ``None`` if it was never set."""
+    """Return the value of option ``name``, or ``None`` if it was never set."""
     return options.get(name)
 
 

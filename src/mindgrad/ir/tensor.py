@@ -1,6 +1,6 @@
-"""The tensor that users hold: an array, or a value of a program that is being traced.
+"""The Tensor class: an array, or a value of a function that is being traced.
 
-Operators and methods are attached by ``mindgrad.ops`` from one table; this file names none.
+``mindgrad.ops`` attaches operators and methods from one table; this module defines none of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.pending import PendingArray, host_copy
 from mindgrad.ir.types import TensorType, type_of
 
-if TYPE_CHECKING:  # a stub that scripts/stubs.py writes from the table of methods
+if TYPE_CHECKING:  # scripts/stubs.py generates this stub from the table of methods
     from mindgrad.ir.tensor_members import TensorMembers
 else:
     TensorMembers = object
@@ -45,8 +45,8 @@ class Tensor(TensorMembers):
             size describes a dynamic size, see ``Cell.set_inputs``. Default: ``None``.
         init (Initializer or number, optional): initial value for ``shape``; requires ``dtype``. ``None``:
             zero. Default: ``None``.
-        const_arg (bool, optional): whether compiled functions treat the tensor as a constant, with a separate
-            program for each value. Default: ``False``.
+        const_arg (bool, optional): whether compiled functions treat the tensor as a constant and are compiled
+            separately for each value. Default: ``False``.
 
     Raises:
         TypeError: If the data are not an array of numbers (strings, ragged lists), or ``dtype`` is not an
@@ -68,12 +68,12 @@ class Tensor(TensorMembers):
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
 
-    # NumPy must hand its operators over to us: np.float64(2) * tensor stays differentiable. What then
-    # happens is attached with the operators (ops.interoperation)
+    # NumPy then leaves its operators to Tensor: np.float64(2) * tensor stays differentiable. The methods
+    # are attached with the operators (ops.interoperation)
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    #: whether the tensor is a Parameter, whose value a program may read and write
+    #: whether the tensor is a Parameter, whose value a compiled function may read and write
     is_parameter = False
 
     _array: Any
@@ -161,17 +161,19 @@ class Tensor(TensorMembers):
 
     @property
     def is_traced(self) -> bool:
-        """Whether the value belongs to a program that is being traced or recorded now."""
+        """Whether the value belongs to a function that is being traced or recorded."""
         scope = self._scope
         return scope is not None and scope.level > 0
 
-    # -- its value -------------------------------------------------------------------------------
+    # -- value -----------------------------------------------------------------------------------
 
     def host_array(self) -> np.ndarray:
-        """The value as a NumPy array that may be shared with tensors, for those who do not write into it.
+        """Return the value as a NumPy array that may share memory with tensors.
+
+        The caller must not write into the array.
 
         Raises:
-            CompileError: the program is being compiled, so that there is no value yet.
+            CompileError: If the function is being compiled, so that the tensor has no value yet.
         """
         array = self._array
         if array is None:
@@ -185,16 +187,16 @@ class Tensor(TensorMembers):
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
                 array = array.get()
-            # not kept: a device array stays one, and jax keeps its own view of it
+            # not stored in the tensor: JAX caches the host copy of a device array
             array = host_copy(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
 
     def asnumpy(self) -> np.ndarray:
-        """The value as a NumPy array of its own: what is written into it does not reach the tensor.
+        """Return a copy of the value as a NumPy array.
 
-        (MindSpore's array shares the tensor's memory.) To change elements of a tensor, assign to them; to
-        have a tensor of a changed array, make one.
+        Writing into the array does not change the tensor. In MindSpore, the array shares the tensor's memory.
+        To change elements of a tensor, assign to them. To convert a changed array, create a new tensor.
 
         >>> from mindgrad import Tensor
         >>> x = Tensor([1, 2])
@@ -207,7 +209,7 @@ class Tensor(TensorMembers):
         return np.array(self.host_array())
 
     def numpy(self) -> np.ndarray:
-        """:meth:`asnumpy` under its other name.
+        """Return a copy of the value as a NumPy array, as :meth:`asnumpy` does.
 
         >>> from mindgrad import Tensor
         >>> Tensor([1, 2]).numpy()
@@ -216,13 +218,13 @@ class Tensor(TensorMembers):
         return self.asnumpy()
 
     def read_only_array(self) -> np.ndarray:
-        """The value as a NumPy array that is shared with tensors and cannot be written into."""
+        """Return the value as a read-only NumPy array that shares memory with tensors."""
         array = self.host_array().view()
         array.flags.writeable = False
         return array
 
     def _leave(self, how: str) -> None:
-        """Say that a value that is read with Python leaves the derivative."""
+        """Warn that a value read by Python code has no derivative."""
         if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
             warn_user(
                 f"{how} reads the value of a tensor that is being differentiated, so the result is a "
@@ -230,10 +232,10 @@ class Tensor(TensorMembers):
             )
 
     def item(self, *index: int) -> Any:
-        """The only element as a Python number, or the one at ``index``.
+        """Return the only element, or the element at ``index``, as a Python number.
 
         Raises:
-            ValueError: the tensor has several elements and no index is given.
+            ValueError: If the tensor has several elements and no index is given.
         """
         if not index and self.size != 1:
             raise ValueError(
@@ -244,7 +246,7 @@ class Tensor(TensorMembers):
         return self.host_array().item(*index)
 
     def tolist(self) -> Any:
-        """The value as (nested) Python lists."""
+        """Return the value as a Python number or nested lists."""
         self._leave("tolist()")
         return self.host_array().tolist()
 
@@ -256,7 +258,7 @@ class Tensor(TensorMembers):
         return np.array(array) if copy else array
 
     def refuse_numpy(self, function: str = "np.array", instead: str = "mindgrad.ops.stack([...])") -> None:
-        """Raise ``TypeError`` if the tensor is being traced: NumPy would cut its derivative off."""
+        """Raise ``TypeError`` if the tensor is traced: NumPy would drop its derivative."""
         current = self.value() if self.is_parameter else self  # type: ignore[attr-defined]
         if current.is_traced:
             raise TypeError(
@@ -324,7 +326,7 @@ class Tensor(TensorMembers):
     def __reduce__(self) -> tuple[Any, ...]:
         return (Tensor, (self.asnumpy(),))
 
-    # -- how it looks ----------------------------------------------------------------------------
+    # -- representation --------------------------------------------------------------------------
 
     def __str__(self) -> str:
         return self._mark("str") or tensor_str(self.host_array())
@@ -333,7 +335,7 @@ class Tensor(TensorMembers):
         return self._mark("repr") or tensor_repr(self.host_array(), self.dtype.name)
 
     def _repr_html_(self) -> str | None:
-        """For notebooks: the first and last elements as a table; ``None`` while compiling."""
+        """Return a table of the first and last elements, or ``None`` while compiling."""
         return None if self._array is None else captioned(self._caption(), array_table(self.host_array()))
 
     def _caption(self) -> str:
@@ -345,7 +347,7 @@ class Tensor(TensorMembers):
         return self._mark(specification) or tensor_format(self.host_array(), specification)
 
     def _mark(self, how: str) -> str:
-        """Of a tensor without a value, a text that stands for its value; of others nothing."""
+        """Return a placeholder if the tensor has no value yet, else an empty string."""
         if self._array is not None:
             return ""
         frame = user_frame()
@@ -362,7 +364,7 @@ class Tensor(TensorMembers):
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
 
 
-#: what :class:`Tensor` writes where a value is not known, with the number that :func:`marked` takes
+#: the placeholder of a tensor whose value is not known; :func:`marked` accepts the number at its end
 MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled: (\d+)>\)")
 
 _MARKS_KEPT = 10_000
@@ -371,12 +373,12 @@ _marked: dict[int, tuple[Tensor, str, SourceLocation]] = {}
 
 
 def marked(number: int) -> tuple[Tensor, str, SourceLocation]:
-    """The tensor of a mark, how it is shown (``"str"``, ``"repr"`` or a format), and the line of the text."""
+    """Return the tensor, format (``"str"``, ``"repr"``, …), and line of a placeholder."""
     return _marked[number]
 
 
 def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, atom: Any = None) -> Tensor:
-    """A Tensor around ``array`` without copying or checking."""
+    """Create a Tensor that holds ``array``, without copying or checking it."""
     tensor = Tensor.__new__(Tensor)
     tensor._array = array
     tensor._type = type
@@ -390,16 +392,17 @@ class _WithoutValues(unknown_shape.WithoutValues, Tensor):  # type: ignore[misc]
 
 
 class Number(Tensor):
-    """A Python number whose value is known only when the compiled program runs: ``i += 1`` in a loop.
+    """A Python number whose value is not known at compile time.
 
-    It is a tensor of no axes of Python's precision (Int64, Float64, Bool or Complex128), and like a number
-    it does not widen the tensors that it meets.
+    An example is ``i`` in ``i += 1`` in a loop. It is a scalar (0-D) tensor with Python's precision (int64,
+    float64, bool, or complex128). As a Python number does, it leaves the dtype of a tensor in an operation
+    unchanged.
     """
 
     __slots__ = ()
 
     def sample(self) -> Any:
-        """A number of its kind."""
+        """Return a Python number of the same kind."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 
     def __float__(self) -> float:
@@ -412,7 +415,7 @@ class Number(Tensor):
         return float(self._number())
 
     def __int__(self) -> int:
-        return int(self._number())  # of which the derivative is 0
+        return int(self._number())  # an integer has no derivative, so there is no warning
 
     def __hash__(self) -> int:
         if self._array is None:
@@ -442,18 +445,21 @@ class Number(Tensor):
 
 
 def make_number(tensor: Tensor) -> Number:
-    """``tensor``, of no axes, as a number."""
+    """Convert the scalar ``tensor`` to a number."""
     number = Number.__new__(Number)
     assign(number, tensor)
     return number
 
 
 def assign(target: Tensor, tensor: Tensor) -> None:
-    """Let the object ``target`` stand for what ``tensor`` stands for."""
+    """Bind the object ``target`` to the value of ``tensor``."""
     target._array, target._type = tensor._array, tensor._type
     target._scope, target._atom = tensor._scope, tensor._atom
 
 
 def scalar_tensor(number: Any, like: TensorType) -> Tensor:
-    """``number`` as a tensor of type ``like`` that stores one element (pointwise rows only)."""
+    """Return ``number`` as a tensor of type ``like`` that stores one element.
+
+    Only for operands of pointwise operators.
+    """
     return make_tensor(np.asarray(number, like.dtype.numpy), like)

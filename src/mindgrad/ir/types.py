@@ -1,4 +1,4 @@
-"""The type of a value in the graph: element type and shape. Equal types are one object."""
+"""Types of values in a graph: element type and shape. Types are interned."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Shape = tuple[int, ...]
 
 
 class TensorType:
-    """Element type and shape of a tensor. Make one with :func:`tensor_type`.
+    """Element type and shape of a tensor; create one with :func:`tensor_type`.
 
     >>> from mindgrad.ir.types import tensor_type
     >>> tensor_type("float32", (2, 3))
@@ -35,21 +35,21 @@ class TensorType:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
 
     def __call__(self, dtype: Any = None) -> str:
-        """The name of the element type: ``x.type()`` of a tensor, as in MindSpore.
+        """Return the name of the element type, as ``x.type()`` in MindSpore does.
 
         Raises:
-            TypeError: an element type is given: a type has no tensor to convert.
+            TypeError: If ``dtype`` is given, because a type has no tensor to convert.
         """
         if dtype is not None:
-            raise TypeError(f"x.type(dtype) does not convert a tensor here: write x.astype({dtype}).")
+            raise TypeError(f"x.type(dtype) does not convert a tensor. Use x.astype({dtype}).")
         return str(self.dtype)
 
     def with_shape(self, shape: Shape) -> TensorType:
-        """The same element type in another shape."""
+        """Return the type with another shape."""
         return tensor_type(self.dtype, shape)
 
     def with_dtype(self, dtype: DType) -> TensorType:
-        """The same shape with another element type."""
+        """Return the type with another element type."""
         return tensor_type(dtype, self.shape)
 
 
@@ -59,10 +59,10 @@ _INTERNED: dict[tuple[Any, Shape], TensorType] = {}
 
 
 def tensor_type(dtype: Any, shape: Shape) -> TensorType:
-    """The one :class:`TensorType` of this element type and shape.
+    """Return the unique :class:`TensorType` of this element type and shape.
 
     Raises:
-        MemoryError: a tensor of it would take 1 TiB or more.
+        MemoryError: If a tensor of this type would need 1 TiB or more.
     """
     resolved = as_dtype(dtype)
     key = (resolved.numpy, shape)
@@ -80,12 +80,12 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
     return interned
 
 
-# A tensor of equal elements stores only one, so that without a bound a mistake in a shape would not be an
-# error but a program that runs for hours.
+# A tensor of equal elements stores only one. Without this limit, a wrong shape would cause no error, but a
+# computation that runs for hours.
 _LARGEST = 2**40
 
 
 def type_of(array: np.ndarray | np.generic) -> TensorType:
-    """The :class:`TensorType` of a NumPy (or device) array."""
+    """Return the :class:`TensorType` of a NumPy array or a device array."""
     found = _INTERNED.get((array.dtype, array.shape))
     return tensor_type(array.dtype, array.shape) if found is None else found

@@ -1,7 +1,7 @@
-"""Tensors without values describe the inputs of a program: ``Tensor(shape=[None, 3], dtype=float32)``.
+"""Tensors without values: ``Tensor(shape=[None, 3], dtype=float32)``.
 
-``net.set_inputs(…)`` and ``jit(input_signature=…)`` take them: sizes that are ``None`` share compiled
-programs (``execution.open_sizes``). Computing with such a tensor raises an error.
+``net.set_inputs(…)`` and ``jit(input_signature=…)`` accept them. One compiled function serves many sizes of
+an axis that is ``None`` (``execution.open_sizes``). Computing with such a tensor raises an error.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ __all__ = ["WithoutValues", "described"]
 
 
 def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
-    """The type of a tensor without values: −1 for an unknown size, (−2,) for an unknown number of axes.
+    """Return the type of a tensor without values; ``None``: the tensor has values.
 
-    ``None`` where the arguments of ``Tensor`` describe no such tensor.
+    In the shape of the type, −1 stands for an unknown size, and (−2,) for an unknown number of axes.
     """
     if init is not None or dtype is None:
         return None
@@ -30,7 +30,7 @@ def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
 
 
 class WithoutValues:
-    """Placeholder of the values of a tensor that has none."""
+    """Base class of tensors that have no values."""
 
     __slots__ = ()
 

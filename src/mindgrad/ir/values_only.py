@@ -1,7 +1,7 @@
-"""Blocks in which operators take what is being differentiated as its value, and record nothing.
+"""Blocks in which operators use the values of differentiated tensors.
 
-A solver that a root calls runs in one: nothing differentiates its steps, and it may use what needs values,
-such as SciPy or sparse derivatives.
+The solver of a root runs in such a block, because its steps are not differentiated. So it may use code that
+needs values, such as SciPy or sparse derivatives.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ __all__ = ["has_values_only", "known_value", "values_only"]
 
 
 def known_value(tensor: Tensor) -> Tensor:
-    """The value of a tensor of a recording, as a tensor that belongs to none."""
+    """Return the value of a recorded tensor as a tensor outside any recording."""
     return make_tensor(tensor._array, tensor._type)
 
 
 class values_only:
-    """Let operators of the ``with`` block take every tensor that is being differentiated as its value.
+    """Use the values of differentiated tensors inside the ``with`` block.
 
-    Only for recordings, which have values: in a program that is traced there are none. What is computed
-    inside is not recorded, and is a constant for every derivative.
+    Only recordings have values; traced functions do not. Results computed inside the block are not recorded
+    and are constants for every derivative.
     """
 
     __slots__ = ("before", "deferral")
@@ -39,6 +39,6 @@ class values_only:
 
 
 def has_values_only() -> bool:
-    """Whether no scope is open, or those that are open are outside of a block of :class:`values_only`."""
+    """Whether all open scopes, if any, are outside a :class:`values_only` block."""
     level, as_constant = constant_block()
     return not open_scopes() or (as_constant is known_value and len(open_scopes()) <= level)

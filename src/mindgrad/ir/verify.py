@@ -1,14 +1,14 @@
-"""Verification of graphs checks the invariants of every graph, whichever transform or rewrite made it.
+"""Verification checks the invariants of every new graph.
 
     verify(G)  ⟺  every variable is defined once, before its uses, in G itself
                and type(y) = type_rule(type(x)…) for each equation y = p(x…)
-               and y is marked as possibly infinite where it follows from rows of G that start infinities
-               and no variable of G depends on a tangent that is no input of it
+               and y is marked as possibly infinite if primitives of G that start infinities imply it
+               and no variable of G depends on a tangent that is not an input of G
 
-A graph that breaks one of these gives wrong numbers far from the place where it was made, or none. With
-``MINDGRAD_VERIFY=1`` in the environment, and in this project's tests, every graph is verified as it is made.
+A graph that violates an invariant may give wrong results far from the code that built it. With
+``MINDGRAD_VERIFY=1`` in the environment, and in mindgrad's tests, every graph is verified when it is built.
 
-Cost: the type rule of each equation once more.
+Cost: each type rule is evaluated twice.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from mindgrad.ir.graph import INFINITE, Constant, Equation, Graph, Variable
 
 __all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
 
-#: the environment variable that has every graph verified
+#: the environment variable that turns on verification of every graph
 VARIABLE = "MINDGRAD_VERIFY"
 
 
 class MalformedGraph(AssertionError):
-    """A transform or rewrite of this package made an ill-formed graph: a mistake of ours."""
+    """A graph transformation built an ill-formed graph. This is a bug in mindgrad."""
 
 
 def always(switch: bool) -> None:
-    """Verify every graph as it is made, from now on, or not any more."""
+    """Verify every graph when it is built, or stop doing so."""
     Graph.verifier = verify if switch else None
 
 
 def verify(graph: Graph) -> None:
-    """Check one graph; those in its equations have been checked when they were made.
+    """Check one graph; its inner graphs were checked when they were built.
 
     Raises:
-        MalformedGraph: what is wrong, at which equation, and the graph.
+        MalformedGraph: If an invariant is violated. The message contains the equation and the graph.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace
@@ -50,7 +50,7 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # the mark of a variable, of an input too, may be set after values were computed from it
+    # a variable, even an input, may be marked after values were computed from it
     infinite: set[Any] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:
@@ -79,11 +79,13 @@ def _verify_types(graph: Graph, equation: Equation, where: str) -> None:
         types: Any = primitive.type_rule(*operands, **equation.parameters)
     except Exception as error:
         shown = ", ".join(map(str, operands))
-        raise _malformed(graph, f"{where}, does not take operands of the types {shown}: {error}") from error
+        raise _malformed(graph, f"{where}, does not accept operands of the types {shown}: {error}") from error
     expected = tuple(types) if primitive.multiple else (types,)
     actual = tuple([variable.type for variable in equation.outputs])
     if actual != expected:
-        raise _malformed(graph, f"{where}, gives {_types(expected)}, and its variables are {_types(actual)}")
+        raise _malformed(
+            graph, f"{where}, returns {_types(expected)}, but its variables are {_types(actual)}"
+        )
 
 
 def _verify_marks(graph: Graph, equation: Equation, infinite: set[Any], where: str) -> None:

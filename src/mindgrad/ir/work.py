@@ -1,7 +1,7 @@
-"""The work of an operator is a kind of computation, and the arithmetic operations of an equation.
+"""Work: the kind of computation of an operator, and its operation count.
 
-    kind         elements are                              made again    operations of an equation
-    free         as they were                              yes           none
+    kind         elements are                              recomputed    operations of an equation
+    free         unchanged                                 yes           none
     view         read in another order or type             yes           none
     move         copied                                    no            none
     arithmetic   sums, products, comparisons               yes           one for each element
@@ -9,9 +9,9 @@
     function     values of a function of a library         no            one for each element
     library      results of an algorithm on whole arrays   no            ``flops(equation)``
 
-A row has one as ``work``. It is read by the cost model (``tools.cost``), by loops, which keep or make again
-what their backward pass needs (``control.remat_policy``, ``control.while_reverse_step``), and by the seeds of
-sparse derivatives (``sparse.colour_seeds``).
+Each primitive has a field ``work``. The cost model (``tools.cost``) reads it. Loops read it to decide whether
+to store or recompute the values that their backward pass needs (``control.remat_policy``,
+``control.while_reverse_step``). The seeds of sparse derivatives read it too (``sparse.colour_seeds``).
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class Work(NamedTuple):
 
     Attributes:
         kind: one of the kinds above.
-        flops: the arithmetic operations of one run of an equation, where the kind does not say it.
-        products: the products that take as long as one element.
-        is_shared: whether XLA computes a value with several uses once, in whatever loops it fuses them.
+        flops: function that returns the arithmetic operations of an equation, if the kind does not determine
+            them.
+        products: number of products that take as long as one element.
+        is_shared: whether XLA computes a value with several uses only once, however it fuses their loops.
     """
 
     kind: str
@@ -42,17 +43,17 @@ class Work(NamedTuple):
 
     @property
     def is_cheap(self) -> bool:
-        """Whether a value is sooner computed again than read."""
+        """Whether recomputing a value takes less time than reading it."""
         return self.kind in ("free", "view", "arithmetic")
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing is read or written."""
+        """Whether the operator neither reads nor writes memory."""
         return self.kind == "free"
 
     @property
     def is_function(self) -> bool:
-        """Whether each element takes as long as some ten products, or longer."""
+        """Whether each element takes at least as long as about ten products."""
         return self.kind == "function"
 
 
@@ -60,17 +61,17 @@ FREE, VIEW, MOVE, ARITHMETIC = Work("free"), Work("view"), Work("move"), Work("a
 ROOT, QUOTIENT = Work("root", is_shared=True), Work("arithmetic", is_shared=True)
 FUNCTION = Work("function", products=20.0)
 SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
-#: an algorithm that works on each element once or so
+#: an algorithm that works on each element about once
 LIBRARY = Work("library")
 
 
 def by(flops: Callable[[Any], float]) -> Work:
-    """The work of an algorithm with so many arithmetic operations."""
+    """Return the work of an algorithm with ``flops(equation)`` arithmetic operations."""
     return Work("library", flops)
 
 
 def flops_of(equation: Any) -> int:
-    """Arithmetic operations of one run of an equation.
+    """Return the number of arithmetic operations of an equation.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type

@@ -1,4 +1,4 @@
-"""Primitives have one row per operator, with kernel, derivative and samples. Nothing else knows operators."""
+"""Primitives: kernels, derivatives, and samples of all operators."""
 
 from mindgrad.rows import (
     arithmetic,

@@ -1,4 +1,4 @@
-"""Accumulation types sum half precision in float32: a float16 or bfloat16 sum would lose its last digits."""
+"""Accumulation in float32: float16 or bfloat16 sums would lose their last digits."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def is_half(dtype: Any) -> bool:
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The NumPy ``kernel(x, …)``, in float32 where ``x`` has half precision; keeps the type of x."""
+    """Wrap the NumPy ``kernel(x, …)``: compute float16 and bfloat16 in float32."""
 
     def run(x: Any, *others: Any, **parameters: Any) -> Any:
-        if x.dtype.itemsize == 2 and is_half(x.dtype):  # (of most types the first answers)
+        if x.dtype.itemsize == 2 and is_half(x.dtype):  # the first test is fast and decides for most types
             wide = [array.astype(np.float32) for array in (x, *others)]
             return np.asarray(kernel(*wide, **parameters)).astype(x.dtype)
         return np.asarray(kernel(x, *others, **parameters))
@@ -28,7 +28,7 @@ def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_single_xla(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """:func:`in_single` for kernels ``kernel(jax, x, …)``."""
+    """Apply :func:`in_single` to kernels ``kernel(jax, x, …)``."""
 
     def run(jax: Any, *xs: Any, **parameters: Any) -> Any:
         dtype = xs[0].dtype

@@ -1,6 +1,7 @@
-"""Arithmetic primitives (+ − · ÷, compare, select) are those that the rules of all others are written in.
+"""Arithmetic primitives: + − · ÷, comparisons, select.
 
-Python's operators on atoms (``1 - y * y`` in a rule) are bound to these rows at the end.
+The rules of all other primitives use them. At the end of this module, Python's operators on atoms
+(``1 - y * y`` in a rule) are bound to them.
 """
 
 from __future__ import annotations
@@ -40,16 +41,16 @@ def _is(atom: Any, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
-# Rewrites. Like terms are collected, up to a factor that is a small whole number or its binary
-# fraction: a − (−b) = a + b, x + x = 2 x, 2 x + x = 3 x. Nested derivatives are full of them. Values
-# change by rounding at most. (Moving factors outwards through products and matrix products was tried
-# too: it gave more equations, 554 instead of 451 for the sixth derivative of a small tanh network.)
+# Rewrites collect like terms, up to a factor that is a small integer or its binary fraction: a − (−b) = a +
+# b, x + x = 2 x, 2 x + x = 3 x. Nested derivatives are full of such terms. Values change at most by rounding.
+# Moving factors outwards through products and matrix products was tried too, but gave more equations: 554
+# instead of 451 for the sixth derivative of a small tanh network.
 
 _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Any) -> tuple[float, Any]:
-    """``atom`` as ``(factor, rest)``; the factor is 1 where none stands outside."""
+    """Return ``atom`` as ``(factor, rest)``; the factor is 1 if no number is a factor."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -65,7 +66,7 @@ def scaled(atom: Any) -> tuple[float, Any]:
 
 
 def _factor(atom: Any) -> float | None:
-    """The number that ``atom`` is, if like terms are collected over it."""
+    """Return the number in ``atom`` if like terms are collected over it, or ``None``."""
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
@@ -74,12 +75,12 @@ def _factor(atom: Any) -> float | None:
 
 
 def times(factor: float, atom: Any) -> Any:
-    """``factor · atom``."""
+    """Return ``factor · atom``."""
     return -atom if factor == -1 else factor * atom
 
 
 def _collect(c: float, x: Any, d: float, y: Any) -> Any:
-    """``c x + d y``, where that can be written better."""
+    """Return a simpler form of ``c x + d y``, or ``None``."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:
@@ -92,7 +93,7 @@ def _collect(c: float, x: Any, d: float, y: Any) -> Any:
 
 
 def _simplify_add(a: Any, b: Any) -> Any:
-    # x + 0 = x (for x = −0 the sum is +0: the sign of a zero is not kept)
+    # x + 0 = x; for x = −0 the sum is +0, so the sign of a zero is not preserved
     if _is(a, 0):
         return b
     if _is(b, 0):
@@ -138,7 +139,7 @@ def _simplify_neg(x: Any) -> Any:
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
-    """XLA has no sum and product of truth values; NumPy's are "or" and "and"."""
+    """Use "or" and "and" for Booleans, as NumPy does, because XLA cannot add them."""
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 
@@ -218,7 +219,7 @@ mul = multilinear(
 
 def _absorb_numpy(a: Any, b: Any) -> Any:
     result = np.multiply(a, b)
-    if np.isfinite(np.add.reduce(result, axis=None)):  # then there is nothing to absorb
+    if np.isfinite(np.add.reduce(result, axis=None)):  # then no factor is infinite
         return result
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
@@ -235,16 +236,16 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # it stands for the product that would have started a taint
+                    other.tainted |= INFINITE  # the plain product replaces one that can be infinite
                 product = this * other
                 if type(product) is Variable and not product.linear:
-                    product.tainted |= INFINITE  # also if it had been made before
+                    product.tainted |= INFINITE  # also if it existed before
                 return product
     return None
 
 
-#: ``a · b``, zero where a factor is: for rules in which a zero that was computed is exact by a convention,
-#: such as the mixing of eigenvectors that a function does not depend on
+#: ``a · b``, and 0 if a factor is 0. It is for rules in which a computed zero is exact by convention, such as
+#: the mixing of eigenvectors on which a function does not depend
 absorb = multilinear(
     "absorb",
     work=ARITHMETIC._replace(products=6.0),
@@ -267,7 +268,7 @@ absorb = multilinear(
 
 
 def _divide(a: Any, b: Any) -> Any:
-    # integers divide towards zero and stay integers, as XLA's division does
+    # integer division truncates toward zero and returns an integer, as in XLA
     if np.result_type(a).kind in "iub":
         b_safe = np.where(np.equal(b, 0), 1, b)
         quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b_safe))
@@ -284,7 +285,7 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = (da − y db) / b; y / b alone would leave the range of the type."""
+    """d(a / b) = (da − y db) / b, because y / b alone may overflow."""
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
@@ -296,7 +297,7 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _quotient(equation: Any, k: int) -> Any:
-    """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
+    """Solve ``y b = a`` for coefficient k: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
 
     At b = 0 a coefficient that is exactly zero stays zero, as in the forward rule.
     """
@@ -377,7 +378,8 @@ def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
     return None
 
 
-#: ``select(c, a, b)``: elements of ``a`` where ``c``, of ``b`` elsewhere; linear in ``a`` and ``b``
+#: ``select(c, a, b)``: elements of ``a`` where ``c`` is true, and of ``b`` elsewhere; linear in ``a`` and
+#: ``b``
 select = linear(
     "select",
     work=VIEW,
@@ -410,7 +412,7 @@ def _operator(primitive: Primitive) -> Any:
 
 
 def _power(x: Any, n: Any) -> Any:
-    """``x ** n`` in a rule, for a small integer ``n``, by multiplication."""
+    """Return ``x ** n`` in a rule, for a small integer ``n``, by multiplications."""
     if n == 2:
         return x * x
     if n == 1:

@@ -1,8 +1,8 @@
-"""The linear assignment problem picks one column for each row, none twice, at the least total cost.
+"""Linear assignment: pair rows with different columns at minimum total cost.
 
-The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) on a square
-matrix: rows and columns without a partner meet added ones, at a
-cost that no real pair reaches, so that as many real pairs as possible are made.
+The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) needs a
+square matrix. Rows and columns without a partner are paired with added ones. Such a pair costs more than any
+real pair, so that the number of real pairs is as large as possible.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ def _type_rule(cost: TensorType, limit: TensorType, maximize: bool) -> TensorTyp
 
 
 def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any]:
-    """The costs of a square problem with the same pairs, and which of its pairs are real."""
+    """Return the costs of an equivalent square problem, and a mask of the real pairs."""
     rows, columns = cost.shape
     size = max(rows, columns)
     row, column = numpy.arange(size)[:, None] < rows, numpy.arange(size)[None] < numpy.minimum(columns, limit)
     both, neither = row & column, ~row & ~column
     wide = numpy.pad(-cost if maximize else cost, ((0, size - rows), (0, size - columns)))
     wide = numpy.where(both, wide - numpy.where(both, wide, numpy.inf).min(initial=numpy.inf), 0.0)
-    # so many times the range of the real costs that one pair less never pays
+    # this multiple of the range of real costs is so large that one real pair less never pays
     return numpy.where(both | neither, wide, 2 * size * (wide.max(initial=0.0) + 1)), both
 
 
 def _found(numpy: Any, row_of_column: Any, both: Any, count: int) -> Any:
-    """The real pairs in the order of their rows, −1 behind."""
+    """Return the real pairs in the order of their rows, followed by −1."""
     column_of_row = numpy.argsort(row_of_column)
     real = numpy.take_along_axis(both, column_of_row[:, None], 1)[:, 0]
     order = numpy.argsort(~real, stable=True)[:count]
@@ -87,7 +87,7 @@ def _one_xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     size = len(wide)
 
     def search(state: Any) -> Any:
-        """One more column joins those that the tree of shortest paths has reached."""
+        """Add the closest column to the tree of shortest paths."""
         at, u, v, partner, way, distance, used = state
         used = used.at[at].set(True)
         row = partner[at]
@@ -132,7 +132,7 @@ def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
 
 
 #: ``assignment(cost, limit, maximize)``: the rows and columns of the pairs, of shape (2, min(m, n)), in the
-#: order of rows, of which only the first ``limit`` columns take part; −1 where there are fewer pairs
+#: order of rows. Only the first ``limit`` columns are paired. If there are fewer pairs, the rest is −1
 assignment = constant(
     "assignment",
     type_rule=_type_rule,

@@ -1,6 +1,7 @@
-"""Treatments of axes: along some axes, by an entry for each axis, on the cores of a batch.
+"""Common treatments of axes, by parameter, by entry, or by core axes.
 
-See ``ir.index_map`` for the meaning; a treatment that one row has stands beside that row.
+See ``ir.index_map`` for the terms. A treatment that only one primitive needs is defined next to that
+primitive.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ SIZE = object()
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
-    """The positions in ``labels`` of what stands at the positions ``axes`` of ``old``."""
+    """Return the positions in ``labels`` of the axes ``axes`` of ``old``."""
     return tuple([labels.index(old[axis]) for axis in axes])
 
 
 class Along(Axes):
-    """Axes of an operator that works along those in a parameter: reductions, ``cumsum``, ``fft``.
+    """Axes of an operator that works along given axes: ``sum``, ``cumsum``, ``fft``.
 
     Args:
-        parameter: its name; an axis, or a tuple of axes.
-        kind: how elements meet along them.
-        keeps: whether they stay in the result.
-        stays_last: whether they stay behind the others if they are: a library that would move them there, and
-            back, does not save the transposition.
+        parameter: name of the parameter; its value is an axis or a tuple of axes.
+        kind: the kind of these axes.
+        keeps: whether the result has these axes.
+        stays_last: whether these axes must stay last if they are last. Otherwise a library would transpose
+            the operand and the result, so that nothing is saved.
     """
 
     def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
@@ -57,14 +58,14 @@ class Along(Axes):
 
 
 class Entries(Axes):
-    """Axes of an operator on one array whose parameters have an entry for each axis: ``slice``, ``pad``.
+    """Axes of an operator whose parameters have one entry per axis: ``pad``.
 
-    An axis whose entries are the defaults is parallel, others are windowed.
+    An axis whose entries are the defaults is parallel. Other axes are windowed.
 
     Args:
-        defaults: the entry of an axis that is left as it is, for each parameter; :data:`SIZE`: its size.
-        kind: how elements meet along the others; ``None``: they do not.
-        moves: whether axes can stand in another order (not where operands, too, go by the axes).
+        defaults: for each parameter, the entry of an axis that is left unchanged; :data:`SIZE`: its size.
+        kind: the kind of the other axes; ``None``: they are parallel.
+        moves: whether axes can be reordered (not if further operands depend on the order of axes).
     """
 
     def __init__(self, defaults: Mapping[str, Any], kind: str | None = WINDOWED, moves: bool = True) -> None:
@@ -100,12 +101,12 @@ class Entries(Axes):
 
 
 class Core(Axes):
-    """Axes of an operator on the last axes of arrays with a batch in front: the rows of linear algebra.
+    """Axes of an operator on the last axes, with batch axes before them.
 
     Args:
-        signature: the core axes of operands and results, as NumPy's generalised functions write them:
+        signature: the core axes of operands and results, as in NumPy's generalized ufuncs:
             ``"(i,j),(j,k)->(i,k)"``.
-        parallel: names of core axes along which elements do not meet (right-hand sides of a system).
+        parallel: names of core axes along which elements are independent (right-hand sides of a system).
 
     >>> Core("(i,j),(j,k)->(i,k)", parallel="k").index_map([(5, 3, 3), (5, 3, 2)], {}).results
     ((0, 1, 3),)

@@ -1,10 +1,11 @@
-"""Bessel functions of the first kind have integer orders.
+"""Bessel functions of the first kind and of integer order.
 
-For |x| ≤ 25 they are the mean over a period of their integrals (DLMF 10.9.2, 10.32.3), which the trapezoidal
-rule gives to rounding with 96 places; beyond, 24 terms of Hankel's expansions (DLMF 10.17.3, 10.40.1). That
-is exact to about 1e-14 in float64 for orders up to ten, which derivatives of usual orders do not exceed.
-Derivatives of J: DLMF 10.6.1. Scaled functions are differentiated under the integral, because the recurrence
-(DLMF 10.29.1) subtracts nearly equal numbers for large x: each order of derivative lost the factor 2 x.
+For |x| ≤ 25 they are means of an integrand over a period (DLMF 10.9.2, 10.32.3), which the trapezoidal rule
+with 96 nodes computes exactly to rounding. For larger |x|, 24 terms of Hankel's expansions are used (DLMF
+10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to ten; common derivatives need no higher
+orders. Derivatives of J: DLMF 10.6.1. Scaled functions are differentiated under the integral, because the
+recurrence (DLMF 10.29.1) subtracts nearly equal numbers for large x. Each derivative would lose a factor of 2
+x in accuracy.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ __all__ = [
     "power_sum",
 ]
 
-SWITCH = 25.0  #: from where on the expansions are used
+SWITCH = 25.0  #: the expansions are used above this argument
 _ANGLES = 2 * np.pi * np.arange(96) / 96
-TERMS = 24  #: of them
+TERMS = 24  #: number of terms of the expansions
 
 
 def coefficients(n: int) -> list[float]:
-    """aₖ(n) of DLMF 10.17.1."""
+    """Return aₖ(n) of DLMF 10.17.1."""
     terms = [1.0]
     for k in range(1, TERMS):
         terms.append(terms[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
@@ -46,7 +47,7 @@ def coefficients(n: int) -> list[float]:
 
 
 def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -> Any:
-    """A derivative by x of Σₘ (±1)ᵐ aₘ(n) x^(−m−½), without its sign, at x = 1 / ``inverse``."""
+    """Differentiate Σₘ (±1)ᵐ aₘ(n) x^(−m−½) at x = 1 / ``inverse``, without sign."""
     terms = [(-1) ** m * a if alternate else a for m, a in enumerate(coefficients(n))]
     for step in range(derivative):
         terms = [a * (m + step + 0.5) for m, a in enumerate(terms)]
@@ -57,7 +58,7 @@ def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -
 
 
 def power_sum(factors: list[float], t: Any) -> Any:
-    """Σₖ factors[k] tᵏ."""
+    """Return Σₖ factors[k] tᵏ."""
     total = factors[-1] + 0 * t
     for factor in reversed(factors[:-1]):
         total = total * t + factor
@@ -65,17 +66,20 @@ def power_sum(factors: list[float], t: Any) -> Any:
 
 
 def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
-    """The mean of ``term(angle)`` over a period, one place after the other."""
+    """Return the mean of ``term(x, angle)`` over a period, one angle after another."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
-    # a loop: as a sum over a further axis XLA would fuse it into, and repeat it in, each of its uses
+    # a loop, because XLA would fuse a sum over a further axis into each of its uses and repeat it
     angles = numpy.asarray(_ANGLES, x.dtype)
     step = lambda total, angle: (total + term(x, angle), None)
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
 
 
 def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
-    """The integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2), positive for a < 1."""
+    """Return an integrand that is positive for a < 1 (DLMF 10.9.4, 10.32.2).
+
+    It is aⁿ / (2 n − 1)!! sin²ⁿ t · kernel.
+    """
     integrand = kernel / math.prod(range(1, 2 * n, 2))
     for _ in range(n):
         integrand = integrand * a * numpy.sin(t) ** 2
@@ -87,7 +91,7 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
 
     def term(a: Any, t: Any) -> Any:
         integrand = numpy.cos(n * t - a * numpy.sin(t))
-        if n:  # its mean would cancel
+        if n:  # the mean of this integrand would cancel for small a
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
         return integrand
 
@@ -105,16 +109,18 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
 
 
 def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
-    """The mean of (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t) over a period, for the k-th derivative."""
+    """Compute the k-th derivative of exp(−|x|) Iₙ(x) as a mean over a period.
+
+    The integrand is (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t).
+    """
     size = numpy.abs(x)
 
     def term(a: Any, t: Any) -> Any:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
         integrand = kernel * numpy.cos(n * t)
-        if n and not derivative:  # its mean would cancel
+        if n and not derivative:  # the mean of this integrand would cancel for small a
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, kernel), integrand)
-        # 1 − cos t = 2 sin²(t / 2), without cancellation
-        # at 0, |x| has the derivative 0 by convention
+        # 1 − cos t = 2 sin²(t / 2), without cancellation; at 0, |x| has the derivative 0 by convention
         factor = numpy.where(x == 0, numpy.cos(t), -2 * numpy.sin(t / 2) ** 2)
         for _ in range(derivative):
             integrand = integrand * factor
@@ -128,7 +134,7 @@ def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
 
 
 def order_type(name: str) -> Any:
-    """The type rule of a function of an order."""
+    """Return the type rule of a function with an integer order."""
 
     def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
         same_type(name, "float")(x)
@@ -161,7 +167,7 @@ bessel_j = elementwise(
     samples=_SAMPLES,
 )
 
-#: ``bessel_ie(x, n)``: exp(−|x|) Iₙ(x), or a derivative of it
+#: ``bessel_ie(x, n)``: exp(−|x|) Iₙ(x), or one of its derivatives
 bessel_ie = elementwise(
     "bessel_ie",
     type_rule=order_type("bessel_ie"),
@@ -185,7 +191,7 @@ def _i_partial(x: Any, n: int) -> Any:
     return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
 
 
-#: ``bessel_i(x, n)``: Iₙ(x); derivatives of the product exp(|x|) · ``bessel_ie(x, n)`` would cancel next to 0
+#: ``bessel_i(x, n)``: Iₙ(x). Derivatives of the product exp(|x|) · ``bessel_ie(x, n)`` would cancel near 0
 bessel_i = elementwise(
     "bessel_i",
     type_rule=order_type("bessel_i"),

@@ -1,10 +1,10 @@
-"""Bessel functions of the second kind have integer orders.
+"""Bessel functions of the second kind and of integer order.
 
-For x ≤ 25 integrals (DLMF 10.9.7, 10.32.9), the infinite ones up to where they are below rounding: by the
-trapezoidal rule, which is exact to rounding where the integrand dies out doubly exponentially, or by that of
-Gauss and Legendre; beyond, 24 terms of Hankel's expansions (DLMF 10.17.4, 10.40.2). Orders of Y from two on
-follow by recurrence, as its derivatives do (DLMF 10.6.1). Scaled functions are differentiated under the
-integral, see ``bessel``. For x < 0 they are NaN, at 0 infinite.
+For x ≤ 25 they are integrals (DLMF 10.9.7, 10.32.9), truncated where the integrand is below rounding. The
+trapezoidal rule is exact to rounding for integrands that decay doubly exponentially. Other integrals use
+Gauss-Legendre quadrature. For larger x, 24 terms of Hankel's expansions are used (DLMF 10.17.4, 10.40.2).
+Orders of Y above 1, and its derivatives, follow by recurrence (DLMF 10.6.1). Scaled functions are
+differentiated under the integral, see ``bessel``. The functions are NaN for x < 0 and infinite at 0.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from mindgrad.rows.special_kernels import in_double
 __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
-_MOST = 1e30  #: the largest argument for which the powers of Hankel's expansions are finite
-#: below, the integrals need more nodes, and the first term of the series is exact to rounding
+_MOST = 1e30  #: the largest argument for which the powers in Hankel's expansions are finite
+#: below this argument, the integrals need more nodes, and the first term of the series is exact to rounding
 _SMALL = 1e-18
 
 
 @lru_cache(maxsize=1)
 def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
-    """Places and weights on (0, 1); NumPy's polynomials are loaded for it."""
+    """Return nodes and weights on (0, 1), computed at first use."""
     places, weights = np.polynomial.legendre.leggauss(80)
     return places / 2 + 0.5, weights / 2
 
 
 def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
-    """Σ w · term(t) over the places t and weights w of a rule, one after the other."""
+    """Return Σ w · term(t) over the nodes t and weights w of a rule, one by one."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # a loop: as a sum over a further axis XLA would fuse it into, and repeat it in, each of its uses
+    # a loop, because XLA would fuse a sum over a further axis into each of its uses and repeat it
     pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
     step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]
@@ -53,7 +53,7 @@ def _edges(numpy: Any, x: Any, near: Any, far: Any, zero: float) -> Any:
 
 
 def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -> Any:
-    """Order n from orders 0 and 1, whose recurrence is stable upwards."""
+    """Compute order n from orders 0 and 1 by the recurrence, which is stable upwards."""
     a = numpy.where(x > 0, x, 1.0).astype(x.dtype)
     for k in range(1, n):
         first, second = second, 2 * k / a * second + sign * first
@@ -61,7 +61,10 @@ def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -
 
 
 def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
-    """(−1)ᵏ ∫₀^∞ (cosh t − 1)ᵏ exp(−x (cosh t − 1)) cosh(n t) dt, for the k-th derivative."""
+    """Compute the k-th derivative of exp(x) Kₙ(x) as an integral over t from 0 to ∞.
+
+    The integrand is (−1)ᵏ (cosh t − 1)ᵏ exp(−x (cosh t − 1)) cosh(n t).
+    """
     a = numpy.clip(x, _SMALL, SWITCH)
     end = numpy.arccosh(1 + (48.0 + 4 * (n + derivative)) / a)
     rule = (np.arange(_STEPS + 1) / _STEPS, np.r_[0.5, np.ones(_STEPS)] / _STEPS)
@@ -70,7 +73,7 @@ def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
         t = s * end
         # cosh t − 1 = 2 sinh²(t / 2), without cancellation
         exponent = -2 * a * numpy.sinh(t / 2) ** 2
-        if derivative:  # its logarithm, because the power would overflow
+        if derivative:  # add the logarithm of the power, which would overflow
             small = numpy.where(t > 0, -numpy.expm1(-t), 1.0)
             growth = numpy.where(t > 0, t + 2 * numpy.log(small) - math.log(2), -numpy.inf)
             exponent = exponent + derivative * growth
@@ -86,7 +89,10 @@ def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
 
 
 def _leading(numpy: Any, x: Any, n: int, derivative: int = 0) -> Any:
-    """The first term of Kₙ or −π/2 Yₙ for x → 0, or of a derivative without its sign (DLMF 10.30, 10.7)."""
+    """Return the first term of Kₙ or −π/2 Yₙ for x → 0 (DLMF 10.30, 10.7).
+
+    For ``derivative`` > 0, return the absolute value of the derivative of this term.
+    """
     if n == derivative == 0:
         return math.log(2) - np.euler_gamma - numpy.log(x)
     value = math.factorial(n + derivative - 1) * (2.0 ** (n - 1) if n else 1.0)
@@ -96,7 +102,10 @@ def _leading(numpy: Any, x: Any, n: int, derivative: int = 0) -> Any:
 
 
 def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
-    """1/π ∫₀^π sin(x sin θ − n θ) dθ − 1/π ∫₀^∞ (exp(n t) + (−1)ⁿ exp(−n t)) exp(−x sinh t) dt."""
+    """Compute Yₙ(x) from two integrals.
+
+    1/π ∫₀^π sin(x sin θ − n θ) dθ − 1/π ∫₀^∞ (exp(n t) + (−1)ⁿ exp(−n t)) exp(−x sinh t) dt
+    """
     if n > 1:
         found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
@@ -140,7 +149,7 @@ bessel_y = elementwise(
     samples=_SAMPLES,
 )
 
-#: ``bessel_ke(x, n)``: exp(x) Kₙ(x), or a derivative of it
+#: ``bessel_ke(x, n)``: exp(x) Kₙ(x), or one of its derivatives
 bessel_ke = elementwise(
     "bessel_ke",
     type_rule=order_type("bessel_ke"),

@@ -1,13 +1,13 @@
-"""Host callbacks run a Python function on NumPy arrays while a program runs.
+"""Host callbacks run a Python function on NumPy arrays inside a compiled function.
 
     callback(*xs) = function(*xs)                ẏ: not known, an error
 
-The function is pure: transformations may leave a call out or repeat it, but never merge two of them. A
-program with a callback waits for its results and is not kept on disk, because the function is one of this
-process. A batch runs the function once per element.
+The function must be pure: graph transformations may drop or repeat a call, but never merge two calls. A
+compiled function with a callback waits for its results. It is not stored on disk, because the Python function
+exists only in this process. A batch runs the function once per element.
 
-Parameters: ``function`` is a :class:`Callback`. Cost: a call from the program back into Python, and a copy
-of operands and results.
+The parameter ``function`` is a :class:`Callback`. Cost: a call back into Python, and copies of operands and
+results.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ class Callback:
         return self.function, self.types, self.operator
 
     def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
-        """The results of the function on copies of ``arrays``, outside of everything that is traced."""
+        """Run the function on copies of ``arrays``, outside all open scopes."""
         with executing([]):
             return tuple(self.function(*[np.array(x) for x in arrays]))
 
     def batched(self, size: int, is_batched: Sequence[bool]) -> Callback:
-        """The callback that runs once for each of ``size`` slices of the operands that are batched."""
+        """Return a callback that runs once for each slice of batched operands."""
         types = [tensor_type(each.dtype, (size, *each.shape)) for each in self.types]
         run: Any = _Slices(self.function, tuple(self.types), size, tuple(is_batched))
         return Callback(run, types, self.operator, self.name, self.location)
 
     def refuse_derivative(self) -> Any:
-        """Raise the error of a callback that is differentiated."""
+        """Raise the error for the derivative of a callback."""
         raise TypeError(
             located_text(
                 f"For '{self.operator}', the derivative of '{self.name}' is unknown, because mindgrad cannot "
@@ -109,7 +109,7 @@ class _Slices(NamedTuple):
 
 
 def in_words(jax: Any, x: Any) -> Any:
-    """``x``; values of 64 bits as pairs of words, because jax would round them where its callbacks run."""
+    """Split 64-bit values into pairs of words, which JAX would round in callbacks."""
     if x.dtype.kind == "c" and x.dtype.itemsize == 16:
         x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
     if x.dtype.itemsize != 8 or x.dtype.kind == "c":
@@ -118,7 +118,7 @@ def in_words(jax: Any, x: Any) -> Any:
 
 
 def from_words(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The array of type ``dtype`` that :func:`in_words` was given."""
+    """Reverse :func:`in_words` for an array of type ``dtype``."""
     if not _is_wide(dtype):
         return value
     real = np.ascontiguousarray(value).view(np.float64 if dtype.kind == "c" else dtype)[..., 0]
@@ -130,7 +130,7 @@ def _is_wide(dtype: np.dtype) -> bool:
 
 
 def _to_words(value: np.ndarray) -> np.ndarray:
-    """``value`` as :func:`in_words` makes it."""
+    """Convert ``value`` as :func:`in_words` does."""
     if not _is_wide(value.dtype):
         return value
     array = np.ascontiguousarray(value)
@@ -140,7 +140,7 @@ def _to_words(value: np.ndarray) -> np.ndarray:
 
 
 def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
-    """The value of ``type_`` that came in words."""
+    """Convert words to a value of ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return x
@@ -159,7 +159,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
             return [_to_words(y) for y in function(*arrays)]
         except BaseException as error:
             note(error)
-            raise CallbackError from None  # ends the program, after which the error itself is raised
+            raise CallbackError from None  # ends the compiled function; then the error itself is raised
 
     shapes = [_in_words_type(jax, type_) for type_ in function.types]
     results = jax.pure_callback(call, shapes, *[in_words(jax, x) for x in xs])
@@ -167,7 +167,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
 
 
 def _in_words_type(jax: Any, type_: TensorType) -> Any:
-    """The shape and dtype of :func:`_to_words` of an array of ``type_``."""
+    """Return the shape and dtype of :func:`_to_words` for an array of ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return jax.ShapeDtypeStruct(type_.shape, dtype)

@@ -1,24 +1,24 @@
-"""Collective primitives combine the arrays that several processes, the *ranks*, hold of one value.
+"""Collective primitives combine arrays of several processes, the *ranks*.
 
-With ``x_r`` the array of rank ``r`` and ``n`` ranks, each rank gets
+Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Each rank receives
 
     all_reduce       y_r = Σ_s x_s                                its own transpose
     reduce_scatter   y_r = part r of Σ_s x_s along an axis        transpose: all_gather
     all_gather       y_r = x_0, x_1, … joined along an axis       transpose: reduce_scatter
     all_to_all       y_r = part r of every x_s, joined            transpose: all_to_all, axes exchanged
-    permute          y_r = x_s for a pair (s, r), or zeros        transpose: permute, pairs turned round
+    permute          y_r = x_s for a pair (s, r), or zeros        transpose: permute, pairs reversed
     rank_mask        y_r = x_r on one rank, zeros on the others   its own transpose; sends nothing
     all_max          y_r = max_s x_s                              ranks that tie share the derivative
 
-These are maps between the arrays of all ranks together, and so are their derivatives: reverse mode gives the
-cotangent of ``x_s`` in the sum of all ranks' losses, forward mode moves all ranks' inputs at a time, so that
-neither may be put in the place of the other. Every member calls the collective, with arrays of one type. Its
-derivatives of every order are collectives again, so that all members must differentiate it, too.
+These are maps between the arrays of all ranks together, and so are their derivatives. Reverse mode returns
+the cotangent of ``x_s`` for the sum of all ranks' losses. Forward mode moves the inputs of all ranks
+together. So neither mode may replace the other. Every member must call the collective, with arrays of one
+type. Derivatives of every order are collectives too, so all members must differentiate it.
 
-Broadcasts and reductions to one rank are a collective and a ``rank_mask``, so that each rank records the same
-equations. The parameter ``ranks`` holds the members' numbers in order. Cost: one message per equation;
-of ``b`` bytes, a ring of ``n`` ranks sends ``2 b (n − 1) / n`` for ``all_reduce``. Limits: within a program
-ranks must take the same branches and as many trips.
+Broadcasts and reductions to one rank consist of a collective and a ``rank_mask``, so that each rank records
+the same equations. The parameter ``ranks`` holds the members' numbers in order. Cost: one message per
+equation. For ``b`` bytes, a ring of ``n`` ranks sends ``2 b (n − 1) / n`` bytes for ``all_reduce``. Limits:
+within a compiled function, all ranks must take the same branches and run the same number of iterations.
 """
 
 from __future__ import annotations
@@ -50,20 +50,23 @@ AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: runs a collective of several ranks on this rank's array (``backend.process_mesh``)
+#: runs a collective of several ranks on the array of this rank (``backend.process_mesh``)
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
 
 def set_runner(runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None) -> None:
-    """Let ``runner(primitive, array, parameters)`` run collectives of several ranks in eager mode."""
+    """Set the function that runs collectives of several ranks in eager mode.
+
+    It is called as ``runner(primitive, array, parameters)``.
+    """
     global _runner
     _runner = runner
 
 
 @contextmanager
 def world_of(size: int) -> Iterator[None]:
-    """Lower collectives for programs over the axis of ``size`` ranks."""
+    """Lower collectives to XLA operators over an axis of ``size`` ranks."""
     before = getattr(_local, "size", 1)
     _local.size = size
     try:
@@ -73,12 +76,12 @@ def world_of(size: int) -> Iterator[None]:
 
 
 def combined(name: str, arrays: Sequence[np.ndarray], **parameters: Any) -> list[np.ndarray]:
-    """The results on every member, by the definition above, of the members' ``arrays``.
+    """Return the result on every member from the members' ``arrays``, by definition.
 
     Args:
-        name: the name of a row of this file.
-        arrays: one array for each of the ``ranks``, of one type.
-        parameters: those of the row.
+        name: the name of a primitive of this module.
+        arrays: one array of the same type for each of the ``ranks``.
+        parameters: the parameters of the primitive.
 
     >>> import numpy as np
     >>> from mindgrad.rows.collectives import combined
@@ -134,9 +137,11 @@ def _kernel(name: str) -> Callable[..., Any]:
 
 
 def _groups(ranks: Ranks) -> list[list[int]] | None:
-    """The partition of all ranks in which ``ranks`` is a group, as XLA wants it; ``None`` if it is all.
+    """Partition all ranks into groups for XLA; one group is ``ranks``.
 
-    What the other groups are does not matter to a member: each process runs its own part of the program.
+    ``None``: ``ranks`` is the only group. The other groups do not matter, because each process runs only its
+    own
+    part.
     """
     size = getattr(_local, "size", 1)
     others = [rank for rank in range(size) if rank not in ranks]
@@ -147,12 +152,12 @@ def _groups(ranks: Ranks) -> list[list[int]] | None:
 
 
 def _is_even(groups: list[list[int]] | None) -> bool:
-    """Whether groups have one size, which XLA wants of all but reductions."""
+    """Whether all groups have the same size, as XLA requires except for reductions."""
     return groups is None or len({*map(len, groups)}) == 1
 
 
 def _position(lax: Any, ranks: Ranks) -> Any:
-    """The position of this rank among the members of a group."""
+    """Return the position of this rank among the members of its group."""
     table = np.zeros(max(getattr(_local, "size", 1), max(ranks) + 1), np.int32)
     table[list(ranks)] = np.arange(len(ranks))
     return lax.dynamic_index_in_dim(table, lax.axis_index(AXIS), keepdims=False)
@@ -162,7 +167,7 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # the sum of arrays in which each rank has its part: the result's bytes for each of them
+    # sum arrays in which each rank has filled its part; each rank sends as many bytes as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
     start = _position(lax, ranks) * np.int32(x.shape[axis])
@@ -194,7 +199,7 @@ def _own_part(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
 
 
 def _lowered(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The lowering ``call(lax, x, ranks, **parameters)``, which of one rank is that of the definition."""
+    """Lower by ``call(lax, x, ranks, **parameters)``; one rank needs no message."""
 
     def xla(jax: Any, x: Any, ranks: Ranks, **parameters: Any) -> Any:
         if len(ranks) == 1 and not parameters.get("pairs", True):
@@ -277,8 +282,8 @@ def _exchange_batch(size: int, xs: Any, at: Any, split_axis: int, concat_axis: i
     return all_to_all(xs[0], split_axis=split_axis, concat_axis=concat_axis, ranks=ranks), at[0]
 
 
-#: ``all_to_all(x, split_axis, concat_axis, ranks)``: on rank r part r, along ``split_axis``, of every rank's
-#: array, joined along ``concat_axis``
+#: ``all_to_all(x, split_axis, concat_axis, ranks)``: rank r receives part r along ``split_axis`` of every
+#: rank's array, joined along ``concat_axis``
 all_to_all = linear(
     "all_to_all",
     type_rule=_exchange_type,
@@ -292,7 +297,8 @@ all_to_all = linear(
     samples=[case(_VECTOR, split_axis=0, concat_axis=1, ranks=_ALONE)],
 )
 
-#: ``permute(x, pairs, ranks)``: rank r gets the array of rank s for each pair (s, r), zeros if there is none
+#: ``permute(x, pairs, ranks)``: rank r receives the array of rank s for a pair (s, r), and zeros without a
+#: pair
 permute = linear(
     "permute",
     type_rule=lambda x, pairs, ranks: x,
@@ -333,7 +339,7 @@ def _max_jvp(y: Any, xs: Any, ts: Any, ranks: Ranks) -> Any:
     return all_reduce(product(share, ts[0]), ranks=ranks)
 
 
-#: ``all_max(x, ranks)``: the largest element of all ranks at each position; ties share the derivative equally
+#: ``all_max(x, ranks)``: elementwise maximum over all ranks; ties share the derivative equally
 all_max = general(
     "all_max",
     type_rule=same_type("all_max", "real"),

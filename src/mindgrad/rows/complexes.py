@@ -1,8 +1,8 @@
-"""Complex primitives build complex numbers from real and imaginary parts, and split them.
+"""Complex numbers: combine real and imaginary parts, split, and conjugate.
 
-These rows are linear over the real numbers only. Cotangents pair with tangents by ``Re(Σ ct · t)``,
-without conjugation: then the transpose of a product is a product, as for real numbers, and the
-gradient ``∂/∂Re + i ∂/∂Im`` that users see is the conjugate of a cotangent.
+These primitives are linear only over the real numbers. Cotangents pair with tangents by ``Re(Σ ct · t)``,
+without conjugation. So the transpose of a product is a product, as for real numbers. The gradient
+``∂/∂Re + i ∂/∂Im`` that users see is the conjugate of a cotangent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ``dot`` primitive is the contraction that every matrix product, inner product and einsum becomes."""
+"""Primitive ``dot``: contraction for matrix products and einsum."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
 
 
 def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    # the common matrix products as one call on views
+    # common matrix products are one call on views
     if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
         left = a if contract[0][0] == a.ndim - 1 else a.T
         right = b if contract[1][0] == 0 else b.T
@@ -70,7 +70,7 @@ def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 def _matmul(a: Any, b: Any) -> Any:
     if a.dtype.itemsize == 2 and is_half(a.dtype):
-        # half precision is summed in single precision, as XLA does
+        # float16 and bfloat16 are summed in float32, as in XLA
         return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
     return np.matmul(a, b)
 
@@ -80,9 +80,10 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """``dot``, element by element for an outer product of infinite derivatives, in which exact zeros win.
+    """Apply ``dot``, or multiply elementwise if an outer product can be infinite.
 
-    It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
+    The elementwise product treats 0 × ∞ as 0 for exact zeros. The derivative of ``sqrt(dot(x, x))`` at
+    ``x = 0`` needs it.
     """
     if contract[0] or not (a.tainted | b.tainted) & ABSORBING:
         return dot(a, b, contract=contract, batch=batch)
@@ -108,12 +109,12 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
-    """Contract ``ct`` with the other operand over its free axes; put the axes in order.
+    """Contract ``ct`` with the other operand over its free axes, and order the axes.
 
-    ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``; ``current`` names the wanted axis
-    of each axis of the product ``(batch, rest of ct, rest of other)``. Of the two orders of a product
-    the one that needs no transposition is taken, and else the one asked for. Elements of the other operand
-    that meet discarded cotangents only contribute nothing (``rows.shielding``).
+    ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``. ``current`` holds, for each axis of the
+    product ``(batch, rest of ct, rest of other)``, its axis in the result. If one order of the two factors
+    needs no transposition, it is used; otherwise ``other_first`` decides. Elements of ``other`` that meet
+    only discarded cotangents contribute nothing (``rows.shielding``).
     """
     if over[0]:
         other = shielded(other, ct, (*batch[1], *over[1]), (*batch[0], *over[0]))
@@ -130,7 +131,7 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
 
 
 def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
-    """The free axes of both operands, and the axes (batch, free a, free b) of the result."""
+    """Return the free axes of both operands, and the axes of the result by group."""
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])
     first, second = len(batch[0]), len(batch[0]) + len(free_a)
@@ -145,7 +146,7 @@ def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape,
 
 def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
-    # the contracted axes come out in the ascending order of b's
+    # the contracted axes of the product have the ascending order of b's axes
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
@@ -159,12 +160,12 @@ def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> An
 
 
 def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """A product with equal elements (the ones that seed a gradient) is a sum, which is cheaper."""
+    """Replace a product with equal elements, such as a seed of ones, by a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         # a product of small constants is folded
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
         splat = type(this) is Constant and this.is_splat and not is_small
-        # a sum of half precision is less exact than a product summed in single precision
+        # a sum in float16 or bfloat16 is less exact than a product summed in float32
         if not splat or is_half(this.dtype.numpy):
             continue
         result = _dot_type(a.type, b.type, contract, batch)
@@ -180,9 +181,9 @@ def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """A product with an operand that is repeated along free axes is a repeated product, which is cheaper.
+    """Replace a product with an operand that is repeated along free axes.
 
-    The unit vectors along which every row of a batch is differentiated are such an operand.
+    The smaller product is cheaper. An example are unit vectors that are the same for every sample of a batch.
     """
     shapes = (a.shape, b.shape)
     free = [_free(len(shapes[k]), contract[k], batch[k]) for k in (0, 1)]
@@ -199,7 +200,7 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
         operands[k] = inner
         contracted[k] = tuple(position[axis] for axis in contract[k])
         batched[k] = tuple(position[axis] for axis in batch[k])
-        # where the axes (batch, free of a, free of b) of the smaller product stand in the larger one
+        # axes of the larger product for the axes (batch, free of a, free of b) of the smaller one
         count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
         free_dims = [
             [start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in position] for j in (0, 1)
@@ -216,7 +217,7 @@ def _dot_flops(equation: Any) -> int:
 
 
 class _DotAxes(Axes):
-    """Contracted axes are reduced; batch axes are those of both operands; the free ones come last."""
+    """Axes of ``dot``: contracted axes are reduced, and free axes come last."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]
@@ -249,15 +250,15 @@ class _DotAxes(Axes):
         )
 
 
-#: ``dot(a, b, contract, batch)``: sums over the contracted axes; axes of the result are the batch
-#: axes, the free axes of ``a``, the free axes of ``b``
 def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
-    """The slices are one axis more that is contracted."""
+    """Contract over the axis of slices as well."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))
 
 
+#: ``dot(a, b, contract, batch)``: sum of products over the contracted axes; the axes of the result are the
+#: batch axes, the free axes of ``a``, and the free axes of ``b``
 dot = multilinear(
     "dot",
     work=by(_dot_flops),

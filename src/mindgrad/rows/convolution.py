@@ -1,13 +1,13 @@
-"""The ``conv`` primitive convolves any number of axes: one bilinear row whose transposes are convolutions.
+"""Primitive ``conv``: convolution over any number of axes.
 
     y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
 
-``x̃`` is the left operand with ``lhs_dilation − 1`` zeros between neighbours and ``padding`` zeros around
-them (a negative padding crops). The kernel is not reversed, as everywhere in machine learning. In
-groups, the channels of both sides are split and group ``j`` of the output sees group ``j`` of the input.
-There may be several axes of samples, in front: a batch is one more of them. With ``channels_last`` the
-channels of ``x`` and ``y`` stand behind the positions, and those of the kernel behind the window
-(``rows.convolution_axes``).
+``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand with
+``lhs_dilation − 1`` zeros between neighbors and ``padding`` zeros around them. A negative padding crops. The
+kernel is not reversed, as usual in machine learning. With groups, the channels of input and output are split,
+and group ``j`` of the output depends only on group ``j`` of the input. There may be several sample axes,
+which come first; ``vmap`` adds one. With ``channels_last``, the channels of ``x`` and ``y`` come after the
+positions, and the channels of the kernel after the window (``rows.convolution_axes``).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _conv_type(
 
 
 def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
-    """The shapes of operands with the channels last as they are with the channels in front."""
+    """Return the shapes of channels-last operands as if channels came first."""
     rank, spatial = len(x.shape), len(w.shape) - 2
     return (
         permuted_shape(x.shape, data_in_front(rank, spatial)),
@@ -104,7 +104,7 @@ def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
 
 
 def _joined(x: Any, w: Any, reshaped: Any) -> Any:
-    """``x`` with one axis of samples."""
+    """Merge the sample axes of ``x``."""
     more = len(x.shape) - len(w.shape)
     return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
 
@@ -127,7 +127,7 @@ def _conv_numpy(
     kind, lead = x.dtype, x.shape[: x.ndim - w.ndim + 1]
     x = _joined(x, w, np.reshape)
     if is_half(kind):
-        # half precision is summed in single precision, as XLA does
+        # float16 and bfloat16 are summed in float32, as in XLA
         x, w = x.astype(np.float32), w.astype(np.float32)
     y = convolve(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)
     return y.reshape((*lead, *y.shape[1:])).astype(kind, copy=False)
@@ -155,7 +155,7 @@ def _conv_xla(
 
 
 def _channels_exchanged(w: Any, groups: int) -> Any:
-    """A kernel ``(O, C / groups, …)`` as ``(C, O / groups, …)``: each group transposed."""
+    """Convert a kernel ``(O, C / groups, …)`` to ``(C, O / groups, …)`` by group."""
     if groups == 1:
         return transpose(w, permutation=(1, 0, *range(2, len(w.shape))))
     outputs, channels, *window = w.shape
@@ -165,7 +165,7 @@ def _channels_exchanged(w: Any, groups: int) -> Any:
 
 
 def _samples_exchanged(x: Any, groups: int) -> Any:
-    """An input ``(N, C, …)`` as ``(C / groups, groups · N, …)``."""
+    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
     if groups == 1:
         return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     count, channels, *sizes = x.shape
@@ -184,7 +184,10 @@ def _cotangent_input(
     rhs_dilation: Shape,
     groups: int,
 ) -> Any:
-    """``ct``, dilated by the strides, convolved with the kernel reversed and its channels exchanged."""
+    """Convolve ``ct``, dilated by the strides, with the reversed kernel.
+
+    The input and output channels of the kernel are exchanged.
+    """
     if not ct.type.size:
         return zeros(x.type)
     w = shielded(w, ct, (0,), (len(ct.shape) - len(strides) - 1,))
@@ -199,19 +202,19 @@ def _cotangent_input(
 def _backwards(
     ct: Any, x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> dict[str, Any]:
-    """The steps of the convolution of ``ct`` that is the transpose of the one of ``x``."""
+    """Return the parameters of the transposed convolution, which is applied to ``ct``."""
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
-    # as much behind as makes the result as long as the dilated input
+    # pad at the end so that the result is as long as the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     around = tuple(zip(low, high, strict=True))
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
 
 
 def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """``x`` without the infinite elements that only windows with discarded cotangents have read."""
+    """Clear infinite elements of ``x`` that only discarded windows have read."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -221,7 +224,7 @@ def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
         x.shape[rank - spatial - 1],
         x.shape[rank - spatial :],
     )
-    axis = len(samples) + 1  # of the channels of a group
+    axis = len(samples) + 1  # axis of the channels of a group
     outputs = ct.shape[axis - 1] // groups
     live = met(reshape(ct, shape=(*samples, groups, outputs, *ct.shape[axis:])), (axis,))
     skips = reduce_all(isfinite(x), axes=tuple(range(axis - 1, rank)))
@@ -241,7 +244,7 @@ def _cotangent_kernel(
     rhs_dilation: Shape,
     groups: int,
 ) -> Any:
-    """The input convolved with ``ct`` as the kernel, the batch in the place of the channels."""
+    """Convolve the input with ``ct`` as kernel and the batch as channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     steps = dict(strides=strides, padding=padding, lhs_dilation=lhs_dilation, rhs_dilation=rhs_dilation)
@@ -252,7 +255,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # XLA would exchange the two itself, but run a kernel that is read backwards in plain loops
+        # XLA would exchange the two operands, and then run slow loops for the reversed kernel
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -260,7 +263,7 @@ def _cotangent_kernel(
         return _cotangent_kernel_exchanged(ct, x, groups, **steps)
     x = _samples_exchanged(x, groups)
     kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
-    # windows that the strides left out at the end take no part
+    # windows that the strides skip at the end take no part
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     gradient = conv(
         x,
@@ -275,7 +278,7 @@ def _cotangent_kernel(
 
 
 def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> Any:
-    """``ct`` convolved with the input as the kernel: the cotangent of a kernel, read backwards."""
+    """Convolve ``ct`` with the input as the kernel, and reverse the result."""
     kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
     if groups > 1:
@@ -287,7 +290,7 @@ def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> 
 
 
 def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
-    """The transpose ``rule`` of an operand, for channels last by permutations."""
+    """Extend the transpose ``rule`` to channels-last operands by permutations."""
 
     def cotangent(ct: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
         if not channels_last:
@@ -302,14 +305,14 @@ def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
-    """The batch is an axis of samples, or joins the output channels, or (where both have it) the groups."""
+    """Make the batch a sample axis, output channels, or (if both have it) groups."""
     x, w = xs
     if window.pop("channels_last", False):
         return _channels_last_batch(size, xs, at, groups=groups, **window)
     if at[1] is None:
         return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
     lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
-    if lead > 1:  # of several axes of samples, which are no axis of the kernel
+    if lead > 1:  # merge several sample axes, because the kernel has none
         x = x if at[0] is None else moved(x, at[0], 0)
         first = () if at[0] is None else (size,)
         samples = x.shape[len(first) : len(first) + lead]
@@ -338,7 +341,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
 
 
 def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[Any, int]:
-    """A batch in front of operands with their channels last: that of operands with channels in front."""
+    """Batch channels-last operands: permute them to channels first and back."""
     spatial = len(window["strides"])
     x, w = [each if axis is None else moved(each, axis, 0) for each, axis in zip(xs, at, strict=True)]
     x = transpose(x, permutation=data_in_front(len(x.shape), spatial))
@@ -361,7 +364,7 @@ def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
 
 
 def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
-    """All parameters of a sample, of which those that are given differ from the plain ones."""
+    """Return all parameters of a sample: the defaults, updated with ``changes``."""
     ones, none = (1,) * rank, ((0, 0),) * rank
     plain = dict(strides=ones, padding=none, lhs_dilation=ones, rhs_dilation=ones)
     return {**plain, **changes, "groups": groups}
@@ -371,7 +374,7 @@ _SIGNAL, _IMAGE = reals(-1, 1)[2, 3, 7], reals(-1, 1)[2, 2, 5, 6]
 _VOLUME = reals(-1, 1)[1, 2, 3, 4, 3]
 
 #: ``conv(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)`` of an input ``(N, C, …)`` with
-#: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, behind)`` per axis
+#: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, after)`` per axis
 conv = multilinear(
     "conv",
     work=by(_conv_flops),

@@ -1,10 +1,10 @@
-"""The axes of a convolution: channels come before or after the positions.
+"""Axes of a convolution: channels come before or after the positions.
 
-    in front    x (N, …, C, p…)    w (O, C / groups, k…)    y (N, …, O, q…)
-    behind      x (N, …, p…, C)    w (k…, C / groups, O)    y (N, …, q…, O)
+    first    x (N, …, C, p…)    w (O, C / groups, k…)    y (N, …, O, q…)
+    last     x (N, …, p…, C)    w (k…, C / groups, O)    y (N, …, q…, O)
 
-Programs are written with channels in front; XLA's kernels for CPUs take them behind (``optimize.layout``). A
-rule for channels in front is one for channels behind by permutations of its operands and its result.
+Users write convolutions with channels first, but XLA's CPU kernels need them last (``optimize.layout``).
+Rules for channels last permute the operands and the result, and use the rules for channels first.
 """
 
 from __future__ import annotations
@@ -21,36 +21,37 @@ __all__ = [
 
 
 def data_in_front(rank: int, spatial: int) -> Shape:
-    """The permutation that moves the channels of data of ``rank`` axes in front of its positions."""
+    """Return the permutation of data from channels last to channels first."""
     channels = rank - spatial - 1
     return (*range(channels), rank - 1, *range(channels, rank - 1))
 
 
 def data_behind(rank: int, spatial: int) -> Shape:
-    """The inverse of :func:`data_in_front`."""
+    """Return the inverse of :func:`data_in_front`."""
     channels = rank - spatial - 1
     return (*range(channels), *range(channels + 1, rank), channels)
 
 
 def kernel_in_front(spatial: int) -> Shape:
-    """The permutation of a kernel ``(k…, C / groups, O)`` to ``(O, C / groups, k…)``."""
+    """Return the permutation ``(k…, C / groups, O)`` to ``(O, C / groups, k…)``."""
     return (spatial + 1, spatial, *range(spatial))
 
 
 def kernel_behind(spatial: int) -> Shape:
-    """The inverse of :func:`kernel_in_front`."""
+    """Return the inverse of :func:`kernel_in_front`."""
     return (*range(2, spatial + 2), 1, 0)
 
 
 def permuted_shape(shape: Sequence[int], permutation: Shape) -> Shape:
-    """The shape, or the labels, of an array whose axes are permuted."""
+    """Permute a shape or a tuple of labels like the axes of an array."""
     return tuple([shape[axis] for axis in permutation])
 
 
 class ConvolutionAxes(Axes):
-    """Samples and output channels are parallel, and positions under a kernel of size 1 that skips none.
+    """Axes of ``conv``: sample and output channel axes are parallel.
 
-    Axes of samples stand in any order, and there may be more of them.
+    Positions are parallel too if the window has size 1 and skips no positions. Sample axes may have any
+    order, and there may be additional ones.
     """
 
     prefers = True
@@ -61,7 +62,7 @@ class ConvolutionAxes(Axes):
         sizes = shapes[1][:spatial] if is_last else shapes[1][2:]
         samples, channels, outputs, positions = 0, 1, 2, tuple(range(3, 3 + spatial))
         kernel = tuple(range(3 + spatial, 3 + 2 * spatial))
-        # in groups, an output sees some channels only
+        # with groups, an output channel depends on the channels of its group only
         of_kernel = channels if groups == 1 else 3 + 2 * spatial
         kinds = dict.fromkeys((*kernel, channels), REDUCED)
         if groups > 1:
@@ -99,7 +100,7 @@ class ConvolutionAxes(Axes):
 
 
 def _in_last_order(x: Labels, w: Labels, y: Labels) -> tuple[tuple[Labels, Labels], tuple[Labels]]:
-    """Labels of operands and result with channels in front as those with channels behind."""
+    """Convert labels of operands and result from channels first to channels last."""
     spatial = len(w) - 2
     data = data_behind(len(x), spatial)
     return (
@@ -109,7 +110,7 @@ def _in_last_order(x: Labels, w: Labels, y: Labels) -> tuple[tuple[Labels, Label
 
 
 def _in_first_order(axes: IndexMap) -> tuple[Labels, Labels, Labels]:
-    """The labels of operands and result of a convolution with channels behind as those with them in front."""
+    """Convert labels of operands and result from channels last to channels first."""
     (x, w), (y,) = axes.operands, axes.results
     spatial = len(w) - 2
     data = data_in_front(len(x), spatial)

@@ -1,9 +1,10 @@
-"""The kernel of ``conv`` for NumPy: products of matrices, of the windows with the weights.
+"""NumPy kernel of ``conv``: matrix products of windows and weights.
 
-Where zeros stand between the elements of the input, as in the gradient of a convolution in strides, each
-phase of the output, all positions that are the same modulo the dilation, meets every so-manieth weight of a
-window and no zero: so it is a convolution without zeros, and their sizes add up to that of the convolution
-whose gradient it is. The windows are written out for as many positions at a time as ``HOST`` allows.
+The gradient of a convolution with strides has zeros between the elements of its input. The kernel then splits
+the output into phases: positions that are equal modulo the dilation. For each phase, only every z-th weight
+meets an element, where z depends on the dilation, so that a phase is a convolution without zeros. The total
+work of all phases equals the work of the forward convolution. Windows are copied for as many positions at a
+time as ``HOST`` allows.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ _WINDOW_ELEMENTS = HOST.window_elements
 
 
 def dilated(sizes: Shape, dilation: Shape) -> Shape:
-    """The sizes of axes with ``dilation − 1`` zeros between neighbours."""
+    """Return the sizes of axes with ``dilation − 1`` zeros between neighbors."""
     return tuple(n and (n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True))
 
 
 def output_sizes(
     x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> Shape:
-    """The number of windows along each axis."""
+    """Return the number of windows along each axis."""
     spatial = x[len(x) - len(padding) :]
     padded = (n + low + high for n, (low, high) in zip(dilated(spatial, lhs_dilation), padding, strict=True))
     windows = dilated(w[2:], rhs_dilation)
@@ -44,7 +45,7 @@ def output_sizes(
 def convolve(
     x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape, groups: int
 ) -> Any:
-    """The convolution of ``x``, of the shape (N, C, …), with ``w``, of the shape (O, C / groups, …)."""
+    """Convolve ``x`` of shape (N, C, …) with ``w`` of shape (O, C / groups, …)."""
     sizes = output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
     if not (x.size and w.size and math.prod(sizes)):
         return np.zeros((x.shape[0], w.shape[0], *sizes), x.dtype)
@@ -59,7 +60,7 @@ def convolve(
 
 
 class _Phase(NamedTuple):
-    """The positions of the output and the weights that are the same modulo the dilation, along one axis."""
+    """Output positions and weights that are equal modulo the dilation, on one axis."""
 
     positions: slice
     weights: slice
@@ -72,10 +73,10 @@ class _Phase(NamedTuple):
 def _phases(
     n: int, window: int, size: int, stride: int, padding: tuple[int, int], zeros: int, distance: int
 ) -> Iterator[_Phase]:
-    """The phases that meet an element of the input; the output is 0 in the others.
+    """Yield the phases that read the input; the output is 0 in other phases.
 
-    Weight k of position p meets place ``p · stride + k · distance − before`` of the input with its zeros: an
-    element if that is a multiple of ``zeros``.
+    At output position p, weight k meets index ``p · stride + k · distance − before`` of the dilated input.
+    This is an element if the index is a multiple of ``zeros``.
     """
     many, apart = zeros // math.gcd(stride, zeros), zeros // math.gcd(distance, zeros)
     for p in range(min(many, size)):
@@ -94,7 +95,7 @@ def _phases(
 def _without_zeros(
     x: Any, w: Any, sizes: Shape, strides: Shape, padding: Padding, rhs_dilation: Shape, groups: int
 ) -> Any:
-    """The convolution of an input without zeros between its elements."""
+    """Convolve an input without zeros between its elements."""
     (count, channels), outputs, rank = x.shape[:2], w.shape[0], len(sizes)
     rows, inner = math.prod(sizes), math.prod(w.shape[1:])
     low, high = zip(*padding, strict=True) if padding else ((), ())

@@ -1,9 +1,9 @@
-"""Cumulative primitives sum and multiply along an axis and keep every intermediate result.
+"""Cumulative sums, products, and extremes along an axis.
 
-cumprod is differentiated as the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i, solved by doubling
-in log₂ n steps of multiplications: no division, so zeros among the factors are like any other number.
-cummax and cummin are reads at the place of the running extreme, whose row is constant; among equal
-elements the last place counts. Half precision is accumulated in float32.
+The derivative of ``cumprod`` is the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i. It is solved by
+doubling in log₂ n steps of multiplications. There is no division, so zeros among the factors need no special
+case. cummax and cummin read the element at the index of the running extreme, which has derivative zero. Among
+equal elements the last index counts. float16 and bfloat16 are accumulated in float32.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ cumsum = linear(
 
 
 def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
-    """``x`` moved on by ``by`` places along ``axis``, with ``filling(type)`` in the places left."""
+    """Shift ``x`` by ``by`` elements along ``axis``, and fill with ``filling(type)``."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
     filled = filling(x.type.with_shape(shape))
@@ -118,7 +118,7 @@ cumprod = general(
 
 
 def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
-    # the extreme so far is met at the places where the element equals it (NaN: at each NaN)
+    # the running extreme is at the indices where the element equals it (for NaN, at each NaN)
     def numpy(x: Any, axis: int, reverse: bool) -> Any:
         x = np.flip(x, axis) if reverse else x
         x = x.astype(np.float32) if is_half(x.dtype) else x
@@ -152,7 +152,7 @@ def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
     )
 
 
-#: ``cumulative_argmax(x, axis, reverse)``: where the largest element so far stands, as Int32
+#: ``cumulative_argmax(x, axis, reverse)``: index of the running maximum, as int32
 cumulative_argmax = _running("cumulative_argmax", np.maximum, "cummax")
-#: ``cumulative_argmin(x, axis, reverse)``: where the smallest element so far stands, as Int32
+#: ``cumulative_argmin(x, axis, reverse)``: index of the running minimum, as int32
 cumulative_argmin = _running("cumulative_argmin", np.minimum, "cummin")

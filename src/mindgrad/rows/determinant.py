@@ -1,14 +1,14 @@
-"""Determinants have exact derivatives of every order, at singular matrices too.
+"""Determinants with exact derivatives of every order, at singular matrices too.
 
-The determinant is a polynomial, and so is its gradient, the cofactor matrix C = det(A) A⁻ᵀ; only that
-formula divides. It is used where it is safe: up to 3 × 3 the cofactors are written out, and above
+The determinant is a polynomial, and so is its gradient, the cofactor matrix C = det(A) A⁻ᵀ; only this formula
+divides. Up to 3 × 3, the cofactors are written out. For larger matrices,
 
     C(A) = mean over k of C(A + z_k S),     z_k = exp(iπ (2k + 1) / N),  N ≥ n,
 
-because C(A + zS) is a polynomial of degree n − 1 in z and the mean over N points of a circle leaves
-its constant term only. This holds for every S, so that S may depend on A and still count as constant
-when C is differentiated. S = r U Vᴴ, from A = U Σ Vᴴ, makes A + zS regular with the singular values
-σ + rz; r is small against all σ that are not zero, so the mean cancels nothing.
+because C(A + zS) is a polynomial of degree n − 1 in z, and the mean over N points of a circle is its constant
+term. This holds for every S. So S may depend on A and still count as constant when C is differentiated. With
+A = U Σ Vᴴ, the choice S = r U Vᴴ makes A + zS regular with the singular values σ + rz. r is small compared
+with all nonzero σ, so the mean does not cancel.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _regular_shift(a: Any) -> Any:
 
 
 def _cofactors(a: Any) -> Any:
-    """C(A), the gradient of det(A): a polynomial in A, or an expression equal to one."""
+    """Return C(A), the gradient of det(A): a polynomial in A, or an equal expression."""
     n = a.shape[-1]
     if n < 2:
         return ones(a.type)
@@ -80,7 +80,7 @@ def _cofactors(a: Any) -> Any:
 
 
 def _cofactors_2(a: Any) -> Any:
-    """(a b; c d) has the cofactors (d −c; −b a)."""
+    """Return the cofactors (d, −c), (−b, a) of a matrix with the rows (a, b), (c, d)."""
     rank = len(a.shape)
     turned = reverse(a, axes=(rank - 2, rank - 1))
     signs = Constant(np.array([[1, -1], [-1, 1]], a.dtype.numpy))
@@ -88,7 +88,7 @@ def _cofactors_2(a: Any) -> Any:
 
 
 def _cofactors_3(a: Any) -> Any:
-    """c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1} with indices modulo 3."""
+    """c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1}, indices modulo 3."""
     rank = len(a.shape)
     around = a
     for axis in (rank - 2, rank - 1):
@@ -113,10 +113,10 @@ def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
 def _cofactors_on_circle(a: Any) -> Any:
     n = a.shape[-1]
     batch, rank = a.shape[:-2], len(a.shape)
-    count = n + n % 2  # an even number of points: none is opposite to a singular value
+    count = n + n % 2  # an even number of points, so that none is real and a + z S is regular
     points = np.exp(1j * np.pi * (2 * np.arange(count) + 1) / count)
     is_real = a.dtype.kind == "float"
-    if is_real:  # the points come in conjugate pairs with conjugate values
+    if is_real:  # the points are conjugate pairs with conjugate values
         points = points[: count // 2]
     dtype = _COMPLEX[a.dtype]
     shape = (*batch, len(points), n, n)
@@ -142,14 +142,14 @@ def _det_type(a: TensorType, regular: bool = False) -> TensorType:
 
 
 def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
-    """Jacobi: det˙ = Σ C ∘ Ȧ."""
+    """Jacobi's formula: det˙ = Σ C ∘ Ȧ."""
     if regular:
         return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
     return sum_of_products(_cofactors(xs[0]), ts[0])
 
 
-#: ``det(a, regular)``; ``regular`` promises that no matrix is singular: the derivative then is
-#: det(A) tr(A⁻¹ Ȧ), which is cheaper from 4 × 4 on
+#: ``det(a, regular)``. ``regular`` promises that no matrix is singular. The derivative is then det(A) tr(A⁻¹
+#: Ȧ), which is cheaper for matrices of at least 4 × 4
 det = general(
     "det",
     work=of_matrices(2 / 3),
@@ -176,7 +176,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
-    """(log det)˙ = tr(A⁻¹ Ȧ): its real part is that of log|det|, its imaginary part turns the sign."""
+    """(log det)˙ = tr(A⁻¹ Ȧ): real part for log|det|, imaginary part for the sign."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":
         return None, trace
@@ -184,8 +184,8 @@ def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     return y[0] * complex(zeros(turn.type), turn), real(trace)
 
 
-#: ``slogdet(a)``: sign and logarithm of the absolute value of the determinant; 0 and −∞ for a singular
-#: matrix, where the derivative is not finite
+#: ``slogdet(a)``: sign and logarithm of the absolute value of the determinant. For a singular matrix they are
+#: 0 and −∞, and the derivative is infinite or NaN
 slogdet = general(
     "slogdet",
     taint="starts",

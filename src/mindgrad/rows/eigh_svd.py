@@ -1,18 +1,19 @@
-"""Symmetric eigenvalue decomposition and singular value decomposition give values and vectors.
+"""Symmetric eigenvalue decomposition and singular value decomposition.
 
-Derivatives divide by the gaps between eigenvalues. The convention, for rows and all their derivatives:
+Derivatives divide by the gaps between eigenvalues. All primitives and their derivatives follow this
+convention:
 
-- A gap, a sum or a singular value below the rounding noise of the matrix (its largest eigenvalue times
-  its size times the machine epsilon) counts as zero. The vectors that belong to it have no derivative:
-  it is NaN, and never a finite number that would be wrong (for V f(Λ) Vᴴ, say, whose derivative exists
-  but cannot be had through this factorisation). What does not depend on those vectors is not touched:
-  the eigenvalues themselves, vectors of other eigenvalues, an output that is not used.
-- A singular value that is zero has derivative 0, as the absolute value at 0.
-- Of the vectors of one eigenvalue, v·exp(iφ), the one is taken of which the first large component is
-  positive, so that all executors and devices give the same.
+- A gap, a sum, or a singular value below the rounding noise of the matrix (its largest eigenvalue × its
+  size × the machine epsilon) counts as zero. Derivatives of the corresponding vectors are NaN, never a
+  wrong finite number. This includes functions such as V f(Λ) Vᴴ, whose derivative exists but cannot be
+  computed from this factorization. Results that do not depend on those vectors are not affected: eigenvalues,
+  vectors of other eigenvalues, and unused outputs.
+- A singular value that is zero has derivative 0, like the absolute value at 0.
+- Each eigenvector is determined up to a factor exp(iφ). The vector whose first large component is positive is
+  used, so that all executors and devices return the same result.
 
 Formulas: M. B. Giles, "Collected matrix derivative results" (2008); J. Townsend, "Differentiating the
-singular value decomposition" (2016), here with the sums and the differences of singular values apart.
+singular value decomposition" (2016), with separate sums and differences of singular values.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ from mindgrad.rows.structural import broadcast_in_dim
 
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
-#: a component is large if it is at least this part of the largest one: an odd number, because equal
-#: and simply related components are common and rounding must not decide between them
+#: a component is large if it is at least this fraction of the largest one. The fraction is unusual because
+#: equal and simply related components are common, and rounding must not decide between them
 _LARGE = 0.37
 
 
@@ -61,41 +62,41 @@ _LARGE = 0.37
 
 
 def _above(x: Any, level: Any) -> Any:
-    """A mask of the elements of ``x`` that exceed the ``level`` of their matrix."""
+    """Return a mask of the elements of ``x`` above the ``level`` of their matrix."""
     dims = tuple(range(len(level.shape)))
     return greater(x, broadcast_in_dim(level, shape=x.shape, dims=dims))
 
 
 def _reciprocal(x: Any, level: Any) -> Any:
-    """1 / x where |x| exceeds ``level``, NaN elsewhere."""
+    """Return 1 / x where |x| exceeds ``level``, and NaN elsewhere."""
     above = _above(abs(x), level)
     return select(above, safe_reciprocal(masked(x, above)), full(x.type, np.nan))
 
 
 def _between(differences: Any, level: Any) -> Any:
-    """1 / (λ_j − λ_i), and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i), and 0 on the diagonal."""
     return masked(_reciprocal(differences, level), off_diagonal(differences.shape))
 
 
 def _times(factors: Any, x: Any) -> Any:
-    """``factors ∘ x`` for real factors; a zero of ``x`` stays zero where its factor is NaN."""
+    """Return ``factors ∘ x`` for real factors; 0 × NaN is 0 for zeros of ``x``."""
     if x.dtype.kind == "complex":
         factors = complex(factors, zeros(factors.type))
     return absorb(factors, x)
 
 
-# --- one vector for each eigenvalue ----------------------------------------------------------------
+# --- normalization of vectors ----------------------------------------------------------------------
 
 
 def _pivots(numpy: Any, v: Any) -> Any:
-    """The index of the first large component of each column."""
+    """Return a mask of the first large component of each column."""
     size = numpy.abs(v)
     large = size >= _LARGE * numpy.max(size, axis=-2, keepdims=True, initial=0)
     return large & (numpy.cumsum(large, axis=-2) == 1)
 
 
 def phases(numpy: Any, v: Any) -> Any:
-    """The factor of each column that makes its first large component positive."""
+    """Return the factor of each column that makes its first large component positive."""
     pivot = numpy.sum(numpy.where(_pivots(numpy, v), v, 0), axis=-2, keepdims=True, dtype=v.dtype)
     size = numpy.abs(pivot)
     factor = numpy.conj(pivot) / numpy.where(size == 0, 1, size)
@@ -107,7 +108,7 @@ def _pivots_type(v: TensorType) -> TensorType:
     return v.with_dtype(bool_)
 
 
-#: ``column_pivots(v)``: true at the component of each column that is made positive
+#: ``column_pivots(v)``: true at the component of each column that becomes positive
 column_pivots = constant(
     "column_pivots",
     type_rule=_pivots_type,
@@ -119,7 +120,7 @@ column_pivots = constant(
 
 
 def _complement_pivots(numpy: Any, loop: Any, q: Any) -> Any:
-    """A pivoted Cholesky factorisation of the projection 1 − Q Qᴴ, of which only the pivots are used."""
+    """Return the pivots of a pivoted Cholesky factorization of 1 − Q Qᴴ."""
     *batch, rows, columns = q.shape
     steps = numpy.arange(rows - columns)
     remaining = (1 - numpy.sum(numpy.abs(q) ** 2, axis=-1)).astype(numpy.abs(q).dtype)
@@ -147,7 +148,8 @@ def _repeated(count: int, step: Any, state: Any) -> Any:
 
 
 def _orthonormal(a: Any) -> list[Any]:
-    q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]  # LAPACK has no half precision
+    # LAPACK supports neither float16 nor bfloat16
+    q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]
     return [q.astype(a.dtype)]
 
 
@@ -159,8 +161,8 @@ def _complement_pivots_type(q: TensorType) -> TensorType:
     return q.with_dtype(bool_).with_shape((*batch, rows, rows - columns))
 
 
-#: ``complement_pivots(q)`` of orthonormal columns (m, k): m − k columns, each true at one component.
-#: These unit vectors complete the columns of q to a basis that is far from dependent
+#: ``complement_pivots(q)`` for orthonormal columns (m, k): m − k unit vectors, as a Boolean matrix. They
+#: complete the columns of q to a well-conditioned basis
 complement_pivots = constant(
     "complement_pivots",
     type_rule=_complement_pivots_type,
@@ -178,7 +180,7 @@ complement_pivots = constant(
 
 
 def _turn(v: Any, dv: Any) -> Any:
-    """iθ for each column such that v̇ − iθ v keeps the first large component real."""
+    """Return iθ by column: v̇ − iθ v keeps the first large component real."""
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
     size = reduce_sum(masked(real(v), where), axes=axes)
@@ -209,7 +211,7 @@ def _eigh_type(a: TensorType, name: str = "eigh") -> tuple[TensorType, TensorTyp
 
 
 def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
-    """With M = Vᴴ Ȧ V:  λ̇ = diag M and V̇ = V (F ∘ M), F_ij = 1 / (λ_j − λ_i), F_ii = 0."""
+    """λ̇ = diag M and V̇ = V (F ∘ M): M = Vᴴ Ȧ V, F_ij = 1 / (λ_j − λ_i), F_ii = 0."""
     values, v = y
     m = matmul(matmul(adjoint(v), hermitian(ts[0])), v)
     factors = _between(gaps(values, m)[0], noise(values, m.shape[-1]))
@@ -246,7 +248,7 @@ def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return eigenvalue_tangent(ts[0], xs[0], v, y)
 
 
-#: ``eigvalsh(a)``: the eigenvalues of ``eigh`` alone
+#: ``eigvalsh(a)``: only the eigenvalues of ``eigh``
 eigvalsh = general(
     "eigvalsh",
     reads_cotangent=True,
@@ -282,7 +284,7 @@ def _svd_type(a: TensorType, name: str = "svd") -> tuple[TensorType, TensorType,
 
 
 def _values_tangent(s: Any, e: Any, level: Any) -> Any:
-    """ṡ = Re diag(Uᴴ Ȧ V), and 0 for a singular value that is zero."""
+    """Return ṡ = Re diag(Uᴴ Ȧ V), and 0 for zero singular values."""
     ds = diagonal(e)
     ds = real(ds) if ds.dtype.kind == "complex" else ds
     return masked(ds, _above(s, level))
@@ -343,7 +345,7 @@ def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return _values_tangent(s, e, noise(s, max(xs[0].shape[-2:])))
 
 
-#: ``svdvals(a)``: the singular values of ``svd`` alone
+#: ``svdvals(a)``: only the singular values of ``svd``
 svdvals = general(
     "svdvals",
     reads_cotangent=True,

@@ -1,9 +1,8 @@
-"""Contraction plans turn an einsum, or a matrix product with broadcasting, into a list of rows.
+"""Contraction plans convert an einsum or a matrix product to primitives.
 
-A plan depends on shapes only. It is made of ``dot``, ``mul``, ``reduce_sum``, ``transpose``,
-``reshape``, ``broadcast_in_dim`` and ``slice`` and has no derivative of its own. Operands are
-joined in pairs, in the cheapest order (by the number of multiplications) among all orders of up to
-five operands, greedily above.
+A plan depends only on shapes. It consists of ``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``,
+``broadcast_in_dim``, and ``slice``, so it needs no derivative rule. Operands are contracted in pairs. For up
+to five operands, the order with the fewest multiplications is used; for more operands, the order is greedy.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 
 Labels = tuple[Hashable, ...]
 
-_EXHAUSTIVE = 5  # operands up to which every order of joining them is compared
+_EXHAUSTIVE = 5  # largest number of operands for which all orders are compared
 
 
 class Step(NamedTuple):
-    """One application of a row to earlier values (numbered: operands first, then results)."""
+    """Application of a primitive to numbered values: operands, then earlier results."""
 
     primitive: Primitive
     operands: tuple[int, ...]
@@ -41,9 +40,8 @@ class Plan:
     """Steps that compute one result from ``count`` operands.
 
     Attributes:
-        steps: the applications in order; the last one's result is the plan's.
+        steps: the applications in order; the last one computes the result.
         shape: the shape of the result.
-
     >>> from mindgrad.rows.einsum import einsum_plan
     >>> plan = einsum_plan("ij,jk->ki", ((2, 3), (3, 4)))
     >>> plan.shape, [(step.primitive.name, step.operands) for step in plan.steps]
@@ -59,8 +57,8 @@ class Plan:
         self.shape = shape
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
-        """Run the plan: ``apply(primitive, *operands, **parameters)``, or the row's own call."""
-        if apply is not None and len(self.steps) == 1:  # the usual product of matrices
+        """Run the plan by ``apply(primitive, *operands, **parameters)``, or directly."""
+        if apply is not None and len(self.steps) == 1:  # a common matrix product
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)
         values = list(operands)
@@ -74,7 +72,7 @@ class Plan:
 
 
 class _Term:
-    """A value of the plan in the making: its number, its labels, its shape."""
+    """A value of an unfinished plan."""
 
     __slots__ = ("labels", "number", "shape")
 
@@ -98,14 +96,14 @@ class _Planner:
         /,
         **parameters: Any,
     ) -> _Term:
-        """Add a step; ``labels`` and ``shape`` are those of its result."""
+        """Add a step whose result has the given labels and shape."""
         self.steps.append(Step(primitive, tuple(term.number for term in terms), parameters))
         return _Term(self.count + len(self.steps) - 1, labels, shape)
 
     def diagonal(self, term: _Term) -> _Term:
-        """Each label once: of axes with one label, the diagonal.
+        """Keep each label once: take the diagonal of axes with the same label.
 
-        The two axes are made one of n² elements, of which every (n + 1)-th is taken.
+        The two axes are merged to one of n² elements, and every (n + 1)-th element is kept.
         """
         for label in dict.fromkeys(term.labels):
             while term.labels.count(label) > 1:
@@ -139,7 +137,7 @@ class _Planner:
         return self.arranged(term, tuple(term.labels.index(each) for each in labels), labels)
 
     def summed(self, term: _Term, keep: Iterable[Hashable]) -> _Term:
-        """Without the labels that are not in ``keep``."""
+        """Sum over the labels that are not in ``keep``."""
         kept = set(keep)
         axes = tuple(i for i, label in enumerate(term.labels) if label not in kept)
         if not axes:
@@ -149,7 +147,7 @@ class _Planner:
         return self.step(reduce_sum, [term], labels, shape, axes=axes)
 
     def narrowed(self, term: _Term, sizes: dict[Hashable, int]) -> _Term:
-        """Without axes of size one along which the operand is repeated."""
+        """Drop axes of size 1 that broadcast against larger axes."""
         axes = [i for i, label in enumerate(term.labels) if term.shape[i] == sizes[label]]
         if len(axes) == len(term.labels):
             return term
@@ -157,7 +155,7 @@ class _Planner:
         return self.step(reshape, [term], labels, shape, shape=shape)
 
     def joined(self, a: _Term, b: _Term, keep: Labels) -> _Term:
-        """The product of two terms, summed over the labels that are not in ``keep``."""
+        """Multiply two terms and sum over the labels that are not in ``keep``."""
         a = self.summed(a, {*b.labels, *keep})
         b = self.summed(b, {*a.labels, *keep})
         contracted = [label for label in a.labels if label in b.labels and label not in keep]
@@ -184,7 +182,7 @@ class _Planner:
         )
 
     def multiplied(self, a: _Term, b: _Term) -> _Term:
-        """Element by element, where the labels of ``b`` are among those of ``a``."""
+        """Multiply elementwise; ``a`` has all labels of ``b``."""
         b = self.ordered(b, tuple(label for label in a.labels if label in b.labels))
         if b.labels != a.labels:
             dims = _axes(a, b.labels)
@@ -199,7 +197,7 @@ def _axes(term: _Term, labels: Iterable[Hashable]) -> Shape:
 def _path(
     terms: tuple[frozenset, ...], output: frozenset, sizes: dict[Hashable, int]
 ) -> tuple[int, list[tuple[int, int]]]:
-    """The cheapest order of joining: its multiplications, and the pair to join at each step."""
+    """Return the cheapest order of contraction: its cost, and the pairs to join."""
     if len(terms) < 2:
         return 0, []
 
@@ -225,18 +223,19 @@ def _path(
 def contraction_plan(
     inputs: tuple[Labels, ...], output: Labels, shapes: tuple[Shape, ...], name: str = "einsum"
 ) -> Plan:
-    """The plan of ``result[output] = Σ Π operand[labels]``, summed over all labels not in ``output``.
+    """Return the plan of ``result[output] = Σ Π operand[labels]``.
+
+    The sum runs over all labels that are not in ``output``.
 
     Args:
-        inputs: one label per axis of each operand; a label that repeats within an operand takes
-            its diagonal.
-        output: the labels of the result, each once and each that of an operand.
-        shapes: the shapes of the operands; an axis of size one is repeated where another operand
-            has more along its label.
+        inputs: one label per axis of each operand. If a label repeats within an operand, the diagonal is
+            taken.
+        output: the distinct labels of the result, each of which an operand has.
+        shapes: the shapes of the operands. An axis of size 1 broadcasts against larger axes with its label.
         name: the operator's name in errors.
 
     Raises:
-        ValueError: the sizes along a label differ.
+        ValueError: If the sizes along a label differ.
     """
     sizes: dict[Hashable, int] = {}
     for position, (labels, shape) in enumerate(zip(inputs, shapes, strict=True)):
@@ -268,15 +267,15 @@ def contraction_plan(
 
 
 def einsum_plan(subscripts: str, shapes: Sequence[Shape]) -> Plan:
-    """The plan of ``einsum(subscripts, *operands)`` for operands of these shapes.
+    """Return the plan of ``einsum(subscripts, *operands)`` for the given shapes.
 
-    Subscripts are NumPy's: letters, ``...`` for axes that broadcast (aligned at the right), repeated
-    letters for diagonals, an output after ``->`` or, without one, the ``...`` axes followed by the
-    letters that occur once in alphabetical order.
+    Subscripts have the form of NumPy's: letters, ``...`` for broadcast axes (aligned at the right), repeated
+    letters for diagonals, and an output after ``->``. Without ``->``, the output consists of the ``...`` axes
+    and, in alphabetical order, the letters that occur once.
 
     Raises:
-        TypeError: ``subscripts`` is no string.
-        ValueError: the subscripts are malformed, or do not fit the shapes.
+        TypeError: If ``subscripts`` is not a string.
+        ValueError: If the subscripts are malformed or do not match the shapes.
 
     >>> from mindgrad.rows.einsum import einsum_plan
     >>> einsum_plan("...ij,...jk", ((5, 2, 3), (3, 4))).shape
@@ -340,7 +339,7 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
 
 
 def _labels(field: str, hidden: int) -> Labels:
-    """The labels of one operand; an axis of ``...`` is labelled with its number from the right."""
+    """Return the labels of one operand; axes of ``...`` are numbered from the right."""
     before, dots, after = field.partition("...")
     between = tuple(range(-hidden, 0)) if dots else ()
     return (*before, *between, *after)
@@ -348,13 +347,13 @@ def _labels(field: str, hidden: int) -> Labels:
 
 @lru_cache(maxsize=4096)
 def matmul_plan(a: Shape, b: Shape) -> Plan:
-    """The plan of the matrix product of operands of shapes ``a`` and ``b``, as ``numpy.matmul``.
+    """Return the plan of ``numpy.matmul`` for operands of shapes ``a`` and ``b``.
 
-    Axes before the last two broadcast; an operand of rank one is a row on the left, a column on
-    the right, whose axis disappears.
+    Axes before the last two broadcast. A 1-D operand is a row vector on the left and a column vector on the
+    right, and the result does not have this axis.
 
     Raises:
-        ValueError: an operand has rank zero, or the shapes do not fit.
+        ValueError: If an operand is 0-D, or the shapes do not match.
 
     >>> from mindgrad.rows.einsum import matmul_plan
     >>> matmul_plan((5, 2, 3), (3, 4)).shape, matmul_plan((3,), (3,)).shape

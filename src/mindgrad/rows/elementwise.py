@@ -1,8 +1,8 @@
-"""Smooth elementwise primitives have one row each: kernel and partial derivatives.
+"""Smooth elementwise primitives, each with a kernel and partial derivatives.
 
-Partials are written with rows only, so every order of derivative exists. Formulas: NIST Digital
-Library of Mathematical Functions (DLMF), chapter 4. At the edge of a domain a derivative is the limit
-from inside (``sqrt'(0) = inf``); such rows are ``singular`` (see ``kinds``).
+Partial derivatives use only primitives, so derivatives of every order exist. Formulas: NIST Digital Library
+of Mathematical Functions (DLMF), chapter 4. At the edge of a domain a derivative is the limit from inside
+(``sqrt'(0) = inf``). Such primitives are ``singular`` (see ``kinds``).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
 
-# singular, like cosh and sinh: where the value overflows, the slope is infinite too
+# singular, like cosh and sinh, because the slope is infinite if the value overflows
 exp = elementwise(
     "exp", work=SHARED_FUNCTION, numpy=np.exp, xla="exp", partials=lambda y, x: [y],
     samples=reals(-2, 2), singular=True,
@@ -73,7 +73,7 @@ exp2 = elementwise(
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# exp(x) and not y + 1, which cancels for very negative x
+# exp(x) instead of y + 1, which cancels for very negative x
 expm1 = elementwise(
     "expm1", work=SHARED_FUNCTION, numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)],
     samples=reals(-2, 2), singular=True,
@@ -105,12 +105,15 @@ def _xlogy_numpy(x: Any, y: Any) -> Any:
 
 
 def _quotient_or_zero(x: Any, y: Any) -> Any:
-    """x / y, and 0 where x is 0; there 1 / y is the factor of x, elsewhere it could overflow."""
+    """Return x / y, and 0 where x is 0.
+
+    Where x is 0, 1 / y is a factor of x; elsewhere it might overflow.
+    """
     is_zero = equal(x, zeros(x.type))
     return select(is_zero, absorb(x, 1 / y), x / select(is_zero, ones(y.type), y))
 
 
-#: ``x · log y``, zero where ``x`` is zero
+#: ``x · log y``, and 0 where ``x`` is 0
 xlogy = elementwise(
     "xlogy",
     numpy=_xlogy_numpy,
@@ -131,7 +134,7 @@ cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)
 
 
 def _tan_partials(y: Any, x: Any) -> list[Any]:
-    if x.dtype is float16:  # next to π/2, y² leaves the range of this type alone
+    if x.dtype is float16:  # near π/2, y² overflows, in this dtype only
         inverse = 1 / cos(x)
         return [(inverse, inverse)]
     return [1 + y * y]
@@ -139,7 +142,7 @@ def _tan_partials(y: Any, x: Any) -> list[Any]:
 
 tan = elementwise("tan", numpy=np.tan, xla="tan", partials=_tan_partials, samples=reals(-1.2, 1.2))
 
-#: 1 − x² as (1 − x)(1 + x), which does not cancel next to ±1, with the derivative −2 x, exact next to 0
+#: 1 − x² as (1 − x)(1 + x), which does not cancel near ±1; its derivative −2 x is exact near 0
 one_minus_square = elementwise(
     "one_minus_square",
     work=ARITHMETIC,
@@ -161,7 +164,7 @@ acos = elementwise(
 
 
 def _atan_partials(y: Any, x: Any) -> list[Any]:
-    if x.dtype.kind == "complex":  # its poles are ±i
+    if x.dtype.kind == "complex":  # the poles are ±i
         return [1 / (1 + x * x)]
     inverse = safe_reciprocal(hypot(x, ones(x.type)))  # x² would overflow
     return [(inverse, inverse)]
@@ -173,7 +176,7 @@ atan = elementwise(
 
 
 def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
-    # x / r² and −y / r², both zero at the origin; r² itself would overflow or vanish too early
+    # x / r² and −y / r², both 0 at the origin; r² may overflow or underflow
     inverse = safe_reciprocal(hypot(x, y))
     return [(inverse, x * inverse), (inverse, -(y * inverse))]
 
@@ -184,7 +187,7 @@ atan2 = elementwise(
     samples=reals(0.3, 2), accepts="float",
 )  # fmt: skip
 
-#: ``sqrt(x² + y²)`` without overflow; its derivative at the origin is zero (least subgradient)
+#: ``sqrt(x² + y²)`` without overflow; its derivative at the origin is 0 (least subgradient)
 hypot = elementwise(
     "hypot",
     numpy=np.hypot,
@@ -207,7 +210,7 @@ def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
     return [(other, other * inverse), (-u, other * inverse)]
 
 
-#: x / sqrt(x² + y²), and zero at the origin, where its derivatives are NaN
+#: x / sqrt(x² + y²), and 0 at the origin, where its derivatives are NaN
 direction = elementwise(
     "direction",
     numpy=partial(_direction, np),
@@ -244,7 +247,7 @@ def _sech_squared(array: Any, x: Any) -> Any:
 
 
 def _series_of_sech_squared(equation: Any, k: int) -> Any:
-    """Taylor coefficient k ≥ 1 of 1 − y², for y = tanh x: −Σ_j y_j y_{k−j}."""
+    """Return Taylor coefficient k ≥ 1 of 1 − y², for y = tanh x: −Σ_j y_j y_{k−j}."""
     y = tanh(*equation.inputs)
     terms = []
     for j in range(k // 2 + 1):
@@ -254,7 +257,7 @@ def _series_of_sech_squared(equation: Any, k: int) -> Any:
     return -accumulate(terms) if terms else None
 
 
-#: 1 / cosh² x, the derivative of ``tanh``: 1 − y² would cancel where y is next to ±1
+#: 1 / cosh² x, the derivative of ``tanh``; 1 − y² would cancel if y is near ±1
 sech_squared = elementwise(
     "sech_squared",
     work=SHARED_FUNCTION,
@@ -268,7 +271,7 @@ sech_squared = elementwise(
 
 
 def _tanhshrink(array: Any, x: Any) -> Any:
-    """x − tanh x, next to 0 by the continued fraction of tanh (DLMF 4.39.1), whose terms are positive."""
+    """Compute x − tanh x, near 0 by a continued fraction (DLMF 4.39.1)."""
     square = array.where(array.abs(x) < 1, x, 0) ** 2
     fraction = square * 0
     for denominator in range(_TERMS_OF_TANH, 1, -2):
@@ -276,7 +279,7 @@ def _tanhshrink(array: Any, x: Any) -> Any:
     return array.where(array.abs(x) < 1, x * (fraction / (1 + fraction)), x - array.tanh(x)).astype(x.dtype)
 
 
-#: the last denominator of the continued fraction: enough for float64 up to |x| = 1
+#: the last denominator of the continued fraction, sufficient for float64 up to |x| = 1
 _TERMS_OF_TANH = 19
 
 #: x − tanh x, without cancellation for small x
@@ -293,7 +296,7 @@ tanhshrink = elementwise(
 def _asinh_partials(y: Any, x: Any) -> list[Any]:
     if x.dtype.kind == "complex":
         return [rsqrt(1 + x * x)]
-    return [safe_reciprocal(hypot(x, ones(x.type)))]  # x² would overflow in half precision
+    return [safe_reciprocal(hypot(x, ones(x.type)))]  # x² would overflow in float16
 
 
 asinh = elementwise(
@@ -315,7 +318,7 @@ atanh = elementwise(
 
 
 def _sqrt_partials(y: Any, x: Any) -> list[Any]:
-    """0.5 / y; of a sum of squares 0 at 0, as of a norm: the subgradient of least norm."""
+    """Return 0.5 / y, and 0 at 0 for a sum of squares (subgradient of least norm)."""
     return [safe_quotient(full(y.type, 0.5), y) if is_sum_of_squares(x) else 0.5 / y]
 
 
@@ -341,7 +344,7 @@ reciprocal = elementwise(
 
 
 def not_negative(x: Any) -> Any:
-    """``x``, and NaN with a derivative that is NaN where it is negative, as under a square root."""
+    """Return ``x``, but NaN with a NaN derivative where it is negative."""
     if x.dtype.kind == "complex":
         return x
     return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))
@@ -362,7 +365,7 @@ def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
     return jnp.where(zero, jnp.zeros_like(x), 1 / jnp.where(zero, jnp.ones_like(x), x))
 
 
-#: ``1 / x``, and zero where ``x`` is zero; there all its derivatives are zero too
+#: ``1 / x``, and 0 where ``x`` is 0, with all its derivatives
 safe_reciprocal = elementwise(
     "safe_reciprocal", work=ROOT, numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
     partials=lambda y, x: [(-y, y)], samples=reals(0.3, 2),
@@ -372,7 +375,7 @@ safe_reciprocal = elementwise(
 def _safe_quotient_numpy(x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         quotient = np.true_divide(x, y)
-    if is_finite(np.asarray(quotient)):  # then no divisor is zero
+    if is_finite(np.asarray(quotient)):  # then no divisor is 0
         return quotient
     return np.where(y == 0, np.zeros((), x.dtype), quotient)
 
@@ -381,8 +384,8 @@ def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
     return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 
-#: ``x / y``, and zero where ``y`` is zero: the subgradient of least norm; its derivatives are infinite or NaN
-#: there. No square of ``y`` is formed, which would overflow or vanish before the quotient does
+#: ``x / y``, and 0 where ``y`` is 0: the subgradient of least norm. Its derivatives there are infinite or
+#: NaN. ``y²`` is not computed, because it overflows or underflows before the quotient does
 safe_quotient = elementwise(
     "safe_quotient", work=ROOT, numpy=_safe_quotient_numpy, xla=_safe_quotient_xla,
     partials=lambda q, x, y: [1 / y, -(q / y)],

@@ -2,11 +2,11 @@
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
-A derivative multiplies slopes with tangents or cotangents. A zero that a selection made, a factor that does
-not depend on the inputs (a mask, a weight, a direction in which nothing moves), or a comparison is zero in a
-whole neighborhood: what it multiplies contributes nothing, even an infinite slope. A zero that was computed
-from the inputs (``sin(sqrt(x))`` at 0) is zero at one point only. Its product with an infinite slope has a
-limit that is not known, and is NaN.
+A derivative multiplies slopes with tangents or cotangents. Some zeros are zero in a whole neighborhood of the
+inputs. They come from a selection, a comparison, or a factor that does not depend on the inputs (a mask, a
+weight, a direction). Their products contribute nothing, even with an infinite slope. A zero that was computed
+from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an infinite slope has an
+unknown limit and is NaN.
 
 :func:`nonzeros` follows the equations of a value back to where its zeros were computed.
 ``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
@@ -54,7 +54,7 @@ __all__ = [
     "shielded_factors",
 ]
 
-#: a rule: yields the operands whose nonzeros it needs, receives these, and returns those of the result
+#: a rule: yields operands, receives the mask of nonzeros of each, and returns the mask of the result
 Steps = Generator[Any, Any, Any]
 
 
@@ -68,7 +68,7 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
 
 def _shield_numpy(x: Any, keep: Any) -> Any:
     finite = np.isfinite(x)
-    if finite.all() and np.shape(x) == np.shape(keep):  # else one element stands for all
+    if finite.all() and np.shape(x) == np.shape(keep):  # else x is one repeated element
         return x
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
@@ -78,7 +78,7 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # a program that is transposed must stay linear in its tangents, so it cannot compare them with zero
+    # a graph that is transposed must stay linear in its tangents, so it cannot compare them with zero
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
@@ -186,7 +186,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 def compared(atom: Any) -> Any:
     """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
-    # not ``not_equal``, by which ``unshielded`` recognizes values that did not move
+    # not ``not_equal``, which marks masks of values that did not move (see ``unshielded``)
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -224,7 +224,7 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # zeros that a selection leaves have the mark ``MASKED``, and cuts are those of slices
+        # zeros of a selection have the mark ``MASKED``; only slices and lookups make cuts
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -302,13 +302,13 @@ def _compares_moving(keep: Any) -> bool:
 def discarding() -> int:
     """The marks of a cotangent whose zeros discard values not known to be infinite.
 
-    The zeros around a slice do so in compiled programs, where any argument can hold a NaN.
+    The zeros around a slice do so in compiled functions, where any argument can contain a NaN.
     """
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """The factors of a product of a slope and a tangent, in which exact zeros win over infinite elements."""
+    """Shield the factors of a slope and a tangent from exact zeros of each other."""
     return _shielded(a, b), _shielded(b, a)
 
 
@@ -323,7 +323,7 @@ def _shielded(x: Any, other: Any) -> Any:
 
 #: the operators that masks are combined with
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
-#: the operators of masks that are evaluated while a program is built, if they depend on constants only
+#: the operators of masks that are evaluated while a graph is built, if they depend only on constants
 _EVALUATED = {
     *_OF_MASKS,
     not_equal,

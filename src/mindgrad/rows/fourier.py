@@ -1,12 +1,13 @@
-"""The ``fft`` primitive is the discrete Fourier transform; ``rfft`` and ``irfft`` are those of real numbers.
+"""Discrete Fourier transforms: ``fft``, and ``rfft``, ``irfft`` for real data.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
-``rows.complexes``), so the transform is its own transpose, whatever its direction and factor. Of real numbers
-half a spectrum is computed, which costs half; each of these two is the other's transpose, with weights:
+``rows.complexes``). So the transform is its own transpose for both directions and factors. For real numbers
+only half a spectrum is computed, which halves the cost. ``rfft`` and ``irfft`` are each other's transposes,
+up to weights:
 
     rfftᵀ ct = n irfft(s ∘ conj ct)        irfftᵀ ct = conj rfft(ct) / (n s)        s = (1, ½, …, ½, 1)
 
-where the last one is ½, too, if n is odd.
+If n is odd, the last weight is ½ too.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _numpy(x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
 
 
 def _xla(jax: Any, x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
-    for axis in axes:  # one after the other: XLA transforms three axes at most together
+    for axis in axes:  # one by one, because XLA transforms at most three axes together
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x
 
@@ -54,7 +55,7 @@ def _flops(equation: Any) -> float:
     return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
 
 
-#: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each of ``axes``; +, and / n, if inverse
+#: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each of ``axes``; if inverse, with + and / n
 fft = linear(
     "fft",
     work=by(_flops),
@@ -101,7 +102,7 @@ def _sized(type: TensorType, axis: int, size: int) -> TensorType:
 
 
 def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
-    """``n s`` times half a spectrum, or divided by that."""
+    """Multiply half a spectrum by ``n s``, or divide it if ``inverse``."""
     weights = np.full(length // 2 + 1, length / 2)
     weights[0] = length
     if length % 2 == 0:
@@ -132,7 +133,7 @@ rfft = linear(
     ],
 )
 
-#: ``irfft(y, axis, length)``: the real numbers, ``length`` of them, of which ``rfft`` gives y
+#: ``irfft(y, axis, length)``: the ``length`` real numbers whose ``rfft`` is y
 irfft = linear(
     "irfft",
     work=by(_half_flops),

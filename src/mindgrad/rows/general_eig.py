@@ -1,14 +1,14 @@
-"""General eigenvalue decomposition gives complex eigenvalues and eigenvectors.
+"""General eigenvalue decomposition: complex eigenvalues and eigenvectors.
 
 With A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative results", 2008)::
 
     λ̇ = diag M,     V̇ = V (F ∘ M) − V diag(c),     F_ij = 1 / (λ_j − λ_i),  F_ii = 0
 
-where c keeps each column as it is normalised: of length 1, its first large component real and positive
+where c keeps each column normalized: its length is 1, and its first large component is real and positive
 (C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically
-optimum beamforming", 2017, section 4). What is said in ``rows.eigh_svd`` of gaps holds here too: where
-two eigenvalues are equal up to rounding, their vectors have no derivative (NaN). At a defective matrix (with
-too few vectors) single eigenvalues have an infinite one: it comes out as large as rounding allows.
+optimum beamforming", 2017, section 4). Gaps are treated as in ``rows.eigh_svd``: if two eigenvalues are equal
+up to rounding, derivatives of their eigenvectors are NaN. A defective matrix has too few eigenvectors, and
+some of its eigenvalues have infinite derivatives. Their computed values are as large as rounding allows.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _whole(a: Any) -> Any:
 
 
 def _between(values: Any, like: Any) -> Any:
-    """1 / (λ_j − λ_i), NaN where that is rounding noise, and 0 on the diagonal."""
+    """Return 1 / (λ_j − λ_i), NaN if the gap is rounding noise, and 0 on the diagonal."""
     gaps = columns(values, like) - rows(values, like)
     size = abs(stop_gradient(gaps))
     largest = abs(stop_gradient(values))
@@ -76,7 +76,7 @@ def _between(values: Any, like: Any) -> Any:
 
 
 def _normalised(v: Any, dv: Any) -> Any:
-    """V̇ without what would change the length of a column, or turn its first large component."""
+    """Remove from V̇ the change of each column's length and phase."""
     axes = (len(v.shape) - 2,)
     stretch = reduce_sum(real(v) * real(dv) + imag(v) * imag(dv), axes=axes)
     where = column_pivots(v)
@@ -109,7 +109,7 @@ def _eig_xla(jax: Any, a: Any) -> Any:
 
 
 def _general(x: Any, *others: Any) -> list[Any]:
-    """A matrix with a pair of conjugate eigenvalues, real ones, and gaps between all of them."""
+    """Return a matrix with conjugate and real eigenvalues that are well separated."""
     exact = np.complex128 if x.dtype.kind == "c" else np.float64
     size = x.shape[-1]
     middle = np.diag(np.arange(size, dtype=exact) * 1.5 - 0.7)
@@ -126,8 +126,8 @@ _SAMPLES = [
     case(reals()[0, 0]),
 ]
 
-#: ``eig(a)``: the eigenvalues of a matrix, in the order of LAPACK, and the eigenvectors as the columns of a
-#: matrix; both are complex
+#: ``eig(a)``: the complex eigenvalues of a matrix in the order of LAPACK, and the complex eigenvectors as the
+#: columns of a matrix
 eig = general(
     "eig",
     work=of_matrices(25),
@@ -140,7 +140,7 @@ eig = general(
     samples=_SAMPLES,
 )
 
-#: ``eigvals(a)``: the eigenvalues of ``eig`` alone
+#: ``eigvals(a)``: only the eigenvalues of ``eig``
 eigvals = general(
     "eigvals",
     work=of_matrices(10),

@@ -1,10 +1,10 @@
 """Incomplete gamma and beta functions, and their derivatives of every order.
 
-Both are integrals of a density over one of its tails. With t = exp(u), or the logistic function of u, from
-the mode, the integrand dies out at least exponentially on both sides; a derivative with respect to a shape
-multiplies it by a polynomial in log t. The tail in which the bound lies is integrated over panels that double
-in length, by the rule of Gauss and Legendre; the other tail is its complement. In float64 that is exact to
-about 1e-13, to 1e-10 where a shape is below 1e-3. Definitions: DLMF 8.2, 8.17.
+Both are integrals of a density over one of its tails. Substitute t = exp(u), or t = the logistic function of
+u, relative to the mode. Then the integrand decays at least exponentially on both sides, and a derivative with
+respect to a shape multiplies it by a polynomial in log t. The tail that contains the bound is integrated by
+Gauss-Legendre quadrature over panels that double in length. The other tail is its complement. In float64 the
+error is about 1e-13, and 1e-10 if a shape is below 1e-3. Definitions: DLMF 8.2, 8.17.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ __all__ = [
 
 _PANELS, _NODES = 24, 14
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-_LARGE = 16.0  # from where on Stirling's series is used
-_FAR = 30.0  # from where on exp(u) is small against its exponent
+_LARGE = 16.0  # Stirling's series is used above this shape
+_FAR = 30.0  # for u ≤ −30, log t is computed from log(1 − t), which cannot overflow
 
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on [0, 2ᵏ − 1], for panels [2ʲ − 1, 2ʲ⁺¹ − 1]."""
+    """Return nodes and weights on [0, 2ᵏ − 1], for panels [2ʲ − 1, 2ʲ⁺¹ − 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 
 
 class Functions:
-    """The functions that an integrand is written in: those of NumPy, or of XLA."""
+    """The functions of NumPy or XLA that an integrand needs."""
 
     def __init__(self, jax: Any = None) -> None:
         self.jax = jax
@@ -57,22 +57,22 @@ class Functions:
         self.lgamma = lgamma_kernel if jax is None else jax.lax.lgamma
 
     def polygamma(self, x: Any, n: int) -> Any:
-        """ψ⁽ⁿ⁾(x)."""
+        """Return ψ⁽ⁿ⁾(x)."""
         if self.jax is None:
             return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
 
     def integral(self, scale: Any, term: Any) -> Any:
-        """∫₀^∞ term(w) dw, of a term that dies out within some multiples of ``scale``."""
+        """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # a loop: as a sum over a further axis XLA would fuse it into, and repeat it in, each of its uses
+        # a loop, because XLA would fuse a sum over a further axis into each of its uses and repeat it
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
     def at_mode(self, a: Any) -> Any:
-        """a log a − a − log Γ(a): the logarithm of the largest value of a gamma density in u."""
+        """Return a log a − a − log Γ(a), the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
         for coefficient in reversed(_STIRLING):
@@ -84,7 +84,7 @@ class Functions:
 
 
 def polynomial(first: int, second: int, derivative: Any) -> Any:
-    """∂ᵐ⁺ⁿ exp(g) / exp(g), for m = ``first`` and n = ``second``, from ``derivative(m, n)`` of g.
+    """Return ∂ᵐ⁺ⁿ exp(g) / exp(g) from the derivatives ``derivative(m, n)`` of g.
 
     Complete Bell polynomials in two variables, by the product rule: exp(g)' = g' exp(g).
     """
@@ -110,18 +110,18 @@ def orders_type(name: str) -> Any:
 
 
 def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
-    """The integral over the tail that is asked for, from that over the other one."""
+    """Return the integral over the requested tail from the integral over one tail."""
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
 
 def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
-    """``value`` inside of the interval, ``at_end`` on its ends and NaN outside."""
+    """Return ``value`` inside the interval, ``at_end`` at its ends, and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 
 
 def _at_end(shape: Any, order: int) -> Any:
-    """A density where its bound is 0, up to a factor: 0 to the power of ``shape`` − 1."""
+    """Return a density at bound 0, up to a factor: 0 to the power of ``shape`` − 1."""
     zero, one = zeros(shape.type), full(shape.type, 1.0)
     if order:
         return zero
@@ -136,7 +136,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
     start = numpy.log(x / a)  # u = log(t / a)
-    is_below = x <= numpy.maximum(a, 1.0)  # (for a small shape the density is flat in u up to t = 1)
+    is_below = x <= numpy.maximum(a, 1.0)  # for a small shape the density is flat in u up to t = 1
     direction = numpy.where(is_below, -1.0, 1.0).astype(a.dtype)
     at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
     further = [-functions.polygamma(a, order) for order in range(1, n)]
@@ -154,13 +154,13 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
 
 
 def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
-    """The derivatives by the shape of the logarithm of a gamma density at exp(``logarithm``)."""
+    """Return derivatives of a gamma log-density at exp(``logarithm``) by its shape."""
     return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
 
 
 def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
     is_zero = equal(x, zeros(x.type))
-    inside = select(is_zero, full(x.type, 1.0), x)  # at 0 the logarithm is infinite
+    inside = select(is_zero, full(x.type, 1.0), x)  # the logarithm of 0 is infinite
     logarithm = log(inside)
     density = exp((a - 1.0) * logarithm - inside - lgamma(a))
     slope = select(is_zero, _at_end(a, n), density * polynomial(n, 0, derivatives_of_gamma(a, logarithm)))
@@ -194,7 +194,7 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     distance = numpy.log(x) - numpy.log1p(-x) - numpy.log(p / q)
     is_below = distance <= 0
-    # the tail on the right is that on the left of 1 − t, which has the shapes exchanged
+    # the right tail is the left tail of the density of 1 − t, which has exchanged shapes
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), -abs(distance)
     mode, complement = a / (a + b), b / (a + b)
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
@@ -227,7 +227,7 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
 
 
 def derivatives_of_beta(a: Any, b: Any, logarithms: tuple[Any, Any]) -> Any:
-    """The derivatives by the shapes of the logarithm of a beta density; ``logarithms``: of x and 1 − x."""
+    """Return derivatives of a beta log-density with respect to its shapes."""
     both = a + b
 
     def of(shape: Any, order: int) -> Any:
@@ -251,13 +251,13 @@ def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[An
     constant = lgamma(both) - lgamma(a) - lgamma(b)
     density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
     slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
-    # (for a shape of 1 the other one is the density there: 1 / B(1, b) = b)
+    # for a shape of 1, the density at that end is the other shape: 1 / B(1, b) = b
     ends = [_at_end(shape, m + n) for shape in (a, b)]
     slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))
     return [incomplete_beta(a, b, x, m=m + 1, n=n), incomplete_beta(a, b, x, m=m, n=n + 1), slope]
 
 
-#: ``incomplete_beta(a, b, x, m, n)``: the derivative ∂ᵐ⁺ⁿ / ∂aᵐ ∂bⁿ of the regularised Iₓ(a, b)
+#: ``incomplete_beta(a, b, x, m, n)``: the derivative ∂ᵐ⁺ⁿ / ∂aᵐ ∂bⁿ of the regularized Iₓ(a, b)
 incomplete_beta = elementwise(
     "incomplete_beta",
     type_rule=orders_type("incomplete_beta"),

@@ -1,17 +1,16 @@
-"""Gather and scatter primitives read and write at positions given by index tensors.
+"""Gather and scatter: read and write at positions given by index tensors.
 
     gather       y[b, r] = x[i(b), r]               scatter_add    y = x, then y[i(b), r] += u[b, r]
                                                     scatter_set    y = x, then y[i(b), r]  = u[b, r]
 
-``indices`` has shape (*b, k): its last axis holds a position along each of the k ``axes`` of x, b runs
-over the lookups and r over the other axes of x in their order, so y (u) has shape (*b, *r). Axes of x
-in ``batch`` go along with the first axes of ``indices`` instead: lookup b reads in its own part of x.
+``indices`` has shape (*b, k). Its last axis holds a position along each of the k ``axes`` of x. b runs over
+the lookups, and r over the other axes of x in their order. So y (or u) has shape (*b, *r). Axes of x in
+``batch`` correspond to the first axes of ``indices``: lookup b reads only in its part of x.
 
-Positions count from 0; the operators that wrap negative ones do so before. A position outside of x is
-never moved to another element: reading there gives NaN (integers: the largest magnitude below zero,
-the largest number if unsigned; False) or, with ``fill="zero"``, 0, and writing there does nothing. Of
-several writes to one place the last one, in the order of ``indices``, stays. Both executors agree on
-all of this.
+Positions count from 0; operators that wrap negative indices do so before. An out-of-range index is never
+moved to another element. Reading there gives NaN, or for integers the smallest value (for unsigned integers
+the largest), or False. With ``fill="zero"`` it gives 0. Writing there does nothing. If several updates write
+to one index, the last one in the order of ``indices`` remains. Both executors follow these rules.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ __all__ = ["gather", "last_write", "outside", "scatter_add", "scatter_set"]
 _INT32_MAX = np.iinfo(np.int32).max
 
 
-# --- what the rows share ---------------------------------------------------------------------------
+# --- shared by all primitives ----------------------------------------------------------------------
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
-    """The shape (*b, *r) of a read or write."""
+    """Return the shape (*b, *r) of a read or write."""
     if indices.dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{name}', the indices must be integers, but got {indices.dtype}.")
     used = (*axes, *batch)
@@ -67,7 +66,10 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
 
 
 def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tuple, Any]:
-    """NumPy's index into x with (batch, axes, window) axes, made valid, and which lookups are inside."""
+    """Return NumPy's index for axes (batch, axes, window), and the valid lookups.
+
+    Out-of-range positions are replaced by 0.
+    """
     sizes = [shape[axis] for axis in axes]
     columns = [indices[..., k] for k in range(len(axes))]
     inside = np.ones(indices.shape[:-1], bool)
@@ -84,13 +86,13 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
 
 
 def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
-    """A view of x with axes (batch, axes, window), and the permutation that made it."""
+    """Return a view of x with axes (batch, axes, window), and its permutation."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
 
 def outside(dtype: Any, fill: str) -> Any:
-    """The value that a lookup outside of x reads."""
+    """Return the value that an out-of-range lookup reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
     if dtype.kind in "iu":
@@ -100,7 +102,7 @@ def outside(dtype: Any, fill: str) -> Any:
 
 
 def _xla_indices(indices: Any) -> Any:
-    """Indices in a signed type that holds every position (narrow types cannot hold the sizes)."""
+    """Convert indices to a signed type that can represent every position."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
     elif indices.dtype.kind == "i" and indices.dtype.itemsize >= 4:
@@ -177,13 +179,13 @@ def _gather_numpy(
         return np.full(shape, outside(x.dtype, fill))
     places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not are_inside.all():  # then y is a copy: places are arrays, never single numbers
+    if not are_inside.all():  # then y is a copy, because places are arrays and not single numbers
         y[~are_inside] = outside(x.dtype, fill)
     return y
 
 
-#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``; with
-#: ``inside`` none of them lies outside, which ``optimize.known_lookups`` has seen
+#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``. With
+#: ``inside``, all indices are known to be in range (``optimize.known_lookups``)
 gather = linear(
     "gather",
     work=MOVE,
@@ -239,7 +241,7 @@ def _scatter_type(name: str) -> Any:
 
 
 def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
-    """A copy of x after ``write(view, places, updates)``, for the places inside of x."""
+    """Return a copy of x after ``write(view, places, updates)`` at valid positions."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
         return y
@@ -258,7 +260,7 @@ def _scatter_batch(row: Any) -> Any:
     ) -> tuple[Any, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
-            # the batch axis is one more axis that each write covers whole
+            # the batch axis is a further axis that each write covers completely
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
             x = placed(size, x, x_at, target)
@@ -311,7 +313,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # reading the element numbers of x at the same positions tells the target of each update
+    # reading the element numbers of x at the same positions gives the target of each update
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
@@ -363,13 +365,13 @@ def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
     empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
-    # the largest number stays, in whatever order a device writes
+    # the largest number remains, independent of the order in which a device writes
     last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 
 
-#: ``last_write(indices, sizes, batch)``: which of the writes at ``indices`` into axes of ``sizes`` (with
-#: the first ``batch`` axes of the indices as batch axes) are inside and not overwritten by a later one
+#: ``last_write(indices, sizes, batch)``: mask of the writes at ``indices`` into axes of ``sizes`` that are in
+#: range and not overwritten by a later one. The first ``batch`` axes of the indices are batch axes
 last_write = constant(
     "last_write",
     type_rule=_last_write_type,
@@ -416,7 +418,8 @@ def _scatter_set_transpose(
 
 
 #: ``scatter_set(x, indices, updates, axes, batch=(), unique=False)``: x with the updates written at
-#: ``indices``; ``unique`` promises that no place is written twice, which saves finding the last write
+#: ``indices``. ``unique`` promises that no element is written twice, which saves the search for the last
+#: write
 scatter_set = linear(
     "scatter_set",
     work=MOVE,

@@ -1,11 +1,11 @@
-"""A function of its inverse, and a root of a square, are simplified when an equation is built.
+"""Simplify f(f⁻¹(x)) and the root of a square when an equation is built.
 
-    cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a of an a that is not negative
+    cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a for a nonnegative a
 
-The inner function has an infinite slope at the edge of its domain (or the outer one a corner), and the outer
-one a slope of zero that meets it: the chain rule would multiply the two, and the product has a limit that it
-does not know. Without the pair nothing is infinite. Values change by rounding at most, and stay NaN outside
-of the domain.
+At the edge of its domain, the inner function has an infinite slope, or the outer function is not
+differentiable. The outer slope is zero there. The chain rule would multiply the two slopes, although their
+product has a finite limit. Without the pair nothing is infinite. Values change at most by rounding, and stay
+NaN outside the domain.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["is_nonnegative"]
 
-#: operators whose result is the operand of :func:`is_nonnegative`'s question once more
+#: number of nested operators that :func:`is_nonnegative` searches
 _DEPTH = 6
 
 
 def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
-    """Whether no element of a real ``atom`` is below zero, by the equations that computed it."""
+    """Whether the equations of a real ``atom`` imply that no element is negative."""
     if type(atom) is Constant:
         return bool(np.all(atom.value >= 0))
     equation = atom.made_by
@@ -74,7 +74,7 @@ def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
 
 
 def _inside(x: Any, low: float | None, high: float | None) -> Any:
-    """Real ``x``, and NaN outside of the domain of the inner function."""
+    """Return a real ``x``, with NaN outside the domain of the inner function."""
     if x.dtype.kind == "complex" or low is None:
         return x
     within = greater_equal(x, full(x.type, low))
@@ -102,7 +102,7 @@ for _outer, _inner, _low, _high in (
 
 
 def _root_of_square(x: Any) -> Any:
-    """√(a²) = a for an ``a`` that is not negative; half precision keeps the range of the square."""
+    """√(a²) = a for a nonnegative ``a``, even if the square would overflow in float16."""
     equation = getattr(x, "made_by", None)
     if equation is None or not x.dtype.is_float:
         return None
@@ -117,7 +117,7 @@ def _root_of_square(x: Any) -> Any:
 
 
 def _size(x: Any) -> Any:
-    """|a| = a and |−a| = a for an ``a`` that is not negative."""
+    """|a| = a and |−a| = a for a nonnegative ``a``."""
     if not x.dtype.is_float:
         return None
     equation = getattr(x, "made_by", None)
@@ -158,7 +158,7 @@ def _is_nonpositive(atom: Any) -> bool:
 
 
 def _bounds(total: Any, x: Any) -> bool:
-    """Whether ``total`` is the largest element of ``x``, or the logarithm of its sum of exponentials."""
+    """Whether ``total`` is the maximum or the logsumexp of ``x``."""
     equation = getattr(total, "made_by", None)
     while equation is not None and equation.primitive in (broadcast_in_dim, reshape):
         equation = getattr(equation.inputs[0], "made_by", None)

@@ -1,4 +1,4 @@
-"""Kinds of primitives derive all rules of an operator from the few that its author gives.
+"""Kinds of primitives: constructors that derive all rules from a few.
 
     pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            from ``partials(y, *xs)``
     linear       y = L x                ẏ = L ẋ                    + ``transpose``
@@ -7,11 +7,11 @@
     constant     derivative zero        ẏ = 0
 
 **Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic, but a path that carries no derivative must
-contribute nothing (a branch of ``where`` that is masked out). An operator whose partials can be infinite or
-NaN at a point of its domain is declared ``singular``: its results are marked (``INFINITE``), and so is
-everything computed from them. ``product`` shields marked factors from exact zeros of the other factor
-(``rows.exact_zeros``). Programs without marks have plain products. Sums of products (matrix products,
-convolutions) cannot check each term: their transposes shield the other operand (``rows.shielding``).
+contribute nothing (a masked branch of ``where``). An operator whose partials can be infinite or NaN at a
+point of its domain is declared ``singular``. Its results get the mark ``INFINITE``, and so do all values
+computed from them. ``product`` shields marked factors from exact zeros of the other factor
+(``rows.exact_zeros``). Functions without marks have plain products. Sums of products (matrix products,
+convolutions) cannot check each term, so their transposes shield the other operand (``rows.shielding``).
 """
 
 from __future__ import annotations
@@ -59,27 +59,27 @@ ACCEPTS: dict[str, tuple[str, ...]] = {
 
 
 def full(type: TensorType, number: complex) -> Constant:
-    """A constant of ``type`` whose elements all equal ``number``."""
+    """Return a constant of ``type`` whose elements all equal ``number``."""
     return Constant(np.asarray(number, type.dtype.numpy), type)
 
 
 def zeros(type: TensorType) -> Constant:
-    """Zeros of ``type``."""
+    """Return zeros of ``type``."""
     return full(type, 0)
 
 
 def is_zero(atom: Any) -> bool:
-    """Whether an atom is known to be zero."""
+    """Whether an atom is a constant that is zero."""
     return type(atom) is Constant and not atom.value.any()
 
 
 def ones(type: TensorType) -> Constant:
-    """Ones of ``type``."""
+    """Return ones of ``type``."""
     return full(type, 1)
 
 
 def accumulate(terms: Sequence[Any]) -> Any:
-    """The sum of tangents or cotangents, of which those that are ``None`` are zero."""
+    """Add tangents or cotangents; ``None`` is zero."""
     total = None
     for term in terms:
         if term is not None:
@@ -88,12 +88,12 @@ def accumulate(terms: Sequence[Any]) -> Any:
 
 
 def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
-    """``slope · tangent``, in which exact zeros win over infinite elements.
+    """Return ``slope · tangent``, where 0 × ∞ is 0 for exact zeros.
 
     Args:
         slope: an atom or a number.
         tangent: a tangent or cotangent; ``None`` is zero.
-        singular: whether the slope can be infinite or NaN where the function is defined.
+        singular: whether the slope can be infinite or NaN in the function's domain.
     """
     if tangent is None:
         return None
@@ -109,12 +109,12 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
 
 
 def cut(cotangent: Any) -> Any:
-    """Mark a cotangent that has zeros wherever nothing was read."""
+    """Mark a cotangent that is zero for all elements that were not read."""
     return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Any, mark: int) -> Any:
-    """``cotangent`` with a mark; a constant of equal elements needs none."""
+    """Set a mark on ``cotangent``, except on a constant of equal elements."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:
@@ -123,14 +123,17 @@ def marked(cotangent: Any, mark: int) -> Any:
 
 
 def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
-    """The product of a tangent and a partial derivative, one factor after the other."""
+    """Multiply a tangent by a partial derivative, one factor after the other."""
     for factor in reversed(slope) if isinstance(slope, tuple) else (slope,):
         tangent = product(factor, tangent, singular)
     return tangent
 
 
 def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
-    """A type rule: all operands, and the result, have one type of the kinds that ``accepts`` names."""
+    """Return a type rule for operands and a result of one type.
+
+    ``accepts`` names its permitted kinds.
+    """
     kinds = ACCEPTS[accepts]
 
     def type_rule(*types: TensorType, **_: Any) -> TensorType:
@@ -163,21 +166,21 @@ def elementwise(
     type_rule: Callable[..., Any] | None = None,
     **row: Any,
 ) -> Primitive:
-    """A differentiable pointwise operator from its partial derivatives.
+    """Create a differentiable pointwise operator from its partial derivatives.
 
     Args:
         name: the operator's name, unique in the registry.
         numpy: the NumPy kernel.
         xla: the name of the ``jax.lax`` function, or ``xla(jax, *arrays)``.
-        partials: ``partials(y, *xs, **parameters)`` gives one partial derivative per operand, built
-            from rows; ``None`` for an operand without derivative. A tuple ``(a, b)`` is the partial a · b,
-            applied as a · (b · t): for factors whose product leaves the range of the type (1 / x²) although
-            its product with the tangent does not.
-        samples: one domain per operand (see ``rows.samples``), or one for all; a list of
-            cases for a row with parameters.
-        accepts: the element types that the row takes.
-        singular: whether a partial can be infinite or NaN inside the domain; for a row of which
-            only some parameters are, ``singular(**parameters)``.
+        partials: ``partials(y, *xs, **parameters)`` returns one partial derivative per operand, built from
+            primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` is the partial a ·
+            b, applied as a · (b · t). It is for factors whose product overflows or underflows (1 / x²)
+            although the product with the tangent does not.
+        samples: one domain per operand (see ``rows.samples``), or one domain for all, or a list of cases for
+            an operator with parameters.
+        accepts: the permitted element types.
+        singular: whether a partial can be infinite or NaN inside the domain, or ``singular(**parameters)`` if
+            this depends on parameters.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
@@ -227,9 +230,9 @@ def pointwise_constant(
     type_rule: Callable[..., Any] | None = None,
     **row: Any,
 ) -> Primitive:
-    """A pointwise operator whose derivative is zero: comparisons, logic, floor, sign.
+    """Create a pointwise operator with derivative zero: comparison, logic, floor.
 
-    ``result`` is the element type of the output where it differs from the operands' (comparisons).
+    ``result`` is the element type of the output if it differs from the operands' type.
     """
     same = same_type(name, accepts)
 
@@ -249,7 +252,7 @@ def pointwise_constant(
 
 
 def constant(name: str, **row: Any) -> Primitive:
-    """An operator whose derivative is zero (argmax, one_hot, iota)."""
+    """Create an operator whose derivative is zero (argmax, one_hot, iota)."""
     return Primitive(name, "constant", **row)
 
 
@@ -261,12 +264,12 @@ def linear(
     kind: str = "linear",
     **row: Any,
 ) -> Primitive:
-    """An operator that is linear in its operands jointly: ``L(a x + b y) = a L x + b L y``.
+    """Create an operator that is jointly linear: ``L(a x + b y) = a L x + b L y``.
 
     Args:
-        transpose: ``transpose(ct, *xs, **parameters)``, one cotangent per operand; may give a
-            single atom where there is one operand.
-        linear_in: the operands in which it is linear; by default all (indices and masks are not).
+        transpose: ``transpose(ct, *xs, **parameters)`` returns one cotangent per operand, or a single atom if
+            there is one operand.
+        linear_in: the operands in which it is linear; by default all (not indices and masks).
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
@@ -290,7 +293,7 @@ def linear(
 def pointwise_linear(
     name: str, *, accepts: str = "number", samples: Any, operands: int = 1, **row: Any
 ) -> Primitive:
-    """A linear operator that is pointwise too: its operands share one shape."""
+    """Create a linear pointwise operator, whose operands share one shape."""
     row.setdefault("type_rule", same_type(name, accepts))
     given = _pointwise_samples(samples, operands, accepts)
     return linear(name, kind="pointwise linear", samples=given, **row)
@@ -305,9 +308,9 @@ def multilinear(
     samples: Any = None,
     **row: Any,
 ) -> Primitive:
-    """An operator that is linear in each of its operands: mul, dot, convolution.
+    """Create an operator that is linear in each operand: mul, dot, convolution.
 
-    ``transpose[k](ct, *xs, **parameters)`` is the cotangent of operand ``k``.
+    ``transpose[k](ct, *xs, **parameters)`` returns the cotangent of operand ``k``.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
@@ -337,6 +340,6 @@ def multilinear(
 
 
 def general(name: str, *, jvp: Callable[..., Any], **row: Any) -> Primitive:
-    """An operator with a forward rule of its own; reverse mode follows from the rule's parts."""
+    """Create an operator with a forward rule; reverse mode follows from its parts."""
     row.setdefault("taint", "passes")
     return Primitive(name, "general", jvp=jvp, **row)

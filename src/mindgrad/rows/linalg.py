@@ -1,13 +1,16 @@
-"""Direct linear algebra solves triangular and general systems, and gives inverse, Cholesky and QR.
+"""Direct linear algebra: linear systems, inverse, Cholesky, and QR.
 
-All rows take matrices ``(…, m, n)``, the axes in front being a batch, of Float32, Float64, Complex64 or
-Complex128. A matrix for which there is no result (singular, not positive definite) gives values that
-are not finite; the others of its batch are not affected.
+All primitives accept matrices ``(…, m, n)`` of float32, float64, complex64, or complex128; leading axes are a
+batch. If a matrix has no result because it is singular or not positive definite, its result is infinite or
+NaN. The other matrices of its batch are not affected.
 
-Formulas: M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation" (2008); I. Murray, "Differentiation of the Cholesky decomposition" (2016);
-S. F. Walter, L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010);
-M. Seeger et al., "Auto-differentiating linear algebra" (2017).
+Formulas:
+
+- M. B. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+  differentiation" (2008)
+- I. Murray, "Differentiation of the Cholesky decomposition" (2016)
+- S. F. Walter, L. Lehmann, "Algorithmic differentiation of linear algebra functions" (2010)
+- M. Seeger et al., "Auto-differentiating linear algebra" (2017)
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 
 
 def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters: Any) -> Any:
-    """One matrix with many right-hand sides is factored once: they become more columns (rows)."""
+    """Factor one matrix once for a batch of right-hand sides: join their columns."""
     row = REGISTRY[name]
     a, b = xs
     if at[0] is not None:
@@ -87,7 +90,7 @@ def _system_flops(equation: Any) -> float:
 
 
 def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
-    """The cotangent ``y`` of right-hand sides: zero where ``ct`` is, also for a matrix without an inverse."""
+    """Clear ``y`` where the cotangent ``ct`` is zero, even for a singular matrix."""
     if not can_discard(ct, y):
         return y
     axis = len(ct.shape) - (2 if left else 1)
@@ -96,12 +99,12 @@ def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
-    """The triangle of a tangent that a system depends on."""
+    """Return the triangle of a tangent that a system depends on."""
     return (lower if lower_part else upper)(a, strict=unit_diagonal)
 
 
 def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
-    """op(T) Y = B:  Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y), and the same from the right."""
+    """op(T) Y = B:  Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y), and correspondingly from the right."""
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])
@@ -121,7 +124,7 @@ def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, 
 
 
 class _TriangularAxes(Axes):
-    """Right-hand sides are parallel: the columns of ``b``, or its rows where the system is to its right."""
+    """Axes of a triangular system: right-hand sides are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _SIDES[parameters["left"]].index_map(shapes, parameters)
@@ -132,9 +135,9 @@ class _TriangularAxes(Axes):
 
 _SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,i)->(k,j)", parallel="k")}
 
-#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or with
-#: Y op(T) = B where ``left`` is false; T is the ``lower`` or the upper triangle of ``a`` (the rest is not
-#: read), its diagonal ones if ``unit_diagonal``; op(T) is T or, with ``transpose``, Tᵀ (not conjugated)
+#: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or Y op(T) = B if
+#: ``left`` is false. T is the ``lower`` or the upper triangle of ``a``; other elements are not read. Its
+#: diagonal is 1 if ``unit_diagonal``. op(T) is T, or Tᵀ (not conjugated) if ``transpose``
 triangular_solve = general(
     "triangular_solve",
     taint="starts",
@@ -191,7 +194,7 @@ def _solve_jvp(y: Any, xs: Any, ts: Any, transpose: bool = False) -> Any:
 
 
 def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
-    """P A = L U. Written out, so that the systems with A and Aᵀ of a gradient share the factors."""
+    """Solve by P A = L U, with factors that a gradient shares between A and Aᵀ."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
     inside = "promise_in_bounds"  # the order is a permutation
@@ -207,8 +210,8 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
     return back(back(numpy.take_along_axis(b, order[..., None], -2, mode=inside), True), False)
 
 
-#: ``solve(a, b, transpose)``: Y with A Y = B (Aᵀ Y = B, not conjugated, with ``transpose``); ``b`` is a
-#: matrix of right-hand sides; linear in ``b``
+#: ``solve(a, b, transpose)``: Y with A Y = B (Aᵀ Y = B, not conjugated, with ``transpose``). ``b`` is a
+#: matrix of right-hand sides. Linear in ``b``
 solve = general(
     "solve",
     taint="starts",
@@ -265,7 +268,7 @@ inverse = general(
 )
 
 
-# --- factorisations --------------------------------------------------------------------------------
+# --- factorizations --------------------------------------------------------------------------------
 
 
 def _cholesky_numpy(a: Any) -> Any:
@@ -273,7 +276,7 @@ def _cholesky_numpy(a: Any) -> Any:
 
 
 def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ): Φ keeps the lower triangle and halves the diagonal."""
+    """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ), where Φ keeps the lower triangle and halves the diagonal."""
     half = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
     inner = triangular_solve(y, hermitian(ts[0]), **half)
     inner = triangular_solve(y, adjoint(inner), **half)
@@ -281,8 +284,8 @@ def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return matmul(y, kept)
 
 
-#: the lower triangular factor L of the symmetric (Hermitian) part of ``a``, (A + Aᴴ) / 2 = L Lᴴ, so
-#: that it is a function of all elements; NaN where that is not positive definite
+#: the lower triangular factor L of the symmetric (Hermitian) part of ``a``: (A + Aᴴ) / 2 = L Lᴴ. So it is a
+#: function of all elements. NaN if this part is not positive definite
 cholesky = general(
     "cholesky",
     taint="starts",
@@ -322,15 +325,15 @@ def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     below = lower(m, strict=True)
     omega = below - adjoint(below)
     if m.dtype.kind == "complex":
-        # the diagonal of R is real, so that of Ω takes the imaginary part
+        # the diagonal of R is real, so the diagonal of Ω is the imaginary part
         part = imag(on_the_diagonal(m))
         omega = omega + complex(zeros(part.type), part)
     rest = m - omega
     return x - matmul(q, rest), matmul(rest, r)
 
 
-#: ``qr(a)`` of m ≥ n: Q (m, n) with orthonormal columns and the upper triangular R (n, n), Q R = A;
-#: signs as LAPACK gives them. The derivative needs full rank and is not finite without
+#: ``qr(a)`` for m ≥ n: Q (m, n) with orthonormal columns and the upper triangular R (n, n), Q R = A, with the
+#: signs of LAPACK. The derivative is infinite or NaN if ``a`` does not have full rank
 qr = general(
     "qr",
     taint="starts",

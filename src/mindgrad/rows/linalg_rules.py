@@ -1,4 +1,4 @@
-"""Helpers of linear algebra rules are products, triangles, diagonals and batches of matrices.
+"""Helpers of linear algebra rules: products, triangles, diagonals, samples.
 
 A matrix is the last two axes of an operand; all axes before them are a batch.
 """
@@ -36,7 +36,7 @@ _REAL_PART = {complex64: float32, complex128: float64}
 
 
 def check_matrix(name: str, *xs: TensorType) -> None:
-    """Raise unless the operands are matrices of one element type that has kernels, and one batch."""
+    """Raise an error unless all operands are matrices of one dtype and batch shape."""
     for x in xs:
         if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
             raise TypeError(
@@ -53,14 +53,14 @@ def check_matrix(name: str, *xs: TensorType) -> None:
 
 
 def check_square(name: str, x: TensorType) -> None:
-    """Raise unless ``x`` holds square matrices."""
+    """Raise an error unless ``x`` holds square matrices."""
     check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}.")
 
 
 def real_part_type(x: TensorType) -> TensorType:
-    """The type of the real parts of ``x``."""
+    """Return the type of the real parts of ``x``."""
     return x.with_dtype(_REAL_PART.get(x.dtype, x.dtype))
 
 
@@ -68,10 +68,10 @@ def real_part_type(x: TensorType) -> TensorType:
 
 
 def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[..., Any]:
-    """A NumPy kernel that gives NaN for a matrix on which ``numpy.linalg`` raises, as XLA does.
+    """Return a kernel that gives NaN where ``numpy.linalg`` raises, as in XLA.
 
-    One singular matrix then does not take the others of its batch with it. ``lower``: the result is a lower
-    triangle, with zeros above it in any case.
+    So one singular matrix does not affect the rest of its batch. ``lower``: the result is a lower triangle,
+    and the elements above it are zero in any case.
     """
 
     def run(*arrays: Any, **parameters: Any) -> Any:
@@ -85,7 +85,7 @@ def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[
 
 def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
     batch = arrays[0].shape[:-2]
-    # the shapes of the results are those of a matrix that cannot fail
+    # take the shapes of the results from matrices that cannot fail
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)
@@ -106,24 +106,24 @@ def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: d
 
 
 def swapped(x: Any) -> Any:
-    """The matrix transposed."""
+    """Transpose the matrices."""
     rank = len(x.shape)
     return transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2))
 
 
 def adjoint(x: Any) -> Any:
-    """The matrix transposed, and conjugated where it is complex."""
+    """Transpose the matrices, and conjugate complex ones."""
     x = swapped(x)
     return conj(x) if x.dtype.kind == "complex" else x
 
 
 def hermitian(x: Any) -> Any:
-    """The symmetric (Hermitian) part of the matrix: (X + Xᴴ) / 2."""
+    """Return the symmetric (Hermitian) part of the matrices: (X + Xᴴ) / 2."""
     return (x + adjoint(x)) * 0.5
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product; both have the same batch axes."""
+    """Multiply matrices with the same batch axes."""
     rank = len(a.shape)
     batch = tuple(range(rank - 2))
     return dot(a, b, contract=((rank - 1,), (rank - 2,)), batch=(batch, batch))
@@ -134,40 +134,40 @@ def _indices(shape: Shape) -> Iterator[Any]:
 
 
 def masked(x: Any, mask: Any) -> Any:
-    """The elements where ``mask``, and zeros."""
+    """Return the elements of ``x`` where ``mask`` is true, and zeros elsewhere."""
     return select(mask, x, zeros(x.type))
 
 
 def off_diagonal(shape: Shape) -> Any:
-    """True off the diagonal of matrices of this shape."""
+    """Return a mask of the elements off the diagonal of matrices of this shape."""
     i, j = _indices(shape)
     return not_equal(i, j)
 
 
 def lower(x: Any, strict: bool = False) -> Any:
-    """The lower triangle, ``strict`` without the diagonal; zeros elsewhere."""
+    """Return the lower triangle, without the diagonal if ``strict``; zeros elsewhere."""
     i, j = _indices(x.shape)
     return masked(x, greater(i, j) if strict else greater_equal(i, j))
 
 
 def upper(x: Any, strict: bool = False) -> Any:
-    """The upper triangle, ``strict`` without the diagonal; zeros elsewhere."""
+    """Return the upper triangle, without the diagonal if ``strict``; zeros elsewhere."""
     i, j = _indices(x.shape)
     return masked(x, greater(j, i) if strict else greater_equal(j, i))
 
 
 def on_the_diagonal(x: Any) -> Any:
-    """The elements on the diagonal, zeros elsewhere."""
+    """Return the elements on the diagonal, and zeros elsewhere."""
     return masked(x, equal(*_indices(x.shape)))
 
 
 def diagonal(x: Any) -> Any:
-    """The diagonal of a square matrix as a vector."""
+    """Return the diagonal of a square matrix as a vector."""
     return reduce_sum(on_the_diagonal(x), axes=(len(x.shape) - 1,))
 
 
 def identity(type: TensorType) -> Any:
-    """The identity matrix of ``type``."""
+    """Return the identity matrix of ``type``."""
     return on_the_diagonal(ones(type))
 
 
@@ -179,17 +179,17 @@ def _spread(v: Any, like: Any, axis: int) -> Any:
 
 
 def columns(v: Any, like: Any) -> Any:
-    """The matrix of the shape and element type of ``like`` with element ``v[j]`` all over column j."""
+    """Return a matrix like ``like`` with element ``v[j]`` everywhere in column j."""
     return _spread(v, like, len(like.shape) - 1)
 
 
 def rows(v: Any, like: Any) -> Any:
-    """The matrix of the shape and element type of ``like`` with element ``v[i]`` all over row i."""
+    """Return a matrix like ``like`` with element ``v[i]`` everywhere in row i."""
     return _spread(v, like, len(like.shape) - 2)
 
 
 def sum_of_products(a: Any, b: Any) -> Any:
-    """Σᵢⱼ aᵢⱼ bᵢⱼ of each matrix."""
+    """Return Σᵢⱼ aᵢⱼ bᵢⱼ of each matrix."""
     rank = len(a.shape)
     axes = tuple(range(rank))
     return dot(a, b, contract=(axes[-2:], axes[-2:]), batch=(axes[:-2], axes[:-2]))
@@ -199,7 +199,7 @@ def sum_of_products(a: Any, b: Any) -> Any:
 
 
 def of_matrices(factor: float) -> Work:
-    """The work of ``factor · m · n · min(m, n)`` operations for each matrix: an algorithm's leading term."""
+    """Return the work of ``factor · m · n · min(m, n)`` operations for each matrix."""
 
     def flops(equation: Any) -> float:
         *lead, m, n = equation.inputs[0].shape
@@ -212,7 +212,7 @@ def of_matrices(factor: float) -> Work:
 
 
 def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
-    """``prepare`` of a sample: ``function`` in double precision on the first operand."""
+    """Return ``prepare`` of a sample: ``function`` in float64 on the first operand."""
 
     def prepare(x: Any, *rest: Any) -> list[Any]:
         exact = np.complex128 if x.dtype.kind == "c" else np.float64
@@ -223,20 +223,20 @@ def _prepared(function: Callable[[Any], Any]) -> Callable[..., list[Any]]:
 
 @_prepared
 def positive_definite(x: Any) -> Any:
-    """A positive definite matrix made of ``x``."""
+    """Return a positive definite matrix computed from ``x``."""
     return x @ np.conj(np.swapaxes(x, -1, -2)) + np.eye(x.shape[-1])
 
 
 @_prepared
 def well_conditioned(x: Any) -> Any:
-    """A matrix of the shape of ``x`` with singular values well apart from each other and from zero."""
+    """Return a matrix like ``x`` with well separated, nonzero singular values."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 
 
 @_prepared
 def separated(x: Any) -> Any:
-    """A symmetric (Hermitian) matrix with eigenvalues well apart from each other, of both signs."""
+    """Return a Hermitian matrix with well separated eigenvalues of both signs."""
     q = np.linalg.qr(x)[0]
     values = np.arange(x.shape[-1]) - 0.7
     return (q * values) @ np.conj(np.swapaxes(q, -1, -2))
@@ -244,5 +244,5 @@ def separated(x: Any) -> Any:
 
 @_prepared
 def dominant(x: Any) -> Any:
-    """A matrix whose diagonal is larger than the rest."""
+    """Return a matrix with a dominant diagonal."""
     return x + 4 * np.eye(x.shape[-1])

@@ -1,10 +1,10 @@
-"""Logarithms of incomplete gamma and beta functions, and their derivatives of every order.
+"""Logarithms of incomplete gamma and beta functions, and all their derivatives.
 
-A tail is the value of the integrand at the bound times the integral J of the integrand divided by that value.
-Neither the logarithm of the value nor J underflows. The derivatives of the logarithm by the shapes are ratios
-of integrals, from which the value cancels. The derivative by u = log t, or logit t, is ±1 / J, the hazard.
-Hazards and ratios have derivatives that are made of hazards and ratios. A tail next to 1 is the complement of
-the other tail.
+A tail is the value of the integrand at the bound, times the integral J of the integrand divided by that
+value. Neither the logarithm of the value nor J underflows. Derivatives of the logarithm with respect to the
+shapes are ratios of integrals, in which the value cancels. The derivative with respect to u = log t, or logit
+t, is ±1 / J, the hazard. Derivatives of hazards and ratios consist of hazards and ratios. A tail close to 1
+is computed as the complement of the other tail.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = ["beta_hazard", "gamma_hazard", "log_beta_tail", "log_gamma_tail"]
 
 
 def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, order: int | None) -> Any:
-    """Logarithm, ratio or hazard of the tail exp(``height``) · ``integral``, or of its complement.
+    """Return a function of a tail exp(``height``) · ``integral`` or its complement.
 
     Args:
         numpy: the module of array functions.
         height: the logarithm of the integrand at the bound.
         integral: the integral of the integrand divided by its value at the bound.
-        slopes: the same of its derivative of ``order``, if that is above 0.
-        is_it: whether the result is for this tail; else for its complement.
-        order: 0 for the logarithm, more for a ratio, ``None`` for the hazard.
+        slopes: for a positive ``order``, the integral of the derivative divided by that value.
+        is_it: whether the result is for this tail; otherwise for its complement.
+        order: 0 for the logarithm, positive for a ratio, ``None`` for the hazard.
     """
     tail = numpy.minimum(numpy.exp(height) * integral, 1.0)
     if order == 0:
@@ -51,7 +51,7 @@ def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, or
 
 
 def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, upper: bool) -> Any:
-    """log T for ``n`` = 0, ∂ⁿT / T for more, and the hazard t p(t) / T for ``None``."""
+    """Return log T (``n`` = 0), ∂ⁿT / T (``n`` > 0), or the hazard t p(t) / T."""
     numpy = functions.numpy
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
@@ -80,7 +80,7 @@ def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, uppe
 
 
 def _logarithm(x: Any) -> Any:
-    """log x, and 0 where x is 0."""
+    """Return log x, and 0 where x is 0."""
     return log(select(equal(x, zeros(x.type)), full(x.type, 1.0), x))
 
 
@@ -98,7 +98,7 @@ def _gamma_hazard_partials(y: Any, a: Any, x: Any, *, upper: bool) -> list[Any]:
     return [y * slope, (y, a - x + y if upper else a - x - y, 1 / x)]
 
 
-#: the logarithm of the tail T(a, x) that ``incomplete_gamma`` gives, or for n > 0 the ratio (∂ⁿT / ∂aⁿ) / T
+#: the logarithm of the tail T(a, x) of ``incomplete_gamma``, or for n > 0 the ratio (∂ⁿT / ∂aⁿ) / T
 log_gamma_tail = elementwise(
     "log_gamma_tail",
     type_rule=orders_type("log_gamma_tail"),
@@ -131,14 +131,17 @@ gamma_hazard = elementwise(
 
 
 def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int | None, n: int) -> Any:
-    """log I for ``m`` = ``n`` = 0, ∂ᵐ⁺ⁿI / I for more, and the hazard x (1 − x) p(x) / I for ``None``."""
+    """Return log I if ``m`` = ``n`` = 0, ∂ᵐ⁺ⁿI / I if positive, else the hazard.
+
+    The hazard (``m`` is ``None``) is x (1 − x) p(x) / I.
+    """
     numpy = functions.numpy
     inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)
     p, q = (numpy.where(inside, value, 1.0).astype(first.dtype) for value in (first, second))
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     of_x, of_rest = numpy.log(x), numpy.log1p(-x)
     is_below = of_x - of_rest <= numpy.log(p / q)
-    # the tail on the right is that on the left of 1 − t, which has the shapes exchanged
+    # the right tail is the left tail of the density of 1 − t, which has exchanged shapes
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), numpy.where(is_below, x, 1 - x)
     scale = 1 / (1 + numpy.sqrt(a * b / (a + b)) + abs(p - (p + q) * x))
     drop = lambda w: numpy.log1p(start * numpy.expm1(-w))  # −log((1 − t) / (1 − start))
@@ -147,7 +150,7 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
 
     def term(w: Any) -> Any:
         below = drop(w)
-        near, far = -w - below, -below  # the logarithms of t and 1 − t, relative to those at the start
+        near, far = -w - below, -below  # logarithms of t and 1 − t, relative to the start
         logarithms = (
             of_x + numpy.where(is_below, near, far), of_rest + numpy.where(is_below, far, near),
         )  # fmt: skip
@@ -190,7 +193,7 @@ def _beta_hazard_partials(y: Any, a: Any, b: Any, x: Any) -> list[Any]:
     return [y * of_a, y * of_b, (y, a - (a + b) * x - y, 1 / (1.0 - x), 1 / x)]
 
 
-#: the logarithm of the regularised Iₓ(a, b), or for m + n > 0 the ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I
+#: the logarithm of the regularized Iₓ(a, b), or for m + n > 0 the ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I
 log_beta_tail = elementwise(
     "log_beta_tail",
     type_rule=orders_type("log_beta_tail"),

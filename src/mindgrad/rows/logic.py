@@ -1,6 +1,6 @@
-"""Comparison, logic and bit primitives have derivative zero.
+"""Logic and bit operators, and tests for NaN and infinity; the derivative is zero.
 
-Logical rows take Bool, bitwise rows Bool and integers.
+Logical operators accept Bool; bitwise operators accept Bool and integers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "|")
 bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "^")
 bitwise_not = _bitwise("bitwise_not", np.bitwise_not, operands=1)
 
-#: ``shift_left(x, n)``: x · 2ⁿ without the bits that leave the type; 0 where n reaches its width
+#: ``shift_left(x, n)``: x · 2ⁿ without the bits that overflow; 0 if n is at least the number of bits
 shift_left = pointwise_constant(
     "shift_left",
     numpy=np.left_shift,
@@ -81,7 +81,7 @@ def _shift_right_xla(jax: Any, x: Any, n: Any) -> Any:
     return (jax.lax.shift_right_arithmetic if keeps_sign else jax.lax.shift_right_logical)(x, n)
 
 
-#: ``shift_right(x, n)``: x ÷ 2ⁿ rounded down; signed types keep their sign
+#: ``shift_right(x, n)``: x ÷ 2ⁿ rounded down; signed integers keep their sign
 shift_right = pointwise_constant(
     "shift_right",
     numpy=np.right_shift,

@@ -1,9 +1,9 @@
-"""The axes of lookups are indexed, are a window, or run together with those of the indices.
+"""Axes of lookups (``gather``, ``scatter``).
 
     gather   x (batch, indexed, window), indices (batch, lookups, component) → (batch, lookups, window)
     scatter  x, indices, updates (batch, lookups, window) → as x
 
-The axes of ``x`` stand in any order.
+The axes of ``x`` may have any order.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["GatherAxes", "ScatterAxes", "window_axes"]
 
 
 def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
-    """The axes of x that a lookup takes whole."""
+    """Return the axes of ``x`` that a lookup copies completely."""
     return tuple(axis for axis in range(rank) if axis not in axes and axis not in batch)
 
 
 class GatherAxes(Axes):
-    """Axes that are indexed are opaque; those of the window, of the lookups and of a batch are parallel."""
+    """Axes of ``gather``: indexed axes are opaque, and all others are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
@@ -38,7 +38,7 @@ class GatherAxes(Axes):
 
 
 class ScatterAxes(GatherAxes):
-    """The axes of a lookup, the other way round: those of the writes are opaque, too."""
+    """Axes of ``scatter``: as for ``gather``, but the axes of lookups are opaque too."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (x, indices), (updates,), kinds = _lookups(shapes[0], shapes[1], **_axes_of(parameters))
@@ -69,7 +69,7 @@ def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
 
 
 def _relabelled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
-    """The axes and the batch of a lookup on these operands, and the labels of its window."""
+    """Return the parameters of a lookup on these operands, and its window's labels."""
     x, indices = operands[:2]
     batch = tuple([label for label in indices if label in x])
     if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:

@@ -1,8 +1,9 @@
-"""LU factorisation exchanges rows: P A = L U, L unit lower and U upper triangular.
+"""LU factorization with row exchanges: P A = L U.
 
-Both triangles stand in one matrix, as LAPACK gives them; which rows were exchanged says a row of its own, of
-integers, because it has no derivative. With square L' and U', to which the identity is added where A has more
-rows or more columns (M. Seeger et al., "Auto-differentiating linear algebra", 2017)::
+L is unit lower triangular and U is upper triangular. Both are stored in one matrix, as in LAPACK. The row
+exchanges are integers without derivative, so separate primitives return them. If A has more rows or more
+columns, the identity is added to make L' and U' square (M. Seeger et al., "Auto-differentiating linear
+algebra", 2017)::
 
     M = L'⁻¹ (P Ȧ) U'⁻¹,     L̇ = L' tril(M, −1),     U̇ = triu(M) U'
 """
@@ -36,7 +37,7 @@ __all__ = ["lu", "lu_pivots", "row_order"]
 
 
 def _fitted(y: Any, rows: int, columns: int) -> Any:
-    """Matrices cut or padded with zeros to so many rows and columns."""
+    """Cut matrices, or pad them with zeros, to the given number of rows and columns."""
     for axis, size in ((len(y.shape) - 2, rows), (len(y.shape) - 1, columns)):
         if y.shape[axis] > size:
             y = slice_axis(y, axis, 0, size)
@@ -47,14 +48,14 @@ def _fitted(y: Any, rows: int, columns: int) -> Any:
 
 
 def _exchanged(x: Any, order: Any) -> Any:
-    """The rows of ``x`` in another order."""
+    """Reorder the rows of ``x``."""
     batch = tuple(range(len(x.shape) - 2))
     places = broadcast_in_dim(order, shape=(*order.shape, 1), dims=tuple(range(len(order.shape))))
     return gather(x, places, axes=(len(batch),), batch=batch)
 
 
 def _upper_square(y: Any, size: int) -> Any:
-    """U', to which the rows of the identity are added that U has not."""
+    """Return U', which is U with the missing rows of the identity."""
     square = upper(_fitted(y, size, size))
     missing = size - y.shape[-2]
     if missing <= 0:
@@ -79,13 +80,13 @@ def _lu_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _factored(a: Any) -> tuple[Any, Any]:
-    """Factors and pivots by elimination, column by column, of a whole batch at once."""
+    """Factor a batch of matrices by elimination; return factors and pivots."""
     y = np.array(a)
     m, n = y.shape[-2:]
     pivots = np.zeros((*y.shape[:-2], min(m, n)), np.int32)
     for i in range(min(m, n)):
         column = y[..., i:, i]
-        # as LAPACK: of complex numbers the sum of both parts counts
+        # as in LAPACK, the size of a complex number is |Re| + |Im|
         size = np.abs(column.real) + np.abs(column.imag) if y.dtype.kind == "c" else np.abs(column)
         place = i + np.argmax(np.where(np.isnan(size), -1, size), axis=-1)
         pivots[..., i] = place
@@ -94,7 +95,7 @@ def _factored(a: Any) -> tuple[Any, Any]:
         np.put_along_axis(y, index, here, -2)
         y[..., i : i + 1, :] = other
         pivot = other[..., :, i]
-        safe = np.where(pivot == 0, 1, pivot)  # a column of zeros is left as it is
+        safe = np.where(pivot == 0, 1, pivot)  # a column of zeros stays unchanged
         y[..., i + 1 :, i] /= safe
         y[..., i + 1 :, i + 1 :] -= y[..., i + 1 :, i : i + 1] * y[..., i : i + 1, i + 1 :]
     return y, pivots
@@ -133,7 +134,7 @@ _SAMPLES = [
     case(reals()[0, 0]),
 ]
 
-#: ``lu_pivots(a)``: with which row each row is exchanged in turn, as LAPACK gives it, as Int32
+#: ``lu_pivots(a)``: for each row, the row with which it is exchanged, in LAPACK's order, as int32
 lu_pivots = constant(
     "lu_pivots",
     type_rule=_pivots_type,
@@ -143,7 +144,7 @@ lu_pivots = constant(
     samples=_SAMPLES,
 )
 
-#: ``row_order(pivots, size)``: the order of ``size`` rows after these exchanges, as Int32
+#: ``row_order(pivots, size)``: the order of ``size`` rows after these exchanges, as int32
 row_order = constant(
     "row_order",
     type_rule=_order_type,
@@ -153,8 +154,8 @@ row_order = constant(
     samples=[case(fixed([[2, 1, 2], [0, 2, 2]]), size=4), case(fixed([1, 1]), size=2)],
 )
 
-#: ``lu(a)``: L below the diagonal and U from it on, of the matrix with its rows exchanged; the derivative
-#: needs that no pivot is 0
+#: ``lu(a)``: L below the diagonal, and U on and above it, of the matrix with exchanged rows. The derivative
+#: requires that no pivot is 0
 lu = general(
     "lu",
     work=of_matrices(2 / 3),

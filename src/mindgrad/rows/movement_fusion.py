@@ -1,12 +1,12 @@
-"""Fusion of data movement replaces two movements of an array by one, or by none.
+"""Fusion of data movement: replace two movements of an array by one or none.
 
-    part(a constant) = one element, where all are equal
+    part(a constant) = one element, if all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
-    pad(a, behind) + pad(b, before) = join(a, b)            part(f(x)) = what :data:`PARTS` has for f
+    pad(a, after) + pad(b, before) = join(a, b)            part(f(x)): see :data:`PARTS` for f
 
-The columns of a gradient are joined by the derivative and taken apart again by the program; only by looking
-through both does a program see that it asks for one column. Gradients of parts of an array are a sum of
-padded arrays. Each function gives what to put in the place of the outer operator, or ``None``.
+A derivative joins the columns of a gradient, and user code takes them apart again. With these rules, only the
+columns that are used are computed. The gradient of parts of an array is a sum of padded arrays. Each function
+returns the replacement of the outer operator, or ``None``.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from mindgrad.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
-#: rows that can give a part of their result without the rest: ``PARTS[row](equation, start, limit, strides)``
-#: gives that slice of it, or ``None``
+#: primitives that can compute a slice of their result without the rest:
+#: ``PARTS[primitive](equation, start, limit, strides)`` returns that slice, or ``None``
 PARTS: dict[Primitive, Callable[..., Any]] = {}
 
 
 def _made(x: Any, name: str) -> Any:
-    """The equation that made ``x`` if it applies the row ``name``."""
+    """Return the equation of ``x`` if it applies the primitive ``name``."""
     made_by = getattr(x, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
 
 
 def reshaped_twice(x: Any, shape: Shape) -> Any:
-    """``reshape(x, shape)`` where ``x`` is a reshape itself."""
+    """Return ``reshape(x, shape)`` without the reshape that computes ``x``."""
     inner = _made(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
 
 
 def sum_of_parts(a: Any, b: Any) -> Any:
-    """``a + b`` of two padded arrays that lie side by side along one axis: they are joined, then padded."""
+    """Return ``a + b`` of padded arrays adjacent along one axis: join, then pad."""
     first = _made(a, "pad")
     second = None if first is None else _made(b, "pad")
     if first is None or second is None:
@@ -63,7 +63,7 @@ def sum_of_parts(a: Any, b: Any) -> Any:
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
-    """``slice(x, start, limit, strides)`` of a concatenation, where it lies in one operand, or of f(x)."""
+    """Return a slice of a concatenation from one operand, or a slice of f(x)."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)
@@ -83,7 +83,7 @@ def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
 
 
 def uniform(part: np.ndarray) -> Constant | None:
-    """A part of a constant as one element, if all of its elements are the same bytes."""
+    """Return a part of a constant as one element if all its bytes are equal."""
     if part.size < 2:
         return None
     first = part[(slice(0, 1),) * part.ndim]
@@ -92,7 +92,7 @@ def uniform(part: np.ndarray) -> Constant | None:
 
 
 def joined(xs: Sequence[Any], axis: int) -> Any:
-    """``concatenate(*xs, axis)`` where ``xs`` are all the parts of one array, in order."""
+    """Return the array that ``xs`` divide along ``axis``, in order and completely."""
     found = _parts(xs, axis)
     return _unstacked(xs) if found is None and not axis else found
 
@@ -117,7 +117,7 @@ def _parts(xs: Sequence[Any], axis: int) -> Any:
 
 
 def _unstacked(xs: Sequence[Any]) -> Any:
-    """The array whose slices ``xs`` are, all of them in order: each with an axis more, or as it is."""
+    """Return the array that ``unstack`` divided into ``xs``, in order and completely."""
     made = [_made(x, "reshape") for x in xs]
     wide = all(equation is not None for equation in made)
     slices = [equation.inputs[0] for equation in made if equation is not None] if wide else list(xs)

@@ -1,4 +1,4 @@
-"""``nextafter`` gives the neighbour of a floating-point number in the direction of another."""
+"""Primitive ``nextafter``: the next floating-point number toward another."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from mindgrad.rows.samples import reals
 
 __all__ = ["nextafter"]
 
-#: ``nextafter(x, y)``: the next number after x in the direction of y, y where they are equal; up to
-#: rounding it is x, whose derivative it has
+#: ``nextafter(x, y)``: the next number after x in the direction of y, or y if they are equal. It differs from
+#: x only by rounding, so it has the derivative of x
 nextafter = elementwise(
     "nextafter",
     work=ARITHMETIC,
     numpy=np.nextafter,
-    # jax knows no derivative of it, and refuses to be asked
+    # JAX has no derivative for it and raises an error if a tangent reaches it
     xla=lambda jax, x, y: jax.numpy.nextafter(*map(jax.lax.stop_gradient, (x, y))),
     partials=lambda z, x, y: [ones(x.type), None],
     accepts="float",

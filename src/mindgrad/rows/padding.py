@@ -1,7 +1,8 @@
-"""Padding of operands: elements beyond the actual size of an axis, whose values are arbitrary.
+"""Padding of operands: elements with arbitrary values beyond the actual size.
 
-A parallel axis keeps elements apart, so that padding stays padding. A reduction reads its neutral element
-there. ``execution.open_axes`` asks here how an operator treats an axis that has padding.
+Along a parallel axis, elements are independent, so that padding does not affect other elements. A reduction
+needs its neutral element in the padding. ``execution.open_axes`` calls this module to find out how an
+operator treats an axis with padding.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _highest(dtype: Any) -> Any:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
-#: the element that leaves the result of a reduction, or of a sum so far, as it is
+#: the element that does not change the result of a reduction, or of a cumulative sum
 _NEUTRAL: dict[str, Callable[[Any], Any]] = {
     "argmax": _lowest,
     "argmin": _highest,
@@ -58,7 +59,7 @@ _NEUTRAL: dict[str, Callable[[Any], Any]] = {
 
 
 def padded_map(equation: Equation) -> IndexMap | None:
-    """The index map of ``equation`` on operands with padding; ``None`` if it may read or show padding."""
+    """Return the index map on padded operands; ``None``: padding may be read."""
     primitive = equation.primitive
     if primitive.kind == "control" or primitive.effect or primitive.calls_back or primitive.communicates:
         return None
@@ -68,15 +69,18 @@ def padded_map(equation: Equation) -> IndexMap | None:
     x, indices = axes.operands[:2]
     kinds = dict(axes.kinds)
     for label in [label for label in x if axes.kind(label) == OPAQUE]:
-        # a lookup beyond the size reads a known value; a write beyond it is left out, or changes padding
+        # a read beyond the size returns a known value; a write beyond it is dropped, or changes padding
         kinds[label] = REDUCED if primitive.name == "gather" else PARALLEL
-    if primitive.name == "scatter_add":  # the updates of an element are added up
+    if primitive.name == "scatter_add":  # updates of the same element are added
         kinds.update((label, REDUCED) for label in axes.operands[2] if label in indices and label not in x)
     return axes._replace(kinds=kinds)
 
 
 def keeps_apart(equation: Equation, kind: str) -> bool:
-    """Whether results do not depend on padding along an axis of this kind that has neutral elements."""
+    """Whether results do not depend on padding along an axis of this kind.
+
+    The padding must have the neutral element, if there is one.
+    """
     has_neutral = equation.primitive.name in (*_NEUTRAL, "gather")
     if kind == ORDERED:
         return has_neutral or equation.parameters.get("reverse") is False
@@ -84,17 +88,17 @@ def keeps_apart(equation: Equation, kind: str) -> bool:
 
 
 def is_common(equation: Equation, kind: str) -> bool:
-    """Whether results along an axis of this kind are made of elements that all sizes have."""
+    """Whether results along an axis of this kind exist for all sizes."""
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
 def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
-    """The value that padding of an operand along an axis must have; ``None`` if it may have any."""
+    """Return the value that padding of an operand must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
         return None
     if name == "scatter_add" and operand < 2:
-        return None  # zeros may be added anywhere
+        return None  # the updates are zero, so they may be added to any element
     if name == "gather":
         return outside(dtype.numpy, equation.parameters.get("fill", "nan"))
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
@@ -103,11 +107,11 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
 def resized_parameters(
     equation: Equation, sizes: Mapping[int, int], shape: Shape
 ) -> Mapping[str, Any] | None:
-    """The parameters of an equation for other sizes; ``None`` if it has no such form.
+    """Return the parameters of an equation for other sizes, or ``None``.
 
     Args:
-        equation: an equation that has an index map, or makes positions.
-        sizes: the sizes of the labels that have another one.
+        equation: an equation that has an index map, or creates positions.
+        sizes: the sizes of the labels that have changed.
         shape: the shape of the first result.
     """
     parameters = equation.parameters
@@ -118,5 +122,5 @@ def resized_parameters(
     if axes is None or relabelling is None or relabelling.swaps or relabelling.results != axes.results:
         return None
     if any(relabelling.parameters[name] for name in relabelling.parameters.keys() - parameters.keys()):
-        return None  # else they are defaults
+        return None  # these parameters must have their defaults
     return {name: relabelling.parameters.get(name, value) for name, value in parameters.items()}

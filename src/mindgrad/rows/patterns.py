@@ -1,8 +1,9 @@
-"""Sparsity patterns that say more than the axes of a row: zeros of known factors, windows, positions.
+"""Sparsity patterns that are more precise than index maps.
 
-    pattern(run, equation, patterns) = the pattern of each output, for the patterns of the operands
+    pattern(run, equation, patterns) = the pattern of each output, from the patterns of the operands
 
-``run`` is the propagation (``sparse.sparsity``), which combines patterns and has the known values.
+These rules use known factors, windows, and positions. ``run`` is the propagation (``sparse.sparsity``), which
+combines patterns and stores the known values.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = [
 
 
 def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
-    """The pattern of elements of two operands, chosen by a known condition."""
+    """Return the pattern of elements that a known condition selects from two operands."""
     predicate = run.constant(equation.inputs[0])
     if predicate is None:
         return None
@@ -36,7 +37,7 @@ def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | N
 
 
 def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
-    """The pattern of a product with a known factor, in which there are zeros."""
+    """Return the pattern of a product with a known factor that has zeros."""
     for x, other in ((0, 1), (1, 0)):
         if patterns[x] is not None and patterns[other] is None:
             factor = run.constant(equation.inputs[other])
@@ -50,7 +51,7 @@ def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] |
 
 
 def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The pattern of a lookup: any position along the axes that it indexes."""
+    """Return the pattern of a lookup with unknown positions along the indexed axes."""
     x, indices = equation.inputs
     reduced, numbers = run.collapsed(x, patterns[0], equation.parameters["axes"])
     first = np.zeros(indices.shape, np.int64)
@@ -58,7 +59,7 @@ def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any
 
 
 def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The pattern of a slice: any position along the axes of which it takes a part."""
+    """Return the pattern of a slice with unknown positions along the sliced axes."""
     x, shape = equation.inputs[0], equation.outputs[0].shape
     axes = [k for k, (n, size) in enumerate(zip(x.shape, shape, strict=True)) if n != size]
     reduced, numbers = run.collapsed(x, patterns[0], axes)
@@ -66,13 +67,13 @@ def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[A
 
 
 def updated_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The pattern of an array of which a slice is replaced."""
+    """Return the pattern of an array in which a slice is replaced."""
     written = None if patterns[1] is None else run.mixed([patterns[1]], equation.outputs)[0]
     return [run.union([patterns[0], written])]
 
 
 def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The pattern of writes at unknown positions: each element may be written by any of them."""
+    """Return the pattern of writes at unknown positions, to any element."""
     x, indices, updates = equation.inputs
     unwritten, update = patterns[0], patterns[2]
     if update is None:
@@ -80,7 +81,7 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
     axes, batch = equation.parameters["axes"], equation.parameters.get("batch", ())
     lookups = range(len(batch), len(indices.shape) - 1)
     reduced, numbers = run.collapsed(updates, update, tuple(lookups))
-    # axes (batch, indexed, window), as the kernel orders those of x
+    # axes (batch, indexed, window), in the kernel's order of the axes of x
     window = tuple(k for k in range(len(x.shape)) if k not in axes and k not in batch)
     order = (*batch, *axes, *window)
     sizes = [x.shape[k] for k in order]
@@ -93,13 +94,13 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
 
 
 def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The patterns through both factors."""
+    """Return the union of the patterns through both factors."""
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
 def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
-    """The pattern of a contraction through its operand ``k``."""
+    """Return the pattern of a contraction through its operand ``k``."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]
@@ -135,14 +136,14 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
 
 
 def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The pattern through the window, tap by tap."""
+    """Return the pattern of a convolution, by elements of the window."""
     x, w = equation.inputs
-    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: the axes of samples
+    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
     is_last = equation.parameters.get("channels_last", False)
-    outputs = rank - 1 if is_last else 0  # the axis of the kernel
-    channels = rank - 1 if is_last else 1  # that of the result
+    outputs = rank - 1 if is_last else 0  # axis of the kernel
+    channels = rank - 1 if is_last else 1  # axis of the result
     taps = w.shape[:-1] if is_last else w.shape[1:]
     parts = []
     if patterns[1] is not None:
@@ -155,7 +156,7 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
         per_group = shape[channels] // groups
         for tap in np.ndindex(*taps):
-            # a kernel with a single weight only moves the elements of x
+            # a kernel with a single weight 1 only moves the elements of x
             single = np.zeros((*taps, groups) if is_last else (groups, *taps))
             single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

@@ -1,7 +1,7 @@
-"""Piecewise elementwise operators: abs, maximum, clip, relu, floor, mod and related operators.
+"""Piecewise elementwise operators: abs, maximum, clip, relu, floor, mod.
 
-The value of a derivative at each corner is a convention, stated beside its row and tabulated, with
-the second derivative, in ``docs/conventions.md``.
+The derivative at each nondifferentiable point is a convention, documented next to its primitive. Together
+with second derivatives, ``docs/conventions.md`` lists all of them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = [
 
 
 def _where(condition: Any, like: Any) -> Any:
-    """One where ``condition`` holds and zero elsewhere, in the type of ``like``."""
+    """Return 1 where ``condition`` is true and 0 elsewhere, as the dtype of ``like``."""
     return convert(condition, dtype=like.type.dtype)
 
 
@@ -61,7 +61,7 @@ floor = _step("floor", np.floor, "floor")
 ceil = _step("ceil", np.ceil, "ceil")
 trunc = _step("trunc", np.trunc, lambda jax, x: jax.numpy.trunc(x))
 
-#: to the nearest integer, and of two equally near ones to the even one (``rint`` is the same)
+#: nearest integer; ties go to the even one (as ``rint``)
 round = _step("round", np.rint, lambda jax, x: jax.numpy.round(x))
 
 
@@ -76,7 +76,7 @@ def _abs_type(x: TensorType) -> TensorType:
 
 
 def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """sign(x) ẋ, zero at 0; for complex x the part of ẋ along x: Re(x̄ ẋ) / |x|."""
+    """Return sign(x) ẋ, or for complex x the part of ẋ along x: Re(x̄ ẋ) / |x|."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)
@@ -85,7 +85,7 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
     )
 
 
-#: the modulus; real also for complex numbers. Its derivative at 0 is 0.
+#: the absolute value, real also for complex numbers. Its derivative at 0 is 0
 abs = Primitive(
     "abs",
     "elementwise",
@@ -104,7 +104,7 @@ def _softsign_partials(y: Any, x: Any) -> list[Any]:
     return [(inverse, inverse)]
 
 
-#: x / (1 + |x|); by the quotient rule its slope 1 / (1 + |x|)² would be a difference that cancels
+#: x / (1 + |x|). Its slope is computed as 1 / (1 + |x|)², because the quotient rule would cancel
 softsign = elementwise(
     "softsign",
     work=ARITHMETIC,
@@ -116,11 +116,14 @@ softsign = elementwise(
 )
 
 
-# --- the greater and the smaller --------------------------------------------------------------------
+# --- maximum and minimum ----------------------------------------------------------------------------
 
 
 def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
-    """The greater one has derivative 1; equal ones share it (integers: the first has it)."""
+    """Return the derivatives of maximum or minimum: 1 for the selected operand.
+
+    Ties share the derivative equally; for integers the first operand has it.
+    """
     wins, loses = _where(ahead(first, second), first), _where(ahead(second, first), first)
     tie = _where(equal(first, second), first)
     if not first.dtype.is_inexact:
@@ -155,7 +158,7 @@ def _clip_partials(y: Any, x: Any, low: Any, high: Any) -> list[Any]:
     return [_where(inside, x), _where(at_low, x), _where(at_high, x)]
 
 
-#: ``clip(x, low, high)`` = min(max(x, low), high); at its bounds x still has derivative 1
+#: ``clip(x, low, high)`` = min(max(x, low), high); at the bounds, x has derivative 1
 clip = elementwise(
     "clip",
     work=ARITHMETIC,
@@ -167,16 +170,17 @@ clip = elementwise(
 )
 
 
-#: max(x, 0); its derivative at 0 is 0
 def _relu_xla(jax: Any, x: Any) -> Any:
-    """A selection, which XLA does not compute again for each use, as it does a maximum with a number.
+    """Emit a selection instead of a maximum with a number.
 
-    In a residual network that would compute all residual blocks before again for each block.
+    XLA recomputes the maximum for each use. In a residual network, each block would then recompute all blocks
+    before it.
     """
     zeros = jax.numpy.zeros_like(x)
     return jax.lax.select(jax.lax.le(x, zeros), zeros, x)
 
 
+#: max(x, 0); its derivative at 0 is 0
 relu = elementwise(
     "relu",
     work=ARITHMETIC,
@@ -208,7 +212,7 @@ relu6 = elementwise(
 
 
 def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
-    """Both kernels. Integers divided by 0 have quotient −1 and remainder a, as XLA's own division."""
+    """Return both kernels; integers divided by 0 have quotient −1, remainder a."""
 
     def kernel(array: Any, a: Any, b: Any) -> Any:
         if not array.issubdtype(a.dtype, array.integer):
@@ -235,7 +239,7 @@ def _remainder(name: str) -> tuple[Any, Any]:
 
 _dividends = (reals(-9, 9), reals(1.1, 2.3))
 
-#: the quotient rounded towards −∞ (Python's ``//``)
+#: the quotient rounded toward −∞ (Python's ``//``)
 floor_div = pointwise_constant(
     "floor_div",
     numpy=_quotient("floor_divide")[0],
@@ -258,12 +262,12 @@ mod = elementwise(
 
 
 def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
-    # a − y is a multiple of b; rounding makes the quotient exact
+    # a − y is a multiple of b up to rounding, so rounding makes the quotient exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]
 
 
-#: the remainder of division rounded towards zero, with the sign of a (C's ``fmod``)
+#: the remainder of division rounded toward zero, with the sign of a (C's ``fmod``)
 fmod = elementwise(
     "fmod",
     numpy=_remainder("fmod")[0],

@@ -1,6 +1,6 @@
-"""Powers: of static integers by multiplication, of static numbers, and of tensors.
+"""Powers with static integers, static numbers, or tensors as exponents.
 
-A power of a root registers how it is one (see ``roots``).
+A power that is a root registers its rule in ``roots``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ __all__ = ["integer_power", "pow", "real_power"]
 
 
 def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
-    """n xⁿ⁻¹; for a negative n the factors n xⁿ and 1 / x, because xⁿ⁻¹ alone overflows next to 0."""
+    """Return n xⁿ⁻¹, for negative n as the factors n xⁿ and 1 / x.
+
+    Near 0, xⁿ⁻¹ may overflow although xⁿ does not.
+    """
     if 0 < n < 1 and is_sum_of_squares(x):
-        return safe_quotient(n * y, x)  # as of a norm
+        return safe_quotient(n * y, x)  # as the derivative of a norm
     return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
 
 
@@ -44,7 +47,7 @@ def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def _integer_power_numpy(x: Any, *, n: int) -> Any:
-    if n == 2:  # most powers are squares
+    if n == 2:  # the most common power
         return x * x
     if n == 0:
         return np.ones_like(x)
@@ -92,7 +95,7 @@ integer_power = elementwise(
 
 
 def _whole_power(array: Any, x: Any, n: Any) -> Any:
-    """Powers of integers with a tensor exponent; a negative one leaves 0 except for x = ±1."""
+    """Raise integers to a tensor exponent; negative ones give 0 unless x = ±1."""
     power = array.power(x, array.maximum(n, array.zeros_like(n)))
     odd = array.where(n % 2 == 0, array.ones_like(x), x)
     return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
@@ -107,12 +110,12 @@ def _pow_xla(jax: Any, x: Any, n: Any) -> Any:
 
 
 def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
-    """n xⁿ⁻¹ and xⁿ log x, where a factor that is zero wins: ``x**0`` is constant, also at 0.
+    """Return n xⁿ⁻¹ and xⁿ log x, where 0 × ∞ is 0: ``x**0`` is constant, also at 0.
 
-    At base 0 the second is 0 for n > 0 by continuity, and by convention for n ≤ 0.
+    At base 0, the second derivative is 0 for n > 0 by continuity, and by convention for n ≤ 0.
     """
     slope: Any = absorb(n, pow(x, n - 1))
-    if x.dtype.is_float:  # for n < 0 the factors n xⁿ and 1 / x, because xⁿ⁻¹ overflows next to 0
+    if x.dtype.is_float:  # for n < 0 the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
         one, is_negative = ones(n.type), less(n, zeros(n.type))
         exponent = n - select(is_negative, zeros(n.type), one)
         slope = (absorb(n, pow(x, exponent)), select(is_negative, 1 / x, one))
@@ -130,7 +133,7 @@ def _pow_simplify(x: Any, n: Any) -> Any:
     return None
 
 
-_MULTIPLIED = 16  # constant integer exponents up to this one become multiplications
+_MULTIPLIED = 16  # largest integer exponent that becomes multiplications
 
 #: ``pow(x, n)`` with a tensor exponent
 pow = elementwise(
@@ -180,7 +183,7 @@ real_power = elementwise(
 
 
 def _real_power_as_root(x: Any, n: float) -> Root | None:
-    """A power with a fractional exponent as a root of a whole power; ``None`` where it is none."""
+    """Return a fractional power as a root of an integer power, or ``None``."""
     if not math.isfinite(n):
         return None
     rounding = 2.0**-52 if x.dtype in (float64, complex128) else 2.0**-23

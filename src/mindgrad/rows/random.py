@@ -1,8 +1,8 @@
-"""The counter-based generator (Threefry) makes random bits that are a function of its state.
+"""Counter-based random generator: bits are a function of its state.
 
 Threefry-4x32 with 20 rounds of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel random
-numbers: as easy as 1, 2, 3* (SC 2011): a cipher that maps a counter of four words to four words under a
-key of four words, by additions, rotations and exclusive or alone. Word k of block i of a draw is
+numbers: as easy as 1, 2, 3* (SC 2011). This cipher maps a counter of four words to four words under a
+key of four words. It uses only additions, rotations, and exclusive or. Word k of block i of a draw is
 
     Threefry(key = (seed₀, seed₁, calls₀, calls₁), counter = (i, 0, s₁, s₂))[k]
 
@@ -10,12 +10,12 @@ where ``s₁, s₂`` are the seeds of the operator that draws. The state has six
 
     (seed₀, seed₁, other₀, other₁, calls₀, calls₁)
 
-of which an operator with seeds of its own uses ``other`` in place of ``seed``. Each draw counts as one
-call: it gives the bits, and the state for the next draw.
+If an operator has nonzero seeds, it uses ``other`` instead of ``seed``. Each draw counts as one call. It
+returns the bits and the state for the next draw.
 
-Uniform numbers are made of bits by other rows. Exponential and normal ones are rows of their own, which
-say that they are finite: in ``log`` and ``sqrt`` the derivative of what they are multiplied with would have
-to expect infinity.
+Other operators convert bits to uniform numbers. Exponential and normal numbers have separate primitives,
+which declare that their results are finite. If they were computed by the operators ``log`` and ``sqrt``,
+derivatives would have to allow for infinite factors.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from mindgrad.rows.samples import case, fixed
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
-#: how many words the state has
+#: number of words of the state
 STATE_WORDS = 6
 
 _GROUPS = 5
 _PARITY = np.uint32(0x1BD11BDA)
 
-#: by how much the two odd words are rotated, ``[group, round, word, 1]``: two groups of rounds alternate
+#: rotations of the two odd words, ``[group, round, word, 1]``: two groups of rounds alternate
 _ROTATIONS = np.array(
     [
         [[10, 26], [11, 21], [13, 27], [23, 5]],
@@ -49,26 +49,30 @@ _ROTATIONS = np.array(
     np.uint32,
 )[np.arange(_GROUPS) % 2, ..., None]
 
-# the words of the key, of which a fifth is made, that meet the words of a block before the rounds and after
-# each group of them: they move on by one, and the last word is added the number of the group
+# The cipher adds words of the key, extended by a fifth one, to the words of a block before the rounds and
+# after each group of rounds. In each step the words move on by one, and the number of the group is added to
+# the last
 _EVEN, _ODD = (
     [(group + word) % 5 for group in range(_GROUPS + 1) for word in pair] for pair in [(0, 2), (1, 3)]
 )
 _COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 
-#: blocks that NumPy computes at a time: they stay in the cache
+#: number of blocks that NumPy computes at a time, so that they stay in the cache
 _TILE = 4096
 
 
 def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
-    """The key schedule for the even and the odd words, ``[when, word, 1]``; ``key``: arrays of one word."""
+    """Return the key schedule for the even and the odd words, ``[step, word, 1]``.
+
+    ``key`` consists of arrays of one word.
+    """
     words = [*key, key[0] ^ key[1] ^ key[2] ^ key[3] ^ _PARITY]
     even, odd = (join([words[k] for k in order]).reshape(_COUNTED.shape) for order in (_EVEN, _ODD))
     return even, odd + _COUNTED
 
 
 def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap: Any) -> tuple[Any, Any]:
-    """Four rounds on words 0 and 2, and words 1 and 3, and the injection of the key behind them."""
+    """Apply four rounds to words 0 and 2 and words 1 and 3, and then add the key."""
     for by in rotations:
         even = even + odd
         odd = ((odd << by) | (odd >> (32 - by))) ^ even
@@ -77,7 +81,7 @@ def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap:
 
 
 def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
-    """The blocks of ``counters``, of shape (4, n), under ``key``, four words.
+    """Encrypt blocks ``counters`` of shape (4, n) under ``key`` (four words).
 
     >>> import numpy as np
     >>> from mindgrad.rows.random import threefry
@@ -135,7 +139,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
     even, odd = (
         join([lax.expand_dims(row, (0,)) for row in pair]) for pair in (counters[::2], counters[1::2])
     )
-    # a loop, for XLA would join unrolled rounds with what uses them, and compute them again for each use
+    # a loop, because XLA would fuse unrolled rounds with each use of the bits and recompute them there
     (even, odd), _ = lax.scan(
         lambda pair, each: (_group(pair[0], pair[1], each[:4], each[4], each[5], swap), None),
         (even + lax.index_in_dim(to_even, 0, 0, False), odd + lax.index_in_dim(to_odd, 0, 0, False)),
@@ -145,7 +149,7 @@ def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[An
             lax.slice_in_dim(to_odd, 1, None),
         ),
     )
-    # words 0, 1, 2, 3: even and odd ones in turn
+    # words 0, 1, 2, 3: even and odd words alternate
     bits = join([lax.index_in_dim(part, k, 0, False) for k in (0, 1) for part in (even, odd)])
     low = words[4] + np.uint32(1)
     high = words[5] + lax.convert_element_type(lax.eq(low, lax.full_like(low, 0)), np.uint32)
@@ -163,14 +167,14 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
-    # each state of a batch has bits of its own; one state, and so its bits, is the same for a whole batch
+    # each state of a batch has separate bits; without a batch of states, all share the same bits
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 
 _STATE = np.array([1, 2, 3, 4, 2**32 - 1, 0], np.uint32)
 
-#: ``random_bits(state, shape, seeds)``: bits of the shape, as UInt32, and the state after this draw; the
-#: axes of ``state`` but its last one are those of a batch
+#: ``random_bits(state, shape, seeds)``: UInt32 bits of the given shape, and the state after this draw; the
+#: axes of ``state`` before its last one are batch axes
 random_bits = constant(
     "random_bits",
     type_rule=_types,
@@ -187,11 +191,11 @@ random_bits = constant(
 )
 
 
-# --- numbers made of bits ---------------------------------------------------------------------------
+# --- numbers computed from bits ---------------------------------------------------------------------
 
 
 def _inside(words: Any, dtype: DType) -> Any:
-    """Numbers above 0, at most 1: (w + ½) / 2³², in double precision of two words."""
+    """Return numbers in (0, 1]: (w + ½) / 2³² of one word, in float64 of two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0].astype(wide) + wide(0.5)) * wide(2.0**-32)
@@ -200,7 +204,7 @@ def _inside(words: Any, dtype: DType) -> Any:
 
 
 def _fraction(words: Any, dtype: DType) -> Any:
-    """Numbers from 0 to below 1, in steps of 2⁻²⁴, or 2⁻⁵³ of two words."""
+    """Return numbers in [0, 1) in steps of 2⁻²⁴, or 2⁻⁵³ from two words."""
     wide = dtype.numpy.type
     if dtype is float32:
         return (words[0] >> np.uint32(8)).astype(wide) * wide(2.0**-24)

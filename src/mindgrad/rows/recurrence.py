@@ -1,10 +1,10 @@
-"""Linear recurrences along an axis, and the running logarithm of sums that they differentiate.
+"""Linear recurrences along an axis, and the cumulative logsumexp.
 
     linear_recurrence(a, b):  y_i = a_i y_{i−1} + b_i
     logcumsumexp(x):          y_i = log Σ_{j ≤ i} exp x_j
 
-The derivative of the second is the first, with coefficients between 0 and 1: memory stays linear in the
-length, and nothing overflows.
+The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. So memory is
+linear in the length, and nothing overflows.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> 
 
 
 def _times(numpy: Any, a: Any, b: Any) -> Any:
-    """``a · b``, zero where ``b`` is."""
+    """Return ``a · b``, and 0 where ``b`` is 0."""
     return numpy.where(b == 0, numpy.zeros((), b.dtype), a * b)
 
 
 def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    """By doubling: after a step, ``a`` and ``b`` link element i to element i − 2 · step."""
+    """Solve by doubling: each step doubles the distance that a and b bridge."""
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
         a, b = a[::-1], b[::-1]
@@ -80,7 +80,7 @@ def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
 
 
 def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> list[Any]:
-    """The same recurrence from the other end, with the coefficients of the next elements."""
+    """Solve from the other end, with the coefficients of the next elements."""
     if not ct.shape[axis]:
         return [None, ct]
     following = shifted(a, axis, 1, not reverse, zeros)
@@ -88,7 +88,7 @@ def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> 
 
 
 class _RecurrenceAxes(Uniform):
-    """Axes that run together in both operands, along one of which elements are ordered."""
+    """Axes of ``linear_recurrence``: shared by both operands, one is ordered."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: ORDERED})
@@ -100,8 +100,8 @@ class _RecurrenceAxes(Uniform):
         return plain
 
 
-#: ``linear_recurrence(a, b, axis, reverse)``: y_i = a_i y_{i−1} + b_i from y_{−1} = 0, or from the other end
-#: with ``reverse``; linear in ``b``
+#: ``linear_recurrence(a, b, axis, reverse)``: y_i = a_i y_{i−1} + b_i with y_{−1} = 0, or from the other end
+#: if ``reverse``; linear in ``b``
 linear_recurrence = general(
     "linear_recurrence",
     type_rule=_recurrence_type,
@@ -118,7 +118,7 @@ linear_recurrence = general(
 )
 
 
-# --- log Σ exp so far ------------------------------------------------------------------------------
+# --- cumulative logsumexp --------------------------------------------------------------------------
 
 
 def _type_rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
@@ -140,7 +140,10 @@ def _running_numpy(x: Any, axis: int, reverse: bool) -> Any:
 
 
 def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
-    """ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i; differences of infinities never reach exp."""
+    """ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
+
+    Differences of infinities never reach ``exp``.
+    """
     (x,) = xs
     if not x.shape[axis]:
         return None
@@ -149,7 +152,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
         return full(type, -np.inf)
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
-    # where y = −∞, exp(x − 0) = 0; where y = +∞, the elements that are +∞ share equally
+    # if y = −∞, exp(x − 0) = 0; if y = +∞, the elements that are +∞ share equally
     level = select(at_bottom, zeros(y.type), y)
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))

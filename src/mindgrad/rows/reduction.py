@@ -1,9 +1,9 @@
-"""Reduction primitives remove axes: sum, product, extremes, logsumexp, the 2-norm, all, any.
+"""Reductions: sum, product, maximum, minimum, logsumexp, 2-norm, all, any.
 
-Conventions where a derivative is not unique: elements that tie for the maximum (minimum) share it
-equally; the norm of a zero vector has derivative 0; logsumexp of nothing but −∞ has derivative 0, and
-elements that are +∞ share it equally. Products are differentiated by multiplication alone, so zeros
-among their factors are like any other number. Half precision is accumulated in float32.
+Conventions at nondifferentiable points: elements that tie for the maximum (minimum) share the derivative
+equally. The norm of a zero vector has derivative 0. If all elements are −∞, logsumexp has derivative 0;
+elements that are +∞ share the derivative equally. The derivative of a product uses only multiplications, so
+zeros among its factors need no special case. float16 and bfloat16 are accumulated in float32.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _type_rule(name: str, kinds: tuple[str, ...], nonempty: bool = False) -> Cal
         if nonempty and any(x.shape[axis] == 0 for axis in axes):
             raise ValueError(
                 f"For '{name}', the reduced axes must not be empty, but the input has shape "
-                f"{x.shape} and the axes are {axes}: nothing has no {name.removeprefix('reduce_')}."
+                f"{x.shape} and the axes are {axes}: an empty axis has no {name.removeprefix('reduce_')}."
             )
         return x.with_shape(tuple(n for axis, n in enumerate(x.shape) if axis not in axes))
 
@@ -72,12 +72,12 @@ def _kept(rank: int, axes: Shape) -> Shape:
 
 
 def _spread(y: Any, x: Any, axes: Shape) -> Any:
-    """The result ``y`` of a reduction repeated along the reduced ``axes`` of ``x``."""
+    """Repeat the result ``y`` of a reduction along the reduced ``axes`` of ``x``."""
     return broadcast_in_dim(y, shape=x.shape, dims=_kept(len(x.shape), axes))
 
 
 def _over_one(row: Callable[[], Primitive]) -> Callable[..., Any]:
-    """Reducing axes of size 1 is a reshape."""
+    """Return a rewrite: a reduction of axes of size 1 is a reshape."""
 
     def simplify(x: Any, axes: Shape) -> Any:
         if all(0 <= axis < len(x.shape) and x.shape[axis] == 1 for axis in axes):
@@ -97,7 +97,7 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
         if count == 0:
             return zeros(result)
         with np.errstate(all="ignore"):
-            # half precision may not hold the count
+            # float16 and bfloat16 may not represent the count
             total = x.value.astype(np.result_type(x.value, np.float64)) * count
             return Constant(total.astype(result.dtype.numpy), result)
     return _over_one(lambda: reduce_sum)(x, axes)
@@ -108,7 +108,7 @@ _add = np.add.reduce
 
 def _sum_numpy(x: Any, axes: Shape) -> np.ndarray:
     dtype = x.dtype
-    if dtype.itemsize == 2 and is_half(dtype):  # (of most types the first answers)
+    if dtype.itemsize == 2 and is_half(dtype):  # the first test is fast and decides for most types
         return np.asarray(_add(x, axes, np.float32)).astype(dtype)
     return np.asarray(_add(x, axes, dtype))
 
@@ -135,7 +135,7 @@ reduce_sum = linear(
 
 
 def _gathered(x: Any, axes: Shape) -> Any:
-    """``x`` with the reduced axes first and made one."""
+    """Move the reduced axes to the front and merge them."""
     remaining = _kept(len(x.shape), axes)
     sizes = tuple(x.shape[axis] for axis in remaining)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
@@ -143,9 +143,10 @@ def _gathered(x: Any, axes: Shape) -> Any:
 
 
 def _prod_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
-    """A tree of pairwise products (p, ṗ) ← (p q, p q̇ + q ṗ): no division, so zeros are nothing special.
+    """Multiply pairwise in a tree: (p, ṗ) ← (p q, p q̇ + q ṗ).
 
-    It has log₂ n levels and costs 3 n multiplications.
+    There is no division, so zeros need no special case. The tree has log₂ n levels and needs 3 n
+    multiplications.
     """
     x, t = _gathered(xs[0], axes), _gathered(ts[0], axes)
     count = x.shape[0]
@@ -185,11 +186,14 @@ reduce_prod = general(
 
 
 def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """ẏ = Σ share · ẋ, where the elements that y is not ``beyond`` share 1; all shares are NaN where y is."""
+    """ẏ = Σ share · ẋ: the shares of the extreme elements are equal and add up to 1.
+
+    If y is NaN, all shares are NaN.
+    """
 
     def jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
         x = xs[0]
-        # those that equal y, and where it is NaN all
+        # the elements that equal y, or all elements if y is NaN
         hits = logical_not(beyond(_spread(y, x, axes), x))
         share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
         if y.dtype.is_float:
@@ -242,9 +246,9 @@ def _index_of_extreme(name: str) -> Primitive:
     )
 
 
-#: ``argmax(x, axis)``: where the first maximum stands (the first NaN if there is one), as Int32
+#: ``argmax(x, axis)``: index of the first maximum, or of the first NaN if there is one, as int32
 argmax = _index_of_extreme("argmax")
-#: ``argmin(x, axis)``: where the first minimum stands (the first NaN if there is one), as Int32
+#: ``argmin(x, axis)``: index of the first minimum, or of the first NaN if there is one, as int32
 argmin = _index_of_extreme("argmin")
 
 
@@ -286,12 +290,12 @@ def _logsumexp_numpy(x: Any, axes: Shape) -> Any:
 
 
 def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
-    """ẏ = Σ exp(x − y) ẋ. Differences of infinities never reach ``exp``."""
+    """ẏ = Σ exp(x − y) ẋ, without differences of infinities in ``exp``."""
     x = xs[0]
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # where y = −∞, exp(x − 0) = 0; where y = +∞, the elements that are +∞ share equally
+    # if y = −∞, exp(x − 0) = 0; if y = +∞, the elements that are +∞ share equally
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -327,7 +331,7 @@ def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
 
 
 def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
-    """√Σ x² of ``x`` times a power of two by which no square overflows or vanishes."""
+    """Return √Σ x², scaled by a power of two so that no square over- or underflows."""
     information = np.finfo(x.dtype)
     low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
     shrinking, growing = [2.0 ** round(np.log2(bound)) for bound in (1 / high**1.5, 1 / low**2.3)]
@@ -342,12 +346,12 @@ def _norm_numpy(x: Any, axes: Shape) -> Any:
     total = np.add.reduce(np.square(x), axis=axes)
     information = np.finfo(x.dtype)
     if np.all((total > float(information.tiny) ** 0.6) & (total < float(information.max) ** 0.8)):
-        return np.sqrt(total)  # no square that counts has overflowed or vanished
+        return np.sqrt(total)  # no relevant square has overflowed or underflowed
     return _norm(np, x, axes)
 
 
-#: ``norm(x, axes)``: √Σ x² over ``axes``, of real numbers (that of complex ones is the norm of their
-#: real and imaginary parts together); squares neither overflow nor vanish
+#: ``norm(x, axes)``: √Σ x² over ``axes`` of real numbers, without overflow or underflow of squares. The norm
+#: of complex numbers is the norm of their real and imaginary parts together
 norm = general(
     "norm",
     type_rule=_type_rule("norm", ("float",)),
@@ -365,7 +369,7 @@ norm = general(
 
 
 def _sum_of_squares(x: Any, axes: Shape) -> Any:
-    """The square of the norm, in single precision for half precision."""
+    """Return the square of the norm, in float32 for float16 and bfloat16."""
     wide = convert(x, dtype=float32) if x.dtype.itemsize < 4 else x
     return reduce_sum(wide * wide, axes=axes)
 

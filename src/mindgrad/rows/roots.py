@@ -1,13 +1,14 @@
-"""Powers of roots are simplified when an equation is built: the root is not computed.
+"""Simplify powers of roots when an equation is built, without computing the root.
 
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
-At 0 a root has an infinite derivative or none, its power has one. The chain rule through the root multiplies
-zero by infinity there, which is NaN. Without the
-root nothing is infinite. Values change by rounding at most, and stay NaN outside of the domain of the root.
+At 0, the derivative of a root is infinite or does not exist, while its power is differentiable. There, the
+chain rule through the root multiplies zero by infinity and gives NaN. Without the root nothing is infinite.
+Values change at most by rounding, and stay NaN outside the domain of the root.
 
-A row that is a root registers how it is one in :data:`ROOTS`. Limits: whole powers of one root, with factors
-and divisors around it; what is smooth for another reason (``cos(sqrt(x))``) is not recognised.
+A primitive that is a root registers its rule in :data:`ROOTS`. Limits: integer powers of one root, with
+factors and divisors around it. Functions that are smooth for another reason (``cos(sqrt(x))``) are not
+recognized.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from mindgrad.ir.primitive import REGISTRY, Primitive
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
-#: equations of a product that are looked through
+#: number of equations of a product that are searched
 _DEPTH = 6
 
 
 class Root(NamedTuple):
-    """``y`` as a root: ``y^degree`` is ``radicand``, or the sum of the squares of ``parts``.
+    """A root ``y``: ``y^degree`` is ``radicand``, or the sum of squared ``parts``.
 
     Attributes:
         degree: at least 2.
-        radicand: makes the power; its dtype may be wider than that of ``y``.
-        parts: values no larger than ``y``, for a power that is larger than all that the root is made of.
+        radicand: function that emits the power; its dtype may be wider than the dtype of ``y``.
+        parts: values that are at most as large as ``y``, if the power may overflow although they do not.
     """
 
     degree: int
@@ -41,9 +42,9 @@ class Root(NamedTuple):
     parts: Sequence[Any] = ()
 
 
-#: ``rule(*operands, **parameters)`` of each row that can be a root; ``None`` where it is none
+#: ``rule(*operands, **parameters)`` of each primitive that can be a root; returns ``None`` if it is not
 ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
-#: rows that move or repeat the elements of one operand, whatever they are
+#: primitives that move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()
 
 
@@ -53,7 +54,7 @@ def _equation(atom: Any, name: str) -> Equation | None:
 
 
 def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
-    """``atom`` as a root seen through views, which are given from the inside out."""
+    """Return ``atom`` as a root, and the views applied to it, innermost first."""
     views: list[Equation] = []
     made_by: Equation | None = getattr(atom, "made_by", None)
     while made_by is not None and made_by.primitive in VIEWS:
@@ -77,7 +78,7 @@ Step = tuple[str, Any]
 
 
 def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
-    """The power ``degree`` of a root to which ``steps`` are applied, of the element type ``dtype``."""
+    """Return the power ``degree`` of a root, after ``steps``, in ``dtype``."""
 
     def scaled(x: Any) -> Any:
         for name, other in steps:
@@ -97,7 +98,7 @@ def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[St
 
 
 def squared(x: Any) -> Any:
-    """``x · x`` without the square root that ``x`` is, perhaps with factors and divisors; else ``None``."""
+    """Return ``x · x`` without computing the square root in ``x``, else ``None``."""
     steps: list[Step] = []
     atom = x
     for _ in range(_DEPTH):
@@ -121,7 +122,7 @@ def squared(x: Any) -> Any:
 
 
 def product_of_roots(a: Any, b: Any) -> Any:
-    """``a · b`` without a root that is a factor often enough; ``None``: there is none."""
+    """Return ``a · b`` without the root if it occurs ``degree`` times, else ``None``."""
     if a is b:
         return squared(a)
     for this, other in ((a, b), (b, a)):
@@ -138,7 +139,10 @@ def product_of_roots(a: Any, b: Any) -> Any:
 
 
 def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
-    """Multiplicity of ``factor`` in ``product``, and the product of the others, ``None`` for 1."""
+    """Return the multiplicity of ``factor`` in ``product``, and the other factors.
+
+    ``None`` stands for an empty product.
+    """
     if product is factor:
         return 1, None
     if (negated := _equation(product, "neg")) is not None and depth:
@@ -158,10 +162,10 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
 
 
 def power_of_root(x: Any, n: int) -> Any:
-    """``xⁿ`` for n > 2 without the root that ``x`` is; ``None``: it is none."""
+    """Return ``xⁿ`` for n > 2 without the root in ``x``, or ``None``."""
     root = _root(x)
     power = REGISTRY["integer_power"]
-    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # whose slope at 0 is finite, unlike the root's
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # its slope at 0 is finite
         return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)
@@ -190,7 +194,7 @@ _KEEPING_SQUARES = (
 
 
 def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
-    """Whether ``atom`` was computed as a sum of squares: where it is 0, so are its derivatives."""
+    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or not depth or atom.dtype.kind == "complex":
         return False
@@ -198,7 +202,7 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
     if name == "integer_power":
         n = equation.parameters["n"]
         return n > 1 and (n % 2 == 0 or _equation(inputs[0], "abs") is not None)
-    if name == "real_power":  # of numbers that are not negative
+    if name == "real_power":  # of nonnegative numbers
         return bool(equation.parameters["n"] > 1)
     if name in ("mul", "dot") and inputs[0] is inputs[1]:
         return True
@@ -207,6 +211,6 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
     if name == "add":
         return all(is_sum_of_squares(x, depth - 1) for x in inputs)
     if name == "mul" and any(squared(x) is y for x, y in (inputs, inputs[::-1])):
-        return True  # the third power of a size
-    moving = [x for x in inputs if current().moves(x)]  # a factor that is zero and moves would not be flat
+        return True  # the third power of an absolute value
+    moving = [x for x in inputs if current().moves(x)]  # two varying factors need not be flat at a zero
     return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

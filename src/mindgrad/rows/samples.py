@@ -1,6 +1,6 @@
-"""Samples of a primitive are the inputs on which the laws test it; they stand in its row.
+"""Samples: inputs on which the tests check the laws of each primitive.
 
-A pointwise row gives a domain per operand. Any other row gives *cases*: operand domains with shapes,
+A pointwise primitive has a domain per operand. Any other primitive has *cases*: operand domains with shapes,
 and parameters.
 """
 
@@ -20,7 +20,7 @@ _SHAPES: tuple[tuple[int, ...], ...] = ((3, 2), (), (0,))
 
 
 class Domain:
-    """The domain of an operand's samples: ``make(generator, shape)`` gives float64, int64 or bool."""
+    """Domain of an operand; ``make(generator, shape)`` draws an array from it."""
 
     __slots__ = ("make", "shape")
 
@@ -29,33 +29,33 @@ class Domain:
         self.shape = shape
 
     def __getitem__(self, shape: int | tuple[int, ...]) -> Domain:
-        """This domain with a fixed shape: ``reals(-1, 1)[2, 3]``."""
+        """Return this domain with a fixed shape, as in ``reals(-1, 1)[2, 3]``."""
         return Domain(self.make, shape if isinstance(shape, tuple) else (shape,))
 
 
 def reals(low: float = -2.0, high: float = 2.0) -> Domain:
-    """Real numbers between ``low`` and ``high``, complex ones with both parts there."""
+    """Return real numbers in [low, high); complex numbers have both parts there."""
     return Domain(lambda generator, shape: generator.uniform(low, high, shape))
 
 
 def integers(low: int, high: int) -> Domain:
-    """Integers from ``low`` to ``high`` (excluded), stored as int64 whatever the row's dtype."""
+    """Return integers in [low, high), as int64 for every dtype of the primitive."""
     return Domain(lambda generator, shape: generator.integers(low, high, shape))
 
 
 def booleans() -> Domain:
-    """Truth values."""
+    """Return random Booleans."""
     return Domain(lambda generator, shape: generator.integers(0, 2, shape).astype(bool))
 
 
 def fixed(values: Any) -> Domain:
-    """Exactly these values."""
+    """Return the domain of exactly these values."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)
 
 
 class Case:
-    """One call of a row: a domain with a shape per operand, and the parameters."""
+    """One call of a primitive: a domain with a shape per operand, and the parameters."""
 
     __slots__ = ("accepts", "domains", "parameters", "prepare")
 
@@ -67,12 +67,12 @@ class Case:
 
 
 def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **parameters: Any) -> Case:
-    """A case of a row; ``prepare(*arrays)`` may shape the samples (make a matrix symmetric)."""
+    """Create a case; ``prepare(*arrays)`` may modify the samples."""
     return Case(domains, parameters, accepts, prepare)
 
 
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
-    """Sample calls ``(arrays, parameters)`` of ``primitive`` in which reals have type ``dtype``."""
+    """Yield calls ``(arrays, parameters)`` of ``primitive`` with reals of ``dtype``."""
     generator = np.random.default_rng(seed)
     samples = primitive.samples
     if isinstance(samples, tuple):

@@ -1,11 +1,11 @@
-"""The scaled complementary error function exp(x²) erfc(x), and its derivatives without cancellation.
+"""Scaled complementary error function exp(x²) erfc(x), and accurate derivatives.
 
     E_n(x) = (−d/dx)ⁿ exp(x²) erfc(x) = 2/√π ∫₀^∞ (2 s)ⁿ exp(−s² − 2 s x) ds        E_n' = −E_{n+1}
 
-All E_n are positive. The recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers for large x, and a
-second derivative of the logarithm of a normal distribution function needs their difference. So for x ≥ 0 each
-order has a polynomial of its own: (1 + x)ⁿ⁺¹ E_n(x) is smooth in t = (x − 2) / (x + 2), at infinity too.
-For x < 0, E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x). Definitions: DLMF 7.7, 7.18.
+All E_n are positive. For large x, the recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers, and the
+second derivative of the logarithm of a normal distribution function needs the difference. So for x ≥ 0 there
+is a polynomial for each order: (1 + x)ⁿ⁺¹ E_n(x) is smooth in t = (x − 2) / (x + 2), at infinity too. For x <
+0, E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x). Definitions: DLMF 7.7, 7.18.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from mindgrad.rows.samples import case, reals
 
 __all__ = ["scaled_erfc"]
 
-#: degree of the interpolation, and degrees that are kept in float64 and float32: further terms are roundings
+#: degree of the interpolation, and degrees used in float64 and float32; higher terms are below rounding
 _DEGREE, _DOUBLE_DEGREE, _SINGLE_DEGREE = 40, 33, 22
 _MIDDLE = 2.0
 
 
 @lru_cache(maxsize=32)
 def _polynomial(n: int) -> np.ndarray:
-    """Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2), by quadrature."""
+    """Compute Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2)."""
     k = np.arange(_DEGREE + 1)
     t = np.cos(np.pi * (k + 0.5) / (_DEGREE + 1))
     x = _MIDDLE * (1 + t) / (1 - t)
-    # s = w / (1 + x): the integrand dies out at w of about 40 at the latest
+    # quadrature over s = w / (1 + x): the integrand is negligible above a w of at most about 40
     nodes, weights = np.polynomial.legendre.leggauss(60)
     panels = np.array([0.0, 2.0, 6.0, 14.0, 28.0, 60.0 + 4.0 * n])
     half = np.diff(panels)[:, None] / 2
@@ -47,7 +47,7 @@ def _polynomial(n: int) -> np.ndarray:
 
 
 def _hermite(n: int) -> list[float]:
-    """Coefficients of the P with dⁿ/dxⁿ exp(x²) = P(x) exp(x²), from the constant on."""
+    """Return the coefficients of P with dⁿ/dxⁿ exp(x²) = P(x) exp(x²)."""
     p = np.polynomial.Polynomial([1.0])
     for _ in range(n):
         p = p.deriv() + np.polynomial.Polynomial([0.0, 2.0]) * p
@@ -57,7 +57,7 @@ def _hermite(n: int) -> list[float]:
 def _kernel(array: Any, x: Any, n: int) -> Any:
     size = array.abs(x)
     inverse = 1 / (1 + size)
-    # t = 1 − 4 / (x + 2), also where x is infinite
+    # t = 1 − 4 / (x + 2), also for infinite x
     t = 1 - 2 * _MIDDLE / (size + _MIDDLE)
     degree = _DOUBLE_DEGREE if x.dtype.itemsize == 8 else _SINGLE_DEGREE
     last = before = t * 0
@@ -81,7 +81,7 @@ def _type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-#: ``scaled_erfc(x, n)``: E_n(x), positive everywhere; its derivative is −E_{n+1}(x)
+#: ``scaled_erfc(x, n)``: E_n(x), which is positive; its derivative is −E_{n+1}(x)
 scaled_erfc = elementwise(
     "scaled_erfc",
     work=SHARED_FUNCTION,

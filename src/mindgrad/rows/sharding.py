@@ -1,10 +1,9 @@
-"""The sharding constraint lays an array out over the devices of a program; its value is that of the operand.
+"""Sharding constraint: distribute an array over devices.
 
-    y = x        ẏ = ẋ, laid out as y        x̄ = ȳ, laid out as y        a batch: its axis is left to the
-    partitioner
+    y = x        ẏ = ẋ with the layout of y        x̄ = ȳ with the layout of y
 
-A program for one device has no constraint: there the row is nothing. For several, the back end names the mesh
-while it lowers the program (:data:`mesh`).
+The partitioner chooses the layout of a batch axis. On one device, the constraint has no effect. For several
+devices, the back end sets the mesh while it lowers the compiled function (:data:`mesh`).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from mindgrad.rows.structural import splat
 
 __all__ = ["mesh", "with_sharding"]
 
-#: ``mesh(devices, axes)``: jax's sharding for the program that is being lowered; ``None``: it is for one
+#: ``mesh(devices, axes)``: JAX's sharding for the function that is being lowered; ``None``: it runs on one
 #: device
 mesh: ContextVar[Callable[[int, Axes], Any] | None] = ContextVar("mesh", default=None)
 
@@ -60,7 +59,7 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
     return splat(x, x.type)
 
 
-#: ``with_sharding(x, devices, axes)``: ``x``, laid out over so many devices
+#: ``with_sharding(x, devices, axes)``: ``x``, distributed over the given number of devices
 with_sharding = linear(
     "with_sharding",
     work=FREE,

@@ -1,10 +1,9 @@
-"""Dynamic slices have a static size and a start that is data.
+"""Dynamic slices: static size, and a start that is data.
 
     dynamic_slice         y[i] = x[s + i]            dynamic_update_slice   y = x, then y[s + i] = u[i]
 
-``starts`` gives one scalar integer per axis. A start is moved so that the whole slice lies inside of x
-(no element outside is ever touched), as XLA does: 0 ≤ s ≤ n − size. A batch of starts becomes a gather
-(scatter) along the axes that are not taken whole.
+``starts`` holds one scalar integer per axis. As in XLA, a start is moved so that the whole slice is inside x:
+0 ≤ s ≤ n − size. A batch of starts becomes a gather (scatter) along the axes that the slice does not cover.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def _numpy_window(x: Any, starts: Sequence[Any], sizes: Shape) -> tuple[builtins
 
 
 def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[Any]:
-    """The starts moved inside, as int32."""
+    """Return the starts, moved inside, as int32."""
     clamped = []
     for s, n, k in zip(starts, x.shape, sizes, strict=True):
         s = s.astype(np.int32) if s.dtype.itemsize < 4 else s
@@ -61,7 +60,7 @@ def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[A
 
 
 def _inside(start: Any, most: int) -> Any:
-    """A (batch of) start moved into 0 … ``most``, as Int32."""
+    """Move a start, or a batch of starts, into 0 … ``most``; the result is int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
     low, high = zeros(start.type), full(start.type, most)
@@ -70,13 +69,13 @@ def _inside(start: Any, most: int) -> Any:
 
 
 def _positions(start: Any, count: int, size: int, most: int) -> Any:
-    """start[b] + 0 … count − 1 with shape (size, count), for a batch of starts."""
+    """Return start[b] + 0 … count − 1 with shape (size, count), for a batch of starts."""
     first = broadcast_in_dim(_inside(start, most), shape=(size, count), dims=(0,))
     return first + iota(shape=(size, count), axis=1, dtype=int32)
 
 
 def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
-    """The starts with one more for a batch axis at ``at``, which is taken whole."""
+    """Add a start for a batch axis at ``at``, which the slice covers completely."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 
@@ -86,7 +85,7 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
         return dynamic_slice(x, *moved_starts, sizes=inserted(sizes, x_at, size)), x_at
-    # one axis after the other: first those whose start is shared, then each that has a batch of them
+    # axis by axis: first the axes with a shared start, then each axis with a batch of starts
     y = at_front(size, x, x_at)
     shared = [
         zeros(s.type.with_shape(())) if p is not None else s for s, p in zip(starts, starts_at, strict=True)
@@ -163,7 +162,7 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
         x, update = placed(size, x, x_at, target), placed(size, update, update_at, target)
         return dynamic_update_slice(x, update, *_with_zero(starts, target)), target
     x, update = at_front(size, x, x_at), at_front(size, update, update_at)
-    # one scatter over the axes that the update does not cover whole
+    # one scatter over the axes that the update does not cover completely
     part = [i for i in range(1, len(x.shape)) if x.shape[i] != update.shape[i]]
     if not part:
         return update, 0
@@ -180,7 +179,7 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
 
 
 class _UpdateAxes(Axes):
-    """Axes that the update covers are parallel, others windowed."""
+    """Axes of ``dynamic_update_slice``: covered axes are parallel, others windowed."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         x, update, *starts = shapes
@@ -191,7 +190,7 @@ class _UpdateAxes(Axes):
         return IndexMap((labels, of_update, *[()] * len(starts)), (labels,), kinds)
 
 
-#: ``dynamic_update_slice(x, update, *starts)``: x with the elements from ``starts`` on replaced
+#: ``dynamic_update_slice(x, update, *starts)``: x with ``update`` written at ``starts``
 dynamic_update_slice = linear(
     "dynamic_update_slice",
     work=MOVE,

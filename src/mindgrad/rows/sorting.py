@@ -1,4 +1,4 @@
-"""Sorting gives a permutation; sorted values, the k largest and their derivatives are gathers of it."""
+"""Sorting: ``argsort`` returns a permutation, which gathers sorted values."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _flops(equation: Any) -> float:
     return x.type.size * math.log2(max(*x.shape, 2))
 
 
-#: ``argsort(x, axis, descending)``: the places of the elements in sorted order, as Int32. Equal
-#: elements keep their order; NaN counts as larger than every number, so it is last in ascending order
+#: ``argsort(x, axis, descending)``: the indices of the elements in sorted order, as int32. Equal elements
+#: keep their order. NaN counts as larger than every number, so it is last in ascending order
 argsort = constant(
     "argsort",
     work=by(_flops),

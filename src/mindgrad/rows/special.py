@@ -1,4 +1,4 @@
-"""Special function primitives are error functions, gamma functions, and the logistic family.
+"""Special functions: error functions, gamma functions, and the logistic family.
 
 Formulas of derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
 """
@@ -41,12 +41,12 @@ __all__ = [
 
 
 def _gaussian(x: Any) -> Any:
-    if x.dtype is float16:  # x² overflows while the result and its derivatives are 0
+    if x.dtype is float16:  # x² overflows where the result and its derivatives are 0
         x = clip(x, full(x.type, -_FLOAT16_BOUND), full(x.type, _FLOAT16_BOUND))
     return exp(-(x * x))
 
 
-#: exp(-x²) is below the smallest float16 beyond it
+#: for a larger |x|, exp(-x²) is below the smallest float16
 _FLOAT16_BOUND = 5.0
 
 erf = elementwise(
@@ -94,7 +94,7 @@ lgamma = elementwise(
 
 
 def digamma_in_xla(jax: Any, x: Any) -> Any:
-    """ψ(x)."""
+    """Return ψ(x)."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
@@ -118,7 +118,7 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
-    """ψ⁽ⁿ⁾(x), as ``polygamma_kernel``; XLA's own ζ is wrong for x < −9."""
+    """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ, the result is right for x < −9."""
     dtype = x.dtype
     if dtype.itemsize == 2:
         x = x.astype(np.float32)
@@ -128,8 +128,8 @@ def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
     return polygamma_of_zeta(jax.numpy, zeta, x, n).astype(dtype)
 
 
-#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole it is the limit where both
-#: sides agree, at 0 the limit from the right, NaN otherwise.
+#: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole it is the limit if both sides agree, at
+#: 0 the limit from the right, and NaN otherwise
 polygamma = elementwise(
     "polygamma",
     type_rule=_polygamma_type,
@@ -152,7 +152,7 @@ polygamma = elementwise(
 
 
 def _sigmoid_numpy(x: Any) -> Any:
-    # exp of a negative number only: no overflow
+    # exp of nonpositive numbers only, so there is no overflow
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
 
@@ -163,7 +163,7 @@ sigmoid = elementwise(
     work=SHARED_FUNCTION,
     numpy=in_single(_sigmoid_numpy),
     xla="logistic",
-    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would cancel where y is next to 1
+    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would cancel for y near 1
     accepts="float",
     samples=reals(-3, 3),
 )
@@ -180,9 +180,9 @@ softplus = elementwise(
 
 
 def _logaddexp_partials(y: Any, a: Any, b: Any) -> list[Any]:
-    """exp(a − y) as sigmoid(a − b): equal infinities must not be subtracted.
+    """Return exp(a − y) as sigmoid(a − b), without subtracting equal infinities.
 
-    Both are 0 at a = b = −inf (nothing was added to nothing) and 1/2 at a = b = inf.
+    Both derivatives are 0 if a = b = −inf, and 1/2 if a = b = inf.
     """
     zero = zeros(a.type)
     infinite = logical_and(equal(a, b), isinf(a))

@@ -1,7 +1,7 @@
-"""NumPy kernels of special functions are SciPy's, which is imported when the first of them runs.
+"""NumPy kernels of special functions; SciPy is imported at the first call.
 
-SciPy differs from the laws in the sign of a zero, at −∞ and at negative integers, and loses digits of erfc
-far out and of lgamma next to its roots.
+SciPy differs from the laws in the sign of zeros, at −∞, and at negative integers. It also loses digits of
+erfc for large arguments and of lgamma near its roots.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 
 
 def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel with every other precision computed in double precision."""
+    """Run the kernel in float64 for every other precision."""
 
     def run(*arrays: Any, **parameters: Any) -> Any:
         dtype = arrays[0].dtype
@@ -33,14 +33,14 @@ def in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def erf_kernel(x: Any) -> Any:
-    """2/√π ∫₀ˣ exp(−t²) dt."""
+    """Return 2/√π ∫₀ˣ exp(−t²) dt."""
     return scipy_module("special").erf(x)
 
 
 def erfc_kernel(x: Any) -> Any:
-    """1 − erf(x), without cancellation."""
+    """Return 1 − erf(x) without cancellation."""
     special = scipy_module("special")
-    # exp(−x²) without the rounding of x²: x = c + r with c exactly squarable; beyond 28 it is 0
+    # exp(−x²) without rounding x²: x = c + r, where c² is exact; above 28 the result is 0
     size = np.clip(x, 1, 28)
     coarse = np.floor(size * 16) / 16
     tail = np.exp(-coarse * coarse) * np.exp(-(size - coarse) * (size + coarse)) * special.erfcx(size)
@@ -48,12 +48,12 @@ def erfc_kernel(x: Any) -> Any:
 
 
 def erfinv_kernel(x: Any) -> Any:
-    """The y with erf(y) = x; ±inf at ±1, NaN outside."""
+    """Return the y with erf(y) = x: ±inf at ±1, and NaN outside."""
     return np.copysign(scipy_module("special").erfinv(x), x)
 
 
 def lgamma_kernel(x: Any) -> Any:
-    """log |Γ(x)|; infinite at 0, the negative integers and ±∞."""
+    """Return log |Γ(x)|, infinite at 0, at negative integers, and at ±∞."""
     special = scipy_module("special")
     result = np.asarray(np.where(np.isneginf(x), np.inf, special.gammaln(x)))
     nearest = np.rint(x)
@@ -61,7 +61,7 @@ def lgamma_kernel(x: Any) -> Any:
     near_root = ((nearest == 1) | (nearest == 2)) & (np.abs(z) < 0.25)
     if not np.any(near_root):
         return result
-    # log Γ(1 + z) = −γ z + Σ ζ(k) (−z)ᵏ / k keeps every digit where Γ is 1 (DLMF 5.7.3)
+    # log Γ(1 + z) = −γ z + Σ ζ(k) (−z)ᵏ / k keeps all digits near the roots (DLMF 5.7.3)
     z = np.where(near_root, z, 0.0)
     k = np.arange(2, 30)
     series = np.polyval([*(special.zeta(k) * (-1.0) ** k / k)[::-1], -np.euler_gamma, 0.0], z)
@@ -69,14 +69,14 @@ def lgamma_kernel(x: Any) -> Any:
 
 
 def digamma_kernel(x: Any) -> Any:
-    """ψ(x) = Γ'(x) / Γ(x); at both zeros the limit from the right, NaN at negative integers."""
+    """ψ(x) = Γ'(x) / Γ(x); NaN at negative integers, at ±0 the limit from the right."""
     return scipy_module("special").psi(x + 0.0)
 
 
 def polygamma_of_zeta(numpy: Any, zeta: Callable[[Any], Any], x: Any, n: int) -> Any:
     """ψ⁽ⁿ⁾(x) = (−1)ⁿ⁺¹ n! ζ(n + 1, x), from ``zeta(x)`` = ζ(n + 1, x) for x > 0.
 
-    For x < 0 the terms below zero are summed from the other side: with x = f − m and 0 < f < 1,
+    For x < 0 the negative terms are summed from the other side. With x = f − m and 0 < f < 1,
     ζ(s, x) = ζ(s, f) + (−1)ˢ (ζ(s, 1 − f) − ζ(s, 1 − x)).
     """
     order = n + 1

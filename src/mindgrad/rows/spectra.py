@@ -1,13 +1,14 @@
-"""Functions of eigenvalues have second derivatives at equal eigenvalues, although eigenvectors have none.
+"""Second derivatives of functions of eigenvalues, also at repeated eigenvalues.
 
-The gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative needs the quotients
+Eigenvectors of repeated eigenvalues are not differentiable, but functions of the eigenvalues can be. The
+gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative needs the quotients
 
     (g_i − g_j) / (λ_i − λ_j)
 
-whose limit at λ_i = λ_j exists if φ does not depend on the order of the eigenvalues: with g_i = h(λ_i; s),
-where s are numbers that all eigenvalues share (sums of functions of them), it is ∂h/∂λ_i. Whether g has this
-form, and the derivative of h, follow from the equations that computed g: :func:`slopes`. If it does not, the
-limit is NaN, as the derivatives of eigenvectors are.
+If φ does not depend on the order of the eigenvalues, g_i = h(λ_i; s), where s are numbers that all
+eigenvalues share (sums of functions of them). Then the limit at λ_i = λ_j exists and is ∂h/∂λ_i.
+:func:`slopes` finds out from the equations that computed g whether g has this form, and derives h. Otherwise
+the limit is NaN, like the derivatives of eigenvectors.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ __all__ = ["eigenvalue_tangent", "gaps", "noise"]
 
 
 def noise(values: Any, size: int) -> Any:
-    """The threshold below which eigenvalues of a matrix of this size count as zero; it has no derivative."""
+    """Return the threshold below which eigenvalues count as zero."""
     axis = len(values.shape) - 1
     if not values.shape[axis]:
         return zeros(values.type.with_shape(values.shape[:axis]))
@@ -59,24 +60,24 @@ def noise(values: Any, size: int) -> Any:
 
 
 def gaps(values: Any, like: Any) -> tuple[Any, Any]:
-    """The matrices of ``values[j] − values[i]`` and ``values[j] + values[i]``, of the shape of ``like``."""
+    """Return the matrices ``values[j] − values[i]`` and ``values[j] + values[i]``."""
     shape = like.type.with_dtype(values.dtype)
     across, down = columns(values, zeros(shape)), rows(values, zeros(shape))
     return across - down, across + down
 
 
-# --- what a cotangent shows ------------------------------------------------------------------------
+# --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
 #: reductions that do not depend on the order of their operands, and are smooth or a step
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
 class _Form(NamedTuple):
-    """The dependence of a value on eigenvalues.
+    """Dependence of a value on eigenvalues.
 
     Attributes:
-        axis: the axis along which element i is a function of λ_i and of shared numbers; ``None``: of
-            shared numbers alone.
+        axis: the axis along which element i is a function of λ_i and shared numbers, or ``None`` if the value
+            depends only on shared numbers.
         varying: the axes along which elements may differ.
     """
 
@@ -85,7 +86,7 @@ class _Form(NamedTuple):
 
 
 def slopes(cotangent: Any, values: Any) -> Any:
-    """∂h/∂λ_i of a cotangent g_i = h(λ_i; s) of the eigenvalues ``values``; NaN if it has another form."""
+    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN for another form."""
     unknown = full(values.type, np.nan)
     if type(cotangent) is Constant:
         return zeros(values.type) if cotangent.is_splat else unknown
@@ -95,7 +96,7 @@ def slopes(cotangent: Any, values: Any) -> Any:
     for equation in _equations_between(values, cotangent):
         form = _result_form(equation, forms)
         if form is not None or not forms.keys().isdisjoint(equation.inputs):
-            forms.update(dict.fromkeys(equation.outputs, form))  # else results are numbers from outside
+            forms.update(dict.fromkeys(equation.outputs, form))  # else no eigenvalue is involved
         rule = equation.primitive.jvp
         if form is None or form.axis is None or rule is None:
             continue
@@ -110,7 +111,7 @@ def slopes(cotangent: Any, values: Any) -> Any:
 
 
 def _equations_between(values: Any, result: Any) -> list[Any]:
-    """The equations that compute ``result``, as far back as ``values``, in order."""
+    """Return, in order, the equations that compute ``result`` from ``values``."""
     order: dict[Any, None] = {}
     pending = [(result, False)]
     while pending:
@@ -138,7 +139,7 @@ def _form(atom: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
-    """The form of the result of ``equation``; ``None`` if it has none."""
+    """Return the form of the result of ``equation``, or ``None``."""
     primitive, parameters = equation.primitive, equation.parameters
     inputs: list[Any] = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:
@@ -156,7 +157,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         (form,) = inputs
         reduced = parameters["axes"]
         if form.axis is not None and form.axis not in reduced:
-            return None  # it couples eigenvalues of several matrices
+            return None  # the sum couples eigenvalues of several matrices
         left = [axis for axis in range(len(equation.inputs[0].shape)) if axis not in reduced]
         return _Form(None, frozenset([left.index(axis) for axis in form.varying if axis in left]))
     if primitive is dot:
@@ -164,7 +165,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None  # by a number
+        return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None  # scalar factor
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
         moved = frozenset([dims[axis] for axis in form.varying])
@@ -175,7 +176,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """The form behind a reshape that adds or leaves out axes of size 1."""
+    """Return the form after a reshape that adds or removes axes of size 1."""
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None
@@ -190,7 +191,7 @@ def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
 
 
 def _whole(factors: Any, like: Any) -> Any:
-    """Real factors in the element type of ``like``."""
+    """Convert real factors to the element type of ``like``."""
     return complex(factors, zeros(factors.type)) if like.dtype.kind == "complex" else factors
 
 
@@ -204,7 +205,7 @@ def _tangent_kernel(numpy: Any, da: Any, v: Any) -> Any:
 
 
 def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """The derivative by the direction, and by the eigenvectors: 2 Re diag(V̇ᴴ Ȧ V)."""
+    """Differentiate by the direction and by the eigenvectors: 2 Re diag(V̇ᴴ Ȧ V)."""
     (da, a, v, values), (dda, _, dv, _) = xs, ts
     of_direction = None if dda is None else eigenvalue_tangent(dda, a, v, values)
     of_vectors = None
@@ -215,7 +216,7 @@ def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _tangent_transpose(ct: Any, da: Any, a: Any, v: Any, values: Any) -> list[Any]:
-    if can_discard(ct, v):  # of a discarded matrix, whose eigenvectors are NaN
+    if can_discard(ct, v):  # the eigenvectors of a discarded matrix may be NaN
         dims = (*range(len(ct.shape) - 1), len(ct.shape))
         v = finite_or(broadcast_in_dim(met(ct, ()), shape=v.shape, dims=dims), v)
     matrix = matrix_of_eigenvalues(a, v, values, ct, slopes(ct, values))
@@ -245,14 +246,14 @@ def _matrix_kernel(numpy: Any, v: Any, g: Any) -> Any:
 
 
 def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
-    """(g_i − g_j) / (λ_i − λ_j), and the mean slope where that is closer; 0 on the diagonal."""
+    """Return (g_i − g_j) / (λ_i − λ_j), or the mean slope if closer."""
     gap, _ = gaps(values, like)
     difference, total = gaps(g, like)
     change, mean = gaps(slope, like)
     epsilon = float(np.finfo(values.dtype.numpy).eps)
     level = noise(values, values.shape[-1])
     level = broadcast_in_dim(level, shape=gap.shape, dims=tuple(range(len(level.shape))))
-    # rounding of the quotient against the change of the slope between the two
+    # compare the rounding error of the quotient with the change of the slope between both eigenvalues
     size, rounding = stop_gradient(abs(gap)), stop_gradient(abs(total)) * epsilon
     is_equal = logical_not(greater(size, level))
     is_close = less_equal(size * stop_gradient(abs(change)), rounding)
@@ -263,7 +264,10 @@ def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
 
 
 def _matrix_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q; what V and λ are follows from A."""
+    """Compute Ẇ = V (M ∘ Q + diag ġ) Vᴴ with M = Vᴴ Ȧ V and the quotients Q.
+
+    V and λ are functions of A, so that their tangents are not needed.
+    """
     (_, v, values, g, slope), (da, _, _, dg, _) = xs, ts
     of_values = None if dg is None else matmul(columns(dg, v) * v, adjoint(v))
     of_vectors = None

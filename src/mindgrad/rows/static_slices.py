@@ -1,6 +1,6 @@
-"""Static slices, concatenation, padding and reversal move parts of arrays at known positions.
+"""Static slices, concatenation, padding, and reversal at known positions.
 
-All are linear; each has its transpose here.
+The transpose of each is in this module.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _concatenate_transpose(ct: Any, *xs: Any, axis: int) -> list[Any]:
 
 
 def slice_axis(x: Any, axis: int, start: int, limit: int) -> Any:
-    """The elements ``start`` to ``limit`` of ``x`` along ``axis``."""
+    """Slice ``x`` from ``start`` to ``limit`` along ``axis``."""
     rank = len(x.shape)
     begin = tuple(start if i == axis else 0 for i in range(rank))
     end = tuple(limit if i == axis else n for i, n in enumerate(x.shape))
@@ -61,14 +61,14 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
         return xs[0]
     first = xs[0]
     if isinstance(first, Constant) and first.is_splat:
-        value = first.value.tobytes()  # bytes: NaN is itself, and −0 is not 0
+        value = first.value.tobytes()  # bytes, so that NaN equals NaN and −0 differs from 0
         if all(isinstance(x, Constant) and x.is_splat and x.value.tobytes() == value for x in xs):
             return splat(first, _concatenate_type(*[x.type for x in xs], axis=axis))
     return joined(xs, axis)
 
 
 class _ConcatenateAxes(Uniform):
-    """Axes that run together in all operands; the one that is joined is windowed."""
+    """Axes of ``concatenate``: shared by all operands; the joined axis is windowed."""
 
     def index_map(self, shapes: Any, parameters: Any) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})
@@ -80,7 +80,7 @@ class _ConcatenateAxes(Uniform):
         return plain
 
 
-#: ``concatenate(*xs, axis)``: the operands one after another along ``axis``
+#: ``concatenate(*xs, axis)``: the operands joined along ``axis``
 concatenate = linear(
     "concatenate",
     work=MOVE,
@@ -147,7 +147,7 @@ slice = linear(
 
 
 def _dilated(n: int, interior: int) -> int:
-    """The size of an axis of ``n`` elements with ``interior`` zeros between neighbours."""
+    """Return the size of ``n`` elements with ``interior`` zeros between neighbors."""
     return n + max(n - 1, 0) * interior
 
 
@@ -159,14 +159,14 @@ def _pad_type(x: TensorType, low: Shape, high: Shape, interior: Shape) -> Tensor
     )
     if any(n < 0 for n in (*shape, *interior)):
         raise ValueError(
-            f"For 'pad', low {low}, high {high} and interior {interior} take away more than the "
+            f"For 'pad', low {low}, high {high} and interior {interior} remove more elements than the "
             f"input of shape {x.shape} has."
         )
     return x.with_shape(shape)
 
 
 def _pad_numpy(x: Any, low: Shape, high: Shape, interior: Shape) -> np.ndarray:
-    # where element i of x lands is low + i·(interior + 1); a negative low or high crops
+    # element i of x moves to low + i·(interior + 1); a negative low or high crops
     source, target, shape = [], [], []
     for n, before, after, inside in zip(np.shape(x), low, high, interior, strict=True):
         size, step = _dilated(n, inside) + before + after, inside + 1
@@ -197,8 +197,8 @@ def _pad_simplify(x: Any, low: Shape, high: Shape, interior: Shape) -> Any:
     return None
 
 
-#: ``pad(x, low, high, interior)``: ``low`` zeros before, ``high`` behind and ``interior`` between the
-#: elements of each axis; a negative ``low`` or ``high`` takes elements away
+#: ``pad(x, low, high, interior)``: ``low`` zeros before, ``high`` after, and ``interior`` between the
+#: elements of each axis; a negative ``low`` or ``high`` removes elements
 pad = linear(
     "pad",
     work=MOVE,

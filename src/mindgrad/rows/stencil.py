@@ -1,9 +1,9 @@
-"""A stencil is a convolution in which each output channel sees one input channel.
+"""Stencils: convolutions whose output channels depend on one input channel.
 
     y[n, o, p] = Σ_k x̃[n, ⌊o / m⌋, p · stride + k · dilation] · w[o, k]
 
-As a sum over the window of shifted products it is one loop that XLA fuses with what stands around it. As a
-convolution, XLA's CPU compiler runs it channel by channel (decision 29).
+A sum of shifted products over the window is one loop, which XLA fuses with the surrounding operators. XLA's
+CPU compiler would run the convolution channel by channel (decision 29).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["is_stencil", "stencil"]
 
 
 def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
-    """Whether a convolution is one, and better computed as one."""
+    """Whether a convolution is a stencil for which the sum of products is faster."""
     window, (outputs, channels) = w.shape[2:], w.shape[:2]
     if channels_last:
         window, (channels, outputs) = w.shape[:-2], w.shape[-2:]
@@ -34,7 +34,7 @@ def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
 
 
 def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool, **window: Any) -> Any:
-    """The convolution of an ``x`` with one axis of samples as a sum of shifted products."""
+    """Convolve an ``x`` with one sample axis, as a sum of shifted products."""
     spatial = len(strides)
     channel, first = (spatial + 1, 1) if channels_last else (1, 2)
     sizes = w.shape[:spatial] if channels_last else w.shape[2:]

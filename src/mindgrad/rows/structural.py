@@ -1,6 +1,6 @@
-"""Structural primitives convert, reshape, transpose and broadcast arrays without computing on them.
+"""Structural primitives convert, reshape, transpose, and broadcast arrays.
 
-All are linear; each has its transpose here, mostly another row of this file.
+All are linear. The transpose of each is usually another primitive of this module.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = [
     "transpose",
 ]  # fmt: skip
 
-#: the size up to which an iota is a constant, which folds into the equations that use it
+#: an iota of at most this many elements is a constant, which is folded into the equations that use it
 _SMALL = 64
-#: elements that are copied in the time in which NumPy makes a view
+#: number of elements that NumPy copies in the time in which it creates a view
 _COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
-    """A splat stays a splat of another type: moving equal elements changes only the type."""
+    """Return the splat ``x`` with the given type; ``None`` if ``x`` is not a splat."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
     return None
@@ -94,7 +94,7 @@ def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
 
 
 def _to_integers(x: Any, dtype: Any) -> Any:
-    """Floats as integers: beyond the range its nearest end, NaN as 0, as XLA has it (undefined in C)."""
+    """Convert floats to integers as XLA does: clip to the range, and NaN becomes 0."""
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
     limit = float(ends.max) + 1
@@ -105,7 +105,8 @@ def _to_integers(x: Any, dtype: Any) -> Any:
     return np.where(np.isnan(beyond), 0, result).astype(dtype)
 
 
-#: ``convert(x, dtype)``: the element type changed; real numbers from complex ones are their real part
+#: ``convert(x, dtype)``: ``x`` with another element type; the conversion of complex to real takes the real
+#: part
 convert = linear(
     "convert",
     work=VIEW,
@@ -142,7 +143,10 @@ def _reshape_simplify(x: Any, shape: Shape) -> Any:
 
 
 class _ReshapeAxes(Axes):
-    """Axes that keep their size and what stands in front of them are parallel; others are merged or split."""
+    """Axes of ``reshape``: parallel if the size and all axes before it are unchanged.
+
+    Here the axes before it count by the product of their sizes. Other axes are merged or split.
+    """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (old,), new = shapes, parameters["shape"]
@@ -174,7 +178,7 @@ class _ReshapeAxes(Axes):
         while waiting:
             merged, split = group_of.get(waiting[0], ([waiting[0]], [waiting[0]]))
             if waiting[: len(merged)] != merged:
-                return None  # they do not stand together any more
+                return None  # the merged axes are no longer adjacent
             ordered += split
             del waiting[: len(merged)]
         units = [label for label in old.results[0] if new.sizes[label] == 1]
@@ -187,7 +191,7 @@ class _ReshapeAxes(Axes):
 
 
 def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]]:
-    """The smallest groups of axes of equal products, without axes of size 1."""
+    """Return the smallest groups of axes with equal products of sizes."""
     mine = [label for label in old if sizes[label] != 1]
     theirs = [label for label in new if sizes[label] != 1]
     groups = []
@@ -239,7 +243,7 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
 
 
 class _TransposeAxes(Axes):
-    """All axes are parallel; the result has them in whatever order is asked for."""
+    """Axes of ``transpose``: all are parallel, and the result may have any order."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
@@ -282,12 +286,12 @@ def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
 
 
 def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
-    if dims and dims[0] + len(dims) != len(shape):  # else its axes are the last ones, where NumPy puts them
+    if dims and dims[0] + len(dims) != len(shape):  # else they are the last axes, as NumPy expects
         expanded = [1] * len(shape)
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
         x = np.reshape(x, expanded)
-    # a copy of few elements takes less time than a view; one element that is seen everywhere stays one
+    # copying few elements takes less time than a view; a single repeated element stays one element
     if math.prod(shape) <= (_COPIED if dims else _SMALL):
         y = np.empty(shape, x.dtype)
         y[...] = x
@@ -301,7 +305,7 @@ def _broadcast_transpose(ct: Any, x: Any, shape: Shape, dims: Shape) -> Any:
         for axis in range(len(shape))
         if axis not in dims or (x.shape[dims.index(axis)] == 1 and shape[axis] != 1)
     )
-    # the two rows are each other's transposes; this one is defined first
+    # the two primitives are each other's transposes; this one is defined first
     return reshape(REGISTRY["reduce_sum"](ct, axes=axes), shape=x.shape)
 
 
@@ -310,7 +314,7 @@ def _broadcast_simplify(x: Any, shape: Shape, dims: Shape) -> Any:
 
 
 class _BroadcastAxes(Axes):
-    """Axes of the operand are parallel, but for those of size 1 that are repeated; the others are new."""
+    """Axes of ``broadcast_in_dim``: parallel, except axes of size 1 that are repeated."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (inner,), shape, dims = shapes, parameters["shape"], parameters["dims"]

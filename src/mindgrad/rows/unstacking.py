@@ -1,9 +1,10 @@
-"""The ``unstack`` primitive gives the slices of an array along its first axis in one equation.
+"""Primitive ``unstack``: all slices along the first axis in one equation.
 
     y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
 
-A loop that was made one ``scan`` gives what its trips appended to a list stacked; the list holds the slices.
-Where they are stacked again, ``concatenate`` finds the array, and no slice is made.
+If a loop becomes one ``scan``, the values that its iterations append to a list are stacked in one array, and
+the list holds its slices. If they are joined again, ``concatenate`` finds the array, and no slice is
+computed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
 
 
 class _UnstackAxes(Axes):
-    """The first axis is taken apart, the others are parallel."""
+    """Axes of ``unstack``: the first axis is windowed, and the others are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))

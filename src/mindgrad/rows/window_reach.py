@@ -1,4 +1,4 @@
-"""The ``window_reach`` primitive marks the positions that a used window of a convolution reads.
+"""Primitive ``window_reach``: the positions that a used window reads.
 
     y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
 
@@ -62,7 +62,7 @@ def _flops(equation: Any) -> int:
 
 
 class _ReachAxes(Axes):
-    """Samples and groups are parallel; positions run by the window."""
+    """Axes of ``window_reach``: samples and groups are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
@@ -78,13 +78,14 @@ class _ReachAxes(Axes):
 
 
 def _steps(rank: int, **changes: Any) -> dict[str, Any]:
-    """The parameters of a sample: plain ones but for ``changes``."""
+    """Return the parameters of a sample: the defaults, updated with ``changes``."""
     ones = (1,) * rank
     return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes
 
 
-#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)`` of Booleans
-#: ``live (N, G, p)`` and ``skips (N,)``: ``(N, G, q)``; the steps are those of the convolution of ``live``
+#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)`` for Booleans
+#: ``live (N, G, p)`` and ``skips (N,)``: ``(N, G, q)``. The other parameters belong to the convolution of
+#: ``live``
 window_reach = constant(
     "window_reach",
     work=by(_flops),
