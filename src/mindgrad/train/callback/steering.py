@@ -67,7 +67,7 @@ class LearningRateScheduler(Callback):
 
 
 class _Watching(Callback):
-    """Watches a value for improvement, once for each epoch."""
+    """Base class of callbacks that monitor the improvement of a value once per epoch."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, mode: str, verbose: bool) -> None:
         owner = type(self).__name__
@@ -97,10 +97,10 @@ class _Watching(Callback):
         return value > than + self.min_delta
 
     def _value(self, state: Any) -> float:
-        """The monitored value, after an epoch.
+        """Return the monitored value after an epoch.
 
         Raises:
-            ValueError: there is no such value.
+            ValueError: If the run does not have this value.
         """
         if self.monitor == "loss":
             value = loss_of(state.net_outputs)
