@@ -128,7 +128,7 @@ def test_classes_are_sampled_in_order(tmp_path):
     assert data.get_dataset_size() == 5
     with pytest.raises(ValueError, match="'class_column'"):
         ds.MnistDataset(str(tmp_path), sampler=ds.PKSampler(2, class_column="kind"))
-    with pytest.raises(TypeError, match="classes of all rows"):
+    with pytest.raises(TypeError, match="classes of all samples"):
         list(ds.NumpySlicesDataset([1, 2], sampler=sampler))
     with pytest.raises(NotImplementedError, match="num_class"):
         ds.PKSampler(2, num_class=3)
