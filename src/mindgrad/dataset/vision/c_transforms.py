@@ -16,7 +16,7 @@ class Decode(conversion.Decode):
     It needs Pillow.
 
     Args:
-        rgb (bool, optional): must be true: the colors are red, green and blue. Default: ``True``.
+        rgb (bool, optional): must be ``True``. The colors are red, green, and blue. Default: ``True``.
 
     >>> from mindgrad.dataset.vision import c_transforms, encode_png
     >>> import numpy as np
@@ -30,5 +30,5 @@ class Decode(conversion.Decode):
         super().__init__()
 
     def __call__(self, data: Any) -> Any:
-        """The array."""
+        """Return the array."""
         return super().__call__(data)

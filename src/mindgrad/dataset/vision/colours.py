@@ -111,7 +111,7 @@ def stretched(image: np.ndarray, cutoff: float, ignored: Sequence[int]) -> np.nd
     Args:
         image (numpy.ndarray): of uint8.
         cutoff (float): the percentage of pixels at each end that are left out.
-        ignored (list or tuple of int): levels that are left out.
+        ignored (list or tuple of int): levels to ignore.
     """
     result = image.copy()
     for channel in _channels(result):

@@ -48,20 +48,20 @@ class ImageTransform:
     takes_one = False
 
     def parameters(self, image: Any) -> tuple[Any, ...]:
-        """The random numbers for one row, drawn for its first image."""
+        """Return the random numbers for one row, drawn for its first image."""
         return ()
 
     def array(self, image: np.ndarray, *parameters: Any) -> Any:
-        """The transform of an array."""
+        """Return the transform of an array."""
         raise NotImplementedError
 
     def pillow(self, image: Any, *parameters: Any) -> Any:
-        """The transform of an image of Pillow."""
+        """Return the transform of an image."""
         result = self.array(np.asarray(image), *parameters)
         return pillow.from_array(result, type(self).__name__) if isinstance(result, np.ndarray) else result
 
     def as_array(self, image: Any, *parameters: Any) -> Any:
-        """The transform of an image of Pillow as an array: for what Pillow's users are not offered."""
+        """Return the transform of an image as an array: for what Pillow's users are not offered."""
         return self.array(np.asarray(image), *parameters)
 
     def _result(self, value: Any, parameters: tuple[Any, ...]) -> Any:
@@ -87,7 +87,7 @@ class ImageTransform:
         return np.asarray(value)
 
     def __call__(self, *images: Any) -> Any:
-        """The transformed images."""
+        """Return the transformed images."""
         if not images:
             raise TypeError(f"{type(self).__name__} takes an image, but got none")
         values = [self._image(image) for image in images]
