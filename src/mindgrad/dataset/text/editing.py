@@ -1,4 +1,4 @@
-"""Editing of texts and of sequences of tokens: normal forms, replacement, numbers, lengths, n-grams."""
+"""Transforms of strings and tokens: normal forms, replacement, numbers, n-grams."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = [
 
 
 def text_of(data: Any, name: str) -> np.ndarray:
-    """The data as an array of text.
+    """Convert data to an array of strings.
 
     Raises:
-        TypeError: If it is none.
+        TypeError: If the data are not strings.
     """
     array = array_of(data, f"For '{name}', the data")
     if array.dtype.kind == "S":
@@ -36,7 +36,7 @@ def text_of(data: Any, name: str) -> np.ndarray:
 
 
 def edited(data: Any, name: str, edit: Any) -> np.ndarray:
-    """Each text of an array edited."""
+    """Apply ``edit`` to each string of an array."""
     texts = text_of(data, name)
     return np.array([edit(text) for text in texts.ravel().tolist()], np.str_).reshape(texts.shape)
 
@@ -182,7 +182,7 @@ class Truncate:
         self.length = whole_number(max_seq_len, "Truncate", "max_seq_len", 0)
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the tokens; of two axes, those of each row."""
+        """Return the first tokens, for a 2-D array the first tokens of each row."""
         return array_of(data, "For 'Truncate', the data")[..., : self.length]
 
 
@@ -227,7 +227,7 @@ class AddToken:
         self.token, self.begin = token, begin
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the tokens with one more; of two axes, in each row."""
+        """Return the tokens with one more token, for a 2-D array in each row."""
         tokens = text_of(data, "AddToken")
         more = np.full((*tokens.shape[:-1], 1), self.token)
         return np.concatenate([more, tokens] if self.begin else [tokens, more], -1)
@@ -251,7 +251,7 @@ class SlidingWindow:
         self.axis = whole_number(axis, "SlidingWindow", "axis")
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the windows; none where there are fewer elements."""
+        """Return the windows, or an empty array if there are too few elements."""
         array = array_of(data, "For 'SlidingWindow', the data")
         number = max(array.shape[self.axis] - self.width + 1, 0)
         places = np.arange(number)[:, None] + np.arange(self.width)
@@ -285,7 +285,7 @@ class Ngram:
         self.left, self.right, self.separator = left_pad, right_pad, separator
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the n-grams; one empty text where there are none."""
+        """Return the n-grams, or one empty string if there are none."""
         tokens = text_of(data, "Ngram").tolist()
         grams = []
         for length in self.lengths:

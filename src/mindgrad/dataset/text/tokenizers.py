@@ -1,4 +1,4 @@
-"""Tokenizers cut a text into tokens: at spaces, between characters, at matches, by word pieces."""
+"""Tokenizers, which split strings at whitespace, characters, matches, or pieces."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def _array(tokens: Iterable[str]) -> np.ndarray:
 
 
 class _Tokenizer:
-    """A tokenizer of one text."""
+    """Base class of tokenizers of one string."""
 
     def tokens(self, text: str) -> list[str]:
-        """Return the tokens of a text."""
+        """Return the tokens of a string."""
         raise NotImplementedError
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the tokens, an array of one axis; one empty text where there are none."""
+        """Return a 1-D array of tokens, or of one empty string if there are none."""
         text = text_of(data, type(self).__name__)
         if text.size != 1:
             raise RuntimeError(
@@ -118,7 +118,7 @@ _PRESERVED = re.compile(r"(\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\
 
 
 def _stands_alone(character: str) -> bool:
-    """Whether a character is a token: punctuation, symbols of ASCII, and Chinese characters."""
+    """Whether a character is a token: punctuation, ASCII symbol, or Chinese character."""
     code = ord(character)
     chinese = (
         0x4E00 <= code <= 0x9FFF
@@ -239,7 +239,7 @@ class WordpieceTokenizer:
         return pieces
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the pieces of all words, an array of one axis."""
+        """Return a 1-D array of the pieces of all words."""
         words = text_of(data, "WordpieceTokenizer").ravel().tolist()
         return _array(piece for word in words for piece in self._cut(word))
 
@@ -284,5 +284,5 @@ class BertTokenizer:
         self.pieces = WordpieceTokenizer(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the pieces, an array of one axis."""
+        """Return a 1-D array of pieces."""
         return self.pieces(self.basic(data))

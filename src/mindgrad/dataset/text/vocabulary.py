@@ -1,4 +1,4 @@
-"""Vocabularies number the tokens of a language, and look the numbers of tokens up."""
+"""``Vocab`` and ``Lookup``: mappings between tokens and integer ids."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class Lookup:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the numbers."""
+        """Return the ids."""
         words = array_of(data, "For 'Lookup', the data")
         numbers = [self.numbers.get(word, self.unknown) for word in words.ravel().tolist()]
         if None in numbers:

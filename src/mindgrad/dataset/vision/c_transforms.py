@@ -1,4 +1,4 @@
-"""Image transforms as MindSpore 1.x named those on arrays: ``mindspore.dataset.vision.c_transforms``."""
+"""Image transforms of arrays, under their names in MindSpore 1.x."""
 
 from __future__ import annotations
 

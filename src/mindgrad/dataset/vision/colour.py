@@ -1,4 +1,4 @@
-"""Transforms that change colors in a fixed way: brightness to sharpness, histograms, blur."""
+"""Deterministic color transforms: brightness, contrast, hue, histograms, blur."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ __all__ = [
 
 
 def enhanced(image: Any, kind: str, amount: float) -> Any:
-    """An image with a Brightness, Contrast, Color or Sharpness (``kind``) of ``amount``; 1 keeps it."""
+    """Multiply a property of an image by a factor.
+
+    ``kind`` is ``"Brightness"``, ``"Contrast"``, ``"Color"``, or ``"Sharpness"``. ``amount`` is the factor.
+    """
     if pillow.is_pillow(image):
         return getattr(pillow.ImageEnhance, kind)(image).enhance(amount)
     if kind == "Brightness":
@@ -45,14 +48,14 @@ def enhanced(image: Any, kind: str, amount: float) -> Any:
 
 
 def bytes_only(image: np.ndarray, name: str) -> np.ndarray:
-    """The image, checked to be of uint8."""
+    """Check that an image has dtype uint8, and return it."""
     if image.dtype != np.uint8:
         raise refuse_image(name, "be of uint8", image)
     return image
 
 
 class _Enhance(ImageTransform):
-    """A transform that moves an image away from a poorer one, or toward it."""
+    """Base class of transforms that multiply a property of an image by a factor."""
 
     takes_one = True
 
@@ -193,7 +196,7 @@ class AdjustGamma(ImageTransform):
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "be of integers or floats", image)
-        # each of the 256 levels stands for an equal part of 0 to 1
+        # map [0, 1] to 256 levels of equal width
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
 
@@ -260,7 +263,7 @@ class Invert(ImageTransform):
     """
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the negative."""
+        """Return the inverted array."""
         return (255 - image).astype(image.dtype)
 
 

@@ -1,4 +1,4 @@
-"""Transforms between color spaces: gray, hue and saturation, orders of channels."""
+"""Transforms between color spaces: grayscale, HSV, and orders of channels."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class HsvToRgb(RgbToHsv):
     _convert = staticmethod(rgb_of_hsv)
 
 
-#: the channels of the result as channels of the input; a text of other channels is appended as opaque
+#: the input channel of each output channel; ``None`` is an opaque alpha channel
 _CHANNELS = {
     ConvertMode.COLOR_BGR2BGRA: (0, 1, 2, None), ConvertMode.COLOR_BGRA2BGR: (0, 1, 2),
     ConvertMode.COLOR_BGR2RGBA: (2, 1, 0, None), ConvertMode.COLOR_RGBA2BGR: (2, 1, 0),

@@ -1,4 +1,4 @@
-"""Conversions between encoded images, arrays and images of Pillow; scales, axes and types of values."""
+"""Conversions of images: file formats, PIL images, dtypes, axes, and scaling."""
 
 from __future__ import annotations
 

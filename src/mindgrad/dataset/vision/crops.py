@@ -1,4 +1,4 @@
-"""Transforms that cut parts out of an image at fixed places: crops, corners, patches."""
+"""Transforms that crop images at fixed positions: crops, corners, patches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CenterCrop(ImageTransform):
         self.size = size_of(size, "CenterCrop")
 
     def array(self, image: Any) -> Any:
-        """Return the middle of the array."""
+        """Return the center of the array."""
         height, width = height_width(image)
         missing_rows, missing_columns = max(self.size[0] - height, 0), max(self.size[1] - width, 0)
         if missing_rows or missing_columns:

@@ -1,4 +1,4 @@
-"""Files of images are read and written, and arrays encoded as JPEG and PNG, with Pillow."""
+"""Read, write, and encode image files with Pillow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transforms that move pixels in a fixed way: sizes, borders, mirror images, rotations, maps of the plane."""
+"""Deterministic geometric transforms: resizing, padding, flips, rotations, maps."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class Rotate(ImageTransform):
         self.fill = colour(fill_value, "Rotate")
 
     def array(self, image: Any) -> Any:
-        """Return the turned array."""
+        """Return the rotated array."""
         return rotated(image, self.degrees, self.resample, self.expand, self.center, self.fill)
 
     pillow = ImageTransform.as_array

@@ -1,4 +1,4 @@
-"""Transforms that remove parts of images, and those that mix the images of a batch with their labels."""
+"""Transforms that erase parts of images, or mix the images and labels of a batch."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class RandomErasing(ImageTransform):
         self.attempts = whole_number(max_attempts, "RandomErasing", "max_attempts", 1)
 
     def parameters(self, image: Any) -> tuple[tuple[slice, slice] | None]:
-        """Return the rows and columns of the rectangle; None for none."""
+        """Return the rows and columns of the rectangle, or ``None``."""
         draw = generator()
         if draw.random() >= self.prob:
             return (None,)

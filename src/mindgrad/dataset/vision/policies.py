@@ -1,4 +1,4 @@
-"""Policies of augmentation choose among transforms at random."""
+"""Augmentation policies, which apply randomly chosen transforms."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class RandomSelectSubpolicy:
         return image
 
 
-#: the largest magnitudes of a transform, for RandAugment and for TrivialAugmentWide; 0 for none
+#: largest magnitude of each transform, for RandAugment and for TrivialAugmentWide; 0: no magnitude
 _MAGNITUDES = {
     "Identity": (0.0, 0.0), "ShearX": (0.3, 0.99), "ShearY": (0.3, 0.99), "TranslateX": (150 / 331, 32.0),
     "TranslateY": (150 / 331, 32.0), "Rotate": (30.0, 135.0), "Brightness": (0.9, 0.99), "Color": (0.9, 0.99),
@@ -97,7 +97,7 @@ _MAGNITUDES = {
 
 
 def _augmented(image: Any, kind: str, magnitude: float, interpolation: Inter, fill: tuple[int, ...]) -> Any:
-    """An image under the transform of that name."""
+    """Apply the transform ``kind`` with a given magnitude."""
     if kind.startswith(("Shear", "Translate")):
         degrees = float(np.degrees(np.arctan(magnitude)))
         along_x = kind.endswith("X")

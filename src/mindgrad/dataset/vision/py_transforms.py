@@ -1,7 +1,7 @@
-"""Image transforms of MindSpore 1.x on Pillow's images: ``mindspore.dataset.vision.py_transforms``.
+"""Image transforms of PIL images, under their names in MindSpore 1.x.
 
-There the channels of what ``ToTensor`` gives are the first axis, so that ``Normalize`` and ``Cutout`` take
-them there.
+``Normalize`` and ``Cutout`` of this module expect the channels in the first axis, the layout that
+``ToTensor`` returns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Transforms that change colors at random."""
+"""Random color transforms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: eigenvectors (columns) and eigenvalues of ImageNet's colors, from Krizhevsky et al. (2012), for 0 to 255
+#: eigenvectors (columns) and eigenvalues of the colors of ImageNet (Krizhevsky et al., 2012), for values from
+#: 0 to 255
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
 ])  # fmt: skip
@@ -78,7 +79,7 @@ class RandomColorAdjust(ImageTransform):
             raise ValueError(f"For '{name}', 'hue' must lie within -0.5 to 0.5, but got {hue!r}.")
 
     def parameters(self, image: Any) -> tuple[list[tuple[str, float]]]:
-        """Return the changes that change something, in the order in which they are made."""
+        """Return the changes in random order, without changes that have no effect."""
         draw = generator()
         amounts = {kind: draw.uniform(*ends) for kind, ends in self.factors.items() if ends != (1, 1)}
         if self.hue != (0, 0):
@@ -87,7 +88,7 @@ class RandomColorAdjust(ImageTransform):
         return ([(kinds[i], amounts[kinds[i]]) for i in draw.permutation(len(kinds))],)
 
     def array(self, image: Any, changes: list[tuple[str, float]]) -> Any:
-        """Return the array in other colors."""
+        """Return the array with changed colors."""
         for kind, amount in changes:
             image = AdjustHue(amount)(image) if kind == "Hue" else enhanced(image, kind, amount)
         return image
@@ -96,7 +97,7 @@ class RandomColorAdjust(ImageTransform):
 
 
 class _Enhance(ImageTransform):
-    """An enhancement by a random factor."""
+    """Base class of enhancements by a random factor."""
 
     takes_one = True
 
@@ -151,7 +152,7 @@ class RandomSharpness(_Enhance):
 
 
 class _Sometimes(ImageTransform):
-    """A fixed transform, with some probability."""
+    """Base class of transforms that are applied with a given probability."""
 
     def __init__(self, transform: ImageTransform, prob: float) -> None:
         self.transform = transform
@@ -162,7 +163,7 @@ class _Sometimes(ImageTransform):
         return (bool(generator().random() < self.prob),)
 
     def array(self, image: Any, applies: bool) -> Any:
-        """Return the array, transformed or as it is."""
+        """Return the array, transformed or unchanged."""
         return self.transform(image) if applies else image
 
     pillow = array
@@ -258,7 +259,7 @@ class RandomGrayscale(_Sometimes):
         super().__init__(Grayscale(3), prob)
 
     def array(self, image: Any, applies: bool) -> Any:
-        """Return the array, in gray or as it is."""
+        """Return the array, in gray or unchanged."""
         bands = len(image.getbands()) if pillow.is_pillow(image) else image.shape[2] if image.ndim > 2 else 1
         return self.transform(image) if applies and bands == 3 else image
 
@@ -298,8 +299,8 @@ class RandomSolarize(ImageTransform):
     """:class:`Solarize` with a random interval.
 
     Args:
-        threshold (list or tuple of int, optional): interval from which both ends are drawn. Default: ``(0,
-            255)``.
+        threshold (list or tuple of int, optional): interval from which both ends are drawn.
+            Default: ``(0, 255)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -339,7 +340,7 @@ class RandomLighting(ImageTransform):
         self.alpha = interval(alpha, "RandomLighting", "alpha")[1]
 
     def parameters(self, image: Any) -> tuple[np.ndarray]:
-        """Return the numbers that are added to red, green and blue."""
+        """Return the values to add to red, green, and blue."""
         return (_EIGENVECTORS @ (generator().normal(0, self.alpha, 3) * _EIGENVALUES),)
 
     def array(self, image: np.ndarray, shift: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Transforms that move pixels at random: crops, mirror images, rotations, affine and projective maps."""
+"""Random geometric transforms: crops, flips, rotations, and maps of the plane."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ class RandomResizedCrop(ImageTransform):
         size (int or list or tuple of int): (height, width) of the result, or one number for both.
         scale (list or tuple of float, optional): smallest and largest area of the part, as fractions of the
             image. Default: ``(0.08, 1.0)``.
-        ratio (list or tuple of float, optional): smallest and largest ratio of width to height. Default: ``(3
-            / 4, 4 / 3)``.
+        ratio (list or tuple of float, optional): smallest and largest ratio of width to height.
+            Default: ``(3 / 4, 4 / 3)``.
         interpolation (Inter, optional): interpolation method. Default: ``Inter.BILINEAR``.
         max_attempts (int, optional): number of attempts to draw a part that fits. After that, the center is
             used. Default: ``10``.
@@ -181,7 +181,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
 
 
 class _RandomFlip(ImageTransform):
-    """A mirror image, with some probability."""
+    """Base class of random flips."""
 
     upside_down = False
 
@@ -288,7 +288,7 @@ class RandomRotation(ImageTransform):
         return (generator().uniform(*self.degrees),)
 
     def array(self, image: Any, degrees: float) -> Any:
-        """Return the turned array."""
+        """Return the rotated array."""
         return rotated(image, degrees, self.resample, self.expand, self.center, self.fill)
 
     pillow = array
@@ -380,7 +380,7 @@ class RandomPerspective(ImageTransform):
         self.interpolation = choice(interpolation, Inter, "RandomPerspective", "interpolation")
 
     def parameters(self, image: Any) -> tuple[Any]:
-        """Return the corners of the image and where they come to lie; None for no map."""
+        """Return the corners of the image and their new positions, or ``None`` for no map."""
         draw = generator()
         if draw.random() >= self.prob:
             return (None,)
