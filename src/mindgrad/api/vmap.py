@@ -407,8 +407,8 @@ def _unassigned(fn: Any) -> Iterator[None]:
         labels = [p.label for p, was, surely in level.values() if surely or p.value() is not was]
     if labels:
         raise RuntimeError(
-            f"For 'vmap', {describe(fn)} assigns {labels[0]}: it is traced once for all elements, each of "
-            f"which would give its own value. Return the value instead."
+            f"For 'vmap', {describe(fn)} assigns {labels[0]}. It is traced once for all elements, and each "
+            f"element would assign a different value. Return the value instead."
         )
     if _rebound_outside(program, before):
         raise RuntimeError(

@@ -41,8 +41,8 @@ class DatasetIterator:
         if self._rows is None:
             if 0 <= self._num_epochs <= self._epoch:
                 raise RuntimeError(
-                    f"the dataset was iterated 'num_epochs' = {self._num_epochs} times already; make a new "
-                    f"iterator, or ask for more epochs: create_dict_iterator(num_epochs=...)."
+                    f"the dataset was iterated 'num_epochs' = {self._num_epochs} times already. Create a "
+                    f"new iterator, or request more epochs: create_dict_iterator(num_epochs=...)."
                 )
             self._rows = self._begin(self._epoch)
         try:

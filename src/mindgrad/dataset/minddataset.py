@@ -94,7 +94,7 @@ class MindDataset(GeneratorDataset):
         unknown = [name for name in names if name not in shards.schema]
         if unknown:
             raise RuntimeError(
-                f"For 'MindDataset', there is no field '{unknown[0]}', but {sorted(shards.schema)}."
+                f"For 'MindDataset', there is no field '{unknown[0]}', only {sorted(shards.schema)}."
             )
         if (padded_sample is None) != (num_padded is None):
             raise RuntimeError("For 'MindDataset', 'padded_sample' and 'num_padded' belong together.")

@@ -192,8 +192,8 @@ class Readable:
         """
         if condition_name not in self._step.conditions:
             raise ValueError(
-                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}; give it "
-                f"to sync_wait before: {listed(self._step.conditions) or 'it has none'}."
+                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}; pass it "
+                f"to sync_wait first: {listed(self._step.conditions) or 'it has none'}."
             )
         callback = self._step.conditions[condition_name]
         if callback is not None:

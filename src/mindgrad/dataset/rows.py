@@ -263,8 +263,8 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
         if row.shape != first.shape:
             raise ValueError(
                 f"in {where}, batch {number} cannot be stacked: column '{column}' has the shape "
-                f"{first.shape} in its first sample and {row.shape} in sample {position}. Give per_batch_map "
-                "to pad them, or make them alike with map."
+                f"{first.shape} in its first sample and {row.shape} in sample {position}. Pad them in "
+                "per_batch_map, or convert them to one shape with map."
             )
         if row.dtype != first.dtype and not (row.dtype.kind == first.dtype.kind and row.dtype.kind in "SU"):
             raise ValueError(
@@ -285,7 +285,7 @@ def _stacked(elements: list[dict[Any, Any]], column: str, number: int, where: st
     if any(set(element) != set(names) for element in elements):
         raise ValueError(
             f"in {where}, batch {number} cannot be stacked: the dictionaries of column '{column}' have "
-            f"different names. Give per_batch_map to join them, or make them alike with map."
+            f"different keys. Combine them in per_batch_map, or convert them with map."
         )
     what = f"in {where}, batch {number}: the value of column"
     columns = {

@@ -134,7 +134,7 @@ class CSVDataset(_LinesDataset):
             if column_names is None:
                 head, lines = (lines[0] if lines else []), lines[1:]
                 if names is not None and head != names:
-                    raise RuntimeError(f"For 'CSVDataset', the file '{file}' has other columns, {head}.")
+                    raise RuntimeError(f"For 'CSVDataset', the file '{file}' has different columns, {head}.")
                 names = head
             defaults = [""] * len(names or ()) if column_defaults is None else list(column_defaults)
             if len(defaults) != len(names or ()):

@@ -159,9 +159,8 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
             array = np.frombuffer(b"".join(values), np.dtype(kind))
         elif any(value.endswith(b"\0") for value in values):
             raise RuntimeError(
-                f"the feature '{column['name']}' has bytes that end in zeros, which text of NumPy drops: "
-                f"give a schema "
-                f"in which its type is uint8"
+                f"the feature '{column['name']}' has bytes that end with zeros, which NumPy strings drop: "
+                f"pass a schema in which its type is uint8"
             )
         else:
             array = np.array(values, np.bytes_)
@@ -226,7 +225,7 @@ class TFRecordDataset(GeneratorDataset):
             unknown = [column for column in columns_list if column not in by_name]
             if unknown:
                 raise RuntimeError(
-                    f"For '{name}', there is no column '{unknown[0]}', but {', '.join(by_name)}."
+                    f"For '{name}', there is no column '{unknown[0]}', only {', '.join(by_name)}."
                 )
             columns = [by_name[column] for column in columns_list]
         lengths = [len(file.places) for file in files]

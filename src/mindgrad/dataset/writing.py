@@ -40,8 +40,8 @@ def field_of(array: np.ndarray, column: str) -> dict[str, Any]:
         name = "float64" if size == 8 else "float32"
     else:
         raise TypeError(
-            f"For 'save', the column '{column}' has the element type {array.dtype}, which MindRecord does "
-            f"not hold; convert it with map, or leave it out with project."
+            f"For 'save', the column '{column}' has dtype {array.dtype}, which MindRecord does not "
+            f"support. Convert it with map, or omit it with project."
         )
     return {"type": name, "shape": [-1, *array.shape[1:]]} if array.ndim else {"type": name}
 

@@ -136,7 +136,7 @@ class FileReader:
         self._shards = Shards(file_name)
         unknown = [name for name in columns or () if name not in self._shards.schema]
         if unknown:
-            raise ParamValueError(f"there is no field '{unknown[0]}', but {sorted(self._shards.schema)}.")
+            raise ParamValueError(f"there is no field '{unknown[0]}', only {sorted(self._shards.schema)}.")
         self._columns = columns
 
     def get_next(self) -> Iterator[dict[str, Any]]:

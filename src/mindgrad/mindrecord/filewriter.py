@@ -153,7 +153,7 @@ class FileWriter:
         self._paths = [path.with_name(name) for name in names]
         existing = [each for each in self._paths if each.exists()]
         if existing and not overwrite:
-            raise MRMOpenError(f"the file '{existing[0]}' exists already; delete it, or give overwrite=True.")
+            raise MRMOpenError(f"the file '{existing[0]}' exists already; delete it, or pass overwrite=True.")
         self._head, self._page = _HEAD, _PAGE
         self._schema: dict[str, Any] = {}
         self._description = ""

@@ -74,7 +74,7 @@ def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
                 f"{type(leaf).__name__}."
             )
     if not leaves:
-        raise ValueError(f"For '{owner}', the {label} holds no Tensor.")
+        raise ValueError(f"For '{owner}', the {label} contains no Tensor.")
     return [lifted(state.read(leaf)) for leaf in leaves], structure
 
 

@@ -200,20 +200,17 @@ def odeint(
 def _times(t: Any, dtype: DType) -> Value:
     if not isinstance(t, (Tensor, np.ndarray, list, tuple)):
         raise TypeError(
-            f"For 'odeint', the times 't' must be a Tensor, an array, or a list of one axis, but got "
-            f"{type(t).__name__}."
+            f"For 'odeint', the times 't' must be a 1-D Tensor, array, or list, but got {type(t).__name__}."
         )
     t = lifted(state.read(t) if isinstance(t, Tensor) else Tensor(t))
     if len(t.shape) != 1 or not t.shape[0]:
-        raise ValueError(
-            f"For 'odeint', the times 't' must be a Tensor of one axis, but got the shape {t.shape}."
-        )
+        raise ValueError(f"For 'odeint', the times 't' must be 1-D, but got the shape {t.shape}.")
     if t._array is not None:
         times = t.host_array()
         steps = np.diff(times)
         if not ((steps >= 0).all() or (steps <= 0).all()):
             raise ValueError(
-                f"For 'odeint', the times 't' must rise throughout, or fall, but got "
+                f"For 'odeint', the times 't' must be monotonic, but got "
                 f"{np.array2string(times, threshold=8, edgeitems=3)}."
             )
     return real_of(t, dtype)

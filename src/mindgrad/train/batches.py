@@ -45,7 +45,7 @@ class Batches:
             )
         if passes != 1 and iter(dataset) is dataset:
             raise ValueError(
-                f"{self._where} is a generator or iterator, which gives its batches once, but they are "
+                f"{self._where} is a generator or iterator, which yields its batches once, but they are "
                 f"needed more often. Pass a list, or a class whose __iter__ starts from the beginning."
             )
         self.size = len(dataset) if isinstance(dataset, Sized) else 0

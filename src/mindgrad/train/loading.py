@@ -106,7 +106,7 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
     if not isinstance(parameter_dict, dict):
         raise TypeError(
             f"For 'load_param_into_net', the argument 'parameter_dict' should be a dict, but got "
-            f"{type(parameter_dict).__name__}; load_checkpoint(file) gives one."
+            f"{type(parameter_dict).__name__}; load_checkpoint(file) returns one."
         )
     for name, value in parameter_dict.items():
         if not isinstance(name, str) or not isinstance(value, (Tensor, str)):

@@ -326,7 +326,7 @@ class Model:
 
     def _check_can_evaluate(self, owner: str, metrics: Any) -> None:
         if not metrics:
-            raise ValueError(f"For '{owner}', there are no metrics: give the Model some, metrics={{'loss'}}.")
+            raise ValueError(f"For '{owner}', the Model has no metrics. Create it with metrics={{'loss'}}.")
         if self._eval_network is None:
             raise ValueError(f"For '{owner}', give the Model a 'loss_fn' or an 'eval_network'.")
 

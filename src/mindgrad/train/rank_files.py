@@ -227,7 +227,7 @@ def arrays_of_ranks(files: Mapping[int, _File], strategy: Strategy | None, calle
     if not files or (strategy is None and len(files) > 1):
         raise ValueError(
             f"For '{caller}', there are {len(files)} files of ranks"
-            + (", and no strategy file that says how they belong together." if files else ".")
+            + (", but no strategy file with the partition of the arrays." if files else ".")
         )
     unknown = sorted(rank for rank in files if strategy is not None and not 0 <= rank < strategy.devices)
     if strategy is not None and unknown:
@@ -295,8 +295,8 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
     names = {file.name for file in files.values()}
     if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
         raise ValueError(
-            f"For '{caller}', the last files of the ranks are not of one checkpoint: "
-            f"{', '.join(sorted(names))}. Leave the files of one in the folders."
+            f"For '{caller}', the last files of the ranks belong to different checkpoints: "
+            f"{', '.join(sorted(names))}. Keep the files of one checkpoint in the folders."
         )
     return arrays_of_ranks(files, strategy, caller)
 
@@ -334,8 +334,8 @@ def _region(
         return [slice(0, size) for size in shape]
     if target.parameters[name][0] != tuple(shape):
         raise ValueError(
-            f"For '{caller}', '{name}' has the shape {tuple(shape)}, but the strategy that is to be "
-            f"written for has {target.parameters[name][0]}."
+            f"For '{caller}', '{name}' has the shape {tuple(shape)}, but the target strategy has "
+            f"{target.parameters[name][0]}."
         )
     return target.bounds(name, rank)
 

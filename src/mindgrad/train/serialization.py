@@ -263,8 +263,9 @@ def load_checkpoint(
         chosen[name] = value if isinstance(value, str) else Parameter(Tensor(value), name=name or None)
     if not chosen:
         raise ValueError(
-            f"For 'load_checkpoint', nothing of '{ckpt_file_name}' is left: it has {len(content)} entries "
-            f"({', '.join([*content][:10])}); filter_prefix, specify_prefix or choice_func leaves out all."
+            f"For 'load_checkpoint', no entry of '{ckpt_file_name}' is selected. It has {len(content)} "
+            f"entries ({', '.join([*content][:10])}), but filter_prefix, specify_prefix, or choice_func "
+            f"excludes all."
             if content
             else f"For 'load_checkpoint', '{ckpt_file_name}' is a checkpoint without entries."
         )

@@ -122,7 +122,7 @@ def _begun(target: Path) -> str:
     """Create the folder if necessary, and return the name of a new set."""
     if target.exists() and not target.is_dir():
         raise FileExistsError(
-            f"'{target}' is a file, where a sharded checkpoint needs a folder; remove it first."
+            f"'{target}' is a file, but a sharded checkpoint needs a folder. Remove the file first."
         )
     target.mkdir(exist_ok=True)
     return uuid.uuid4().hex
@@ -233,8 +233,8 @@ def _together(task: Callable[[], Any]) -> list[Any]:
     for rank, other in enumerate(answers):
         if "error" in other:
             raise RuntimeError(
-                f"For 'save_checkpoint', rank {rank} could not write its part of a sharded checkpoint, and "
-                f"an older one stays as it was: {other['error']}"
+                f"For 'save_checkpoint', rank {rank} could not write its part of a sharded checkpoint. An "
+                f"older checkpoint does not change. Reason: {other['error']}"
             )
     return [other["result"] for other in answers]
 

@@ -115,7 +115,7 @@ class SingleWriter:
             # the statistics of rank 0 are kept, even if another process was first
             if theirs.replica == own.replica and (self._rank != 0 or theirs.content == own.content):
                 if isinstance(end, str):
-                    raise OSError(f"rank {writer}, which wrote '{file}' for all, could not: {end}")
+                    raise OSError(f"rank {writer} could not write '{file}' for all processes: {end}")
                 return None if self._machines[writer] == self._machines[self._rank] else end
 
     def _write_and_tell(self, key: str, write: Callable[[], None], file: str) -> None:

@@ -31,7 +31,7 @@ def text_of(data: Any, name: str) -> np.ndarray:
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
     if array.dtype.kind != "U":
-        raise TypeError(f"For '{name}', the data must be text, but got {array.dtype}.")
+        raise TypeError(f"For '{name}', the data must be strings, but got {array.dtype}.")
     return array
 
 

@@ -34,7 +34,7 @@ class _Tokenizer:
         text = text_of(data, type(self).__name__)
         if text.size != 1:
             raise RuntimeError(
-                f"For '{type(self).__name__}', the data must be one text, but got an array of shape "
+                f"For '{type(self).__name__}', the data must be one string, but got an array of shape "
                 f"{text.shape}."
             )
         return _array(self.tokens(str(text.reshape(()))))

@@ -225,7 +225,8 @@ class Normalize(ImageTransform):
                 raise TypeError(f"For '{name}', '{argument}' must be a list of numbers, but got {values!r}.")
         if len(mean) != len(std) or not mean:
             raise ValueError(
-                f"For '{name}', 'mean' and 'std' must be as many numbers, but got {len(mean)} and {len(std)}."
+                f"For '{name}', 'mean' and 'std' must have the same length, but got {len(mean)} "
+                f"and {len(std)}."
             )
         self.mean = np.array([number(level, name, "mean", 0, 255) for level in mean], np.float32)
         self.std = np.array([number(level, name, "std", 0, 255) for level in std], np.float32)

@@ -82,7 +82,7 @@ class Crop(ImageTransform):
             raise RuntimeError(
                 f"For 'Crop', the image of height {height} and width {width} does not contain the "
                 f"{self.size} "
-                f"pixels from ({self.top}, {self.left}) on."
+                f"pixels at ({self.top}, {self.left})."
             )
         return cropped(image, self.top, self.left, *self.size)
 

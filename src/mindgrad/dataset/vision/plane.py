@@ -59,7 +59,7 @@ def scaled_to(image: Any, height: int, width: int, interpolation: Inter, name: s
     if pillow.is_pillow(image):
         return image.resize((width, height), _pillow_filter(interpolation))
     if interpolation == Inter.ANTIALIAS:
-        raise TypeError(f"For '{name}', Inter.ANTIALIAS is for images of Pillow: put ToPIL() before it.")
+        raise TypeError(f"For '{name}', Inter.ANTIALIAS supports PIL images only. Apply ToPIL() first.")
     return resized(image, height, width, interpolation, name)
 
 
@@ -68,7 +68,7 @@ def _pillow_filter(interpolation: Inter) -> Any:
         Inter.NEAREST: "NEAREST", Inter.ANTIALIAS: "LANCZOS", Inter.BILINEAR: "BILINEAR",
         Inter.BICUBIC: "BICUBIC", Inter.PILCUBIC: "BICUBIC", Inter.AREA: "BOX",
     }  # fmt: skip
-    return getattr(pillow.package("interpolation of an image of Pillow").Resampling, names[interpolation])
+    return getattr(pillow.package("interpolation of a PIL image").Resampling, names[interpolation])
 
 
 def rotated(

@@ -76,7 +76,7 @@ class RandomColorAdjust(ImageTransform):
         }
         self.hue = interval(hue, name, "hue")
         if self.hue[0] < -0.5 or self.hue[1] > 0.5:
-            raise ValueError(f"For '{name}', 'hue' must lie within -0.5 to 0.5, but got {hue!r}.")
+            raise ValueError(f"For '{name}', 'hue' must be between -0.5 and 0.5, but got {hue!r}.")
 
     def parameters(self, image: Any) -> tuple[list[tuple[str, float]]]:
         """Return the changes in random order, without changes that have no effect."""

@@ -85,7 +85,7 @@ class RandomCrop(ImageTransform):
         if self.size[0] > height or self.size[1] > width:
             raise RuntimeError(
                 f"For 'RandomCrop', a part of {self.size} does not fit into the image of height {height} and "
-                f"width {width}; give 'padding' or pad_if_needed=True, or make the image larger by Resize."
+                f"width {width}; pass 'padding' or pad_if_needed=True, or enlarge the image with Resize."
             )
         draw = generator()
         top = int(draw.integers(height - self.size[0] + 1))

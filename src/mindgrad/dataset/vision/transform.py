@@ -80,8 +80,7 @@ class ImageTransform:
         name = type(self).__name__
         if not isinstance(value, (np.ndarray, np.generic)):
             raise TypeError(
-                f"For '{name}', the image must be an array or an image of Pillow, but got "
-                f"{type(value).__name__}."
+                f"For '{name}', the image must be an array or a PIL image, but got {type(value).__name__}."
             )
         if value.ndim < self.least_axes:
             raise refuse_image(name, f"have at least {self.least_axes} axes", np.asarray(value))
