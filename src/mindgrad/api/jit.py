@@ -71,7 +71,7 @@ class JitFunction:
         return self._compiled.cache_info()
 
     def cache_clear(self) -> None:
-        """Delete all compiled programs of the function."""
+        """Delete all compiled versions of the function."""
         self._compiled.cache_clear()
 
     def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:

@@ -239,7 +239,7 @@ def _check_order(owner: str, order: Any, least: int) -> None:
         raise ValueError(f"For `{owner}`, value of order should not be less than {least}, but got {order}.")
 
 
-# -- programs --------------------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------------------
 
 
 def _made(

@@ -18,7 +18,7 @@ class Shuffle(StrEnum):
     """Order of the samples of several files.
 
     ``GLOBAL`` shuffles all samples, ``FILES`` shuffles the files, and ``INFILE`` shuffles the samples within
-    each file.
+    each file. ``ADAPTIVE`` and ``PARTIAL`` are equal to ``GLOBAL``. ``FALSE`` keeps the order.
     """
 
     FALSE = "false"

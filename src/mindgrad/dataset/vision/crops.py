@@ -44,7 +44,7 @@ class CenterCrop(ImageTransform):
         return cropped(image, top, left, *self.size)
 
     def pillow(self, image: Any) -> Any:
-        """Return the middle of the image, which rounds the other way."""
+        """Return the center of a PIL image. The offset is rounded to the nearest integer."""
         height, width = height_width(image)
         if self.size[0] > height or self.size[1] > width:
             return self.array(image)

@@ -223,7 +223,7 @@ class MixUpBatch:
         self.alpha = number(alpha, "MixUpBatch", "alpha", np.nextafter(0, 1))
 
     def __call__(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mixed images, in their element type, and the mixed labels in Float32."""
+        """Return the mixed images, in their dtype, and the mixed labels in float32."""
         images, labels = _batch(images, labels, "MixUpBatch")
         draw = generator()
         share, order = draw.beta(self.alpha, self.alpha), draw.permutation(len(images))
@@ -256,7 +256,7 @@ class CutMixBatch:
         self.prob = probability(prob, "CutMixBatch")
 
     def __call__(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mixed images, in their element type, and the mixed labels in Float32."""
+        """Return the mixed images, in their dtype, and the mixed labels in float32."""
         images, labels = _batch(images, labels, "CutMixBatch")
         draw = generator()
         rows_axis = 1 if self.format == ImageBatchFormat.NHWC else 2
