@@ -563,7 +563,9 @@ def test_what_is_left_out_when_loading(tmp_path):
     assert load(specify_prefix=("net",)) == ["net.bias", "net.weight"]
     assert load(specify_prefix="net", filter_prefix="net.b") == ["net.weight"]
     assert load(choice_func=lambda name: name.endswith("bias")) == ["net.bias"]
-    with pytest.raises(ValueError, match=r"nothing of .* is left: it has 3 entries \(scale, net.weight"):
+    with pytest.raises(
+        ValueError, match=r"no entry of .* is selected\. It has 3 entries \(scale, net.weight"
+    ):
         load(specify_prefix="other")
     with pytest.raises(ValueError, match="'filter_prefix' must not be empty"):
         load(filter_prefix="")

@@ -246,7 +246,7 @@ def test_tfrecord_files(tmp_path):
     assert len(ds.TFRecordDataset([zipped], columns_list=["x"], compression_type="GZIP")) == 3
     with pytest.raises(RuntimeError, match="not a TFRecord file, or compressed"):
         ds.TFRecordDataset(zipped)
-    with pytest.raises(RuntimeError, match="give a schema in which its type is uint8"):
+    with pytest.raises(RuntimeError, match="pass a schema in which its type is uint8"):
         rows(ds.TFRecordDataset(file, columns_list=["data"]))
     with pytest.raises(RuntimeError, match="no column 'z'"):
         ds.TFRecordDataset(file, columns_list=["z"])

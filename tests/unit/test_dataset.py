@@ -170,7 +170,7 @@ def test_arrays_are_sliced(data, names, columns, first):
             "1 columns, but 2",
         ),
         (lambda: ds.NumpySlicesDataset(([1, 2], [1])), ValueError, "'column_0': 2, 'column_1': 1"),
-        (lambda: ds.NumpySlicesDataset([]), ValueError, "at least one row"),
+        (lambda: ds.NumpySlicesDataset([]), ValueError, "at least one sample"),
         (lambda: ds.NumpySlicesDataset(3), TypeError, "must have a first axis"),
         (lambda: ds.NumpySlicesDataset([[1], [1, 2]]), TypeError, "not an array of numbers"),
         (
@@ -196,13 +196,13 @@ def test_an_error_of_the_source_is_shown_with_its_place():
         yield 1, 2
         raise KeyError("boom")
 
-    for source, where in ((Bad(), "at index 2"), (bad, "at row 1")):
+    for source, where in ((Bad(), "at index 2"), (bad, "at sample 1")):
         with pytest.raises(
             RuntimeError, match=rf"GeneratorDataset\(a, b\), {where}, raised KeyError: 'boom'"
         ) as caught:
             rows(ds.GeneratorDataset(source, ["a", "b"], shuffle=False).batch(2))
         assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(ValueError, match=r"at row 0, gave 2 values, but there are 1 columns, 'a'"):
+    with pytest.raises(ValueError, match=r"at sample 0, gave 2 values, but there are 1 columns, 'a'"):
         rows(ds.GeneratorDataset(pairs, "a"))
     with pytest.raises(ValueError, match="gave 1 values, but there are 2 columns"):
         rows(ds.GeneratorDataset([np.zeros(2)], ["a", "b"]))
@@ -325,11 +325,11 @@ def test_generator_dataset_row_raises_while_it_is_read_names_the_index():
 def test_batches_that_cannot_be_made():
     ragged = ds.GeneratorDataset([np.zeros(1), np.zeros(2)], "a", shuffle=False)
     with pytest.raises(
-        ValueError, match=r"batch 0 cannot be stacked: column 'a' has the shape \(1,\) .* \(2,\) in row 1"
+        ValueError, match=r"batch 0 cannot be stacked: column 'a' has the shape \(1,\) .* \(2,\) in sample 1"
     ):
         rows(ragged.batch(2))
     mixed = ds.GeneratorDataset([1, 2.5], "a", shuffle=False)
-    with pytest.raises(ValueError, match="column 'a' is int64 in its first row and float64 in row 1"):
+    with pytest.raises(ValueError, match="column 'a' is int64 in its first sample and float64 in sample 1"):
         rows(mixed.batch(2))
     for size, error, text in (
         (0, ValueError, "'batch_size' must be at least 1, but got 0"),
@@ -382,14 +382,16 @@ def test_maps_that_fail():
             raise KeyError(3)
         return a
 
-    with pytest.raises(RuntimeError, match=r"\(a, b\)\.map, 'broken' for row 1 raised KeyError: 3") as caught:
+    with pytest.raises(
+        RuntimeError, match=r"\(a, b\)\.map, 'broken' for sample 1 raised KeyError: 3"
+    ) as caught:
         rows(two().map(broken))
     assert isinstance(caught.value.__cause__, KeyError)
-    with pytest.raises(RuntimeError, match=r"operation 2 of 2 \(broken\) for row 1"):
+    with pytest.raises(RuntimeError, match=r"operation 2 of 2 \(broken\) for sample 1"):
         rows(two().map([lambda a: a, broken]))
-    with pytest.raises(ValueError, match="gave 2 values for row 0, but there are 1 columns for them, 'a'"):
+    with pytest.raises(ValueError, match="gave 2 values for sample 0, but there are 1 columns for them, 'a'"):
         rows(two().map(lambda a: (a, a)))
-    with pytest.raises(TypeError, match="for row 0: the result is NoneType None"):
+    with pytest.raises(TypeError, match="for sample 0: the result is NoneType None"):
         rows(two().map(lambda a: None))
     with pytest.raises(
         ValueError, match=r"'input_columns' names the column 'q', which NumpySlicesDataset.* has 'a', 'b'"
@@ -406,9 +408,9 @@ def test_filters():
     assert firsts(two().filter(lambda b: Tensor(b) < 5, "b")) == [1]
     assert len(numbers().filter(lambda x: x % 3 == 0)) == 4
     assert firsts(numbers().filter(lambda x: x % 3 == 0).batch(3)) == [[0, 3, 6], [9]]
-    with pytest.raises(ValueError, match="the predicate for row 0 gave 2 values"):
+    with pytest.raises(ValueError, match="the predicate for sample 0 gave 2 values"):
         rows(numbers().batch(2).filter(lambda x: x > 1))
-    with pytest.raises(RuntimeError, match="the predicate for row 0 raised ZeroDivisionError"):
+    with pytest.raises(RuntimeError, match="the predicate for sample 0 raised ZeroDivisionError"):
         rows(numbers().filter(lambda x: 1 // 0))
     with pytest.raises(TypeError, match="'predicate' must be a function"):
         numbers().filter(3)
@@ -427,7 +429,7 @@ def test_parts_and_joints():
     assert firsts(numbers(2).repeat().take(5)) == [0, 1, 0, 1, 0]
     assert len(numbers(2).repeat().take(5)) == 5
     assert firsts(data.filter(lambda x: x > 99).repeat()) == []
-    with pytest.raises(ValueError, match="has no end, and so no size"):
+    with pytest.raises(ValueError, match="is endless, so its size is undefined"):
         len(numbers(2).repeat())
     joined = numbers(3) + numbers(2)
     assert (firsts(joined), len(joined)) == ([0, 1, 2, 0, 1], 5)
@@ -459,7 +461,7 @@ def test_parts_and_joints():
         (lambda: two().project([]), ValueError, "at least one column"),
         (lambda: numbers().create_dict_iterator(num_epochs=0), ValueError, "'num_epochs' must be -1"),
         (lambda: numbers().apply(lambda each: 3), TypeError, "a Dataset is expected"),
-        (lambda: numbers().filter(lambda x: False).output_shapes(), ValueError, "has no rows"),
+        (lambda: numbers().filter(lambda x: False).output_shapes(), ValueError, "has no samples"),
     ],
 )
 def test_steps_that_are_refused(make, error, text):
@@ -619,7 +621,7 @@ def test_splits_share_no_rows_whatever_is_random():
     for sizes, text in (
         ([7, 2], "add up to 9"),
         ([0.5, 0.6], "add up to 1"),
-        ([0.99, 0.01], "without rows"),
+        ([0.99, 0.01], "without samples"),
         ([], "list of"),
     ):
         with pytest.raises(ValueError, match=text):
@@ -670,12 +672,12 @@ def test_samplers():
         (
             lambda: rows(numbers(sampler=[0, 99], shuffle=None)),
             ValueError,
-            "gave the index 99, but the source has 10 rows",
+            "gave the index 99, but the source has 10 samples",
         ),
         (
             lambda: rows(numbers(sampler=ds.IterSampler([0.5]), shuffle=None)),
             TypeError,
-            "gave 0.5, which is not a row index",
+            "gave 0.5, which is not an index",
         ),
         (lambda: rows(numbers(sampler=ds.Sampler(), shuffle=None)), NotImplementedError, "has no '__iter__'"),
         (
@@ -687,7 +689,7 @@ def test_samplers():
         (lambda: ds.RandomSampler(num_samples=-1), ValueError, "'num_samples' must be at least 0"),
         (lambda: ds.RandomSampler(replacement=1), TypeError, "'replacement' must be a bool"),
         (lambda: ds.WeightedRandomSampler([0, 0]), ValueError, "not all zero"),
-        (lambda: ds.WeightedRandomSampler([1, 0], 2, False), ValueError, "but 1 are"),
+        (lambda: ds.WeightedRandomSampler([1, 0], 2, False), ValueError, "but there are 1"),
         (lambda: ds.DistributedSampler(2, 2), ValueError, "'shard_id' must be below"),
     ],
 )

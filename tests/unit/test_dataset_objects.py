@@ -45,7 +45,7 @@ def test_batches_stack_the_values_of_dictionaries():
 
 def test_dictionaries_with_different_names_are_not_stacked():
     data = ds.GeneratorDataset(lambda: iter([({"a": 1},), ({"b": 1},)]), ["info"]).batch(2)
-    with pytest.raises(ValueError, match="different names"):
+    with pytest.raises(ValueError, match="different keys"):
         list(data)
 
 
@@ -79,7 +79,7 @@ def test_saved_rows_are_read_again(tmp_path):
 def test_saving_refuses_other_files_and_types(tmp_path):
     with pytest.raises(ValueError, match="file_type"):
         ds.NumpySlicesDataset([1]).save(str(tmp_path / "rows"), file_type="csv")
-    with pytest.raises(TypeError, match="'column_0' has the element type complex128"):
+    with pytest.raises(TypeError, match="'column_0' has dtype complex128"):
         ds.NumpySlicesDataset(np.array([1j])).save(str(tmp_path / "rows"))
 
 
@@ -128,7 +128,7 @@ def test_classes_are_sampled_in_order(tmp_path):
     assert data.get_dataset_size() == 5
     with pytest.raises(ValueError, match="'class_column'"):
         ds.MnistDataset(str(tmp_path), sampler=ds.PKSampler(2, class_column="kind"))
-    with pytest.raises(TypeError, match="classes of all rows"):
+    with pytest.raises(TypeError, match="classes of all samples"):
         list(ds.NumpySlicesDataset([1, 2], sampler=sampler))
     with pytest.raises(NotImplementedError, match="num_class"):
         ds.PKSampler(2, num_class=3)

@@ -352,14 +352,14 @@ def test_a_product_of_repeated_rows_is_a_repeated_product():
     ("make", "error", "words"),
     [
         (lambda: ms.laplacian(3), TypeError, "'Function' or 'Cell'"),
-        (lambda: ms.laplacian(network)(3.0), TypeError, "must be a Tensor whose rows are points"),
+        (lambda: ms.laplacian(network)(3.0), TypeError, "must be a Tensor of points"),
         (lambda: ms.laplacian(network)(Tensor([1, 2, 3])), TypeError, "real floating-point"),
         (lambda: ms.laplacian(lambda x: x)(Tensor(1.0)), ValueError, "must hold the coordinates"),
-        (lambda: ms.laplacian(lambda x: x.sum())(Tensor(X)), ValueError, "a value for every row"),
+        (lambda: ms.laplacian(lambda x: x.sum())(Tensor(X)), ValueError, "a value for each point"),
         (lambda: ms.laplacian(network, 1)(Tensor(X)), IndexError, "out of range"),
         (lambda: ms.second_order(network)(Tensor(X), Tensor(X)), ValueError, "must have shape"),
         (lambda: ms.second_order(network)(Tensor(X), 1.0), TypeError, "must be a Tensor"),
-        (lambda: ms.divergence(network)(Tensor(X)), ValueError, "a vector of the size of the row"),
+        (lambda: ms.divergence(network)(Tensor(X)), ValueError, "a vector for each point"),
         (lambda: ms.directional_derivative(network, 0), ValueError, "at least 1"),
         (lambda: ops.estimate_laplacian(network, 0), ValueError, "samples"),
         (lambda: ops.estimate_laplacian(network, 4, "coordinates")(Tensor(X)), ValueError, "choose from"),
@@ -387,7 +387,7 @@ def normalised(x):
     ids=["batch normalisation", "maximum", "products", "distances", "running sum"],
 )
 def test_functions_that_mix_rows_are_refused(function, culprit, mode):
-    message = f"input of shape \\({ROWS}, {D}\\) the rows are mixed by '{culprit}'"
+    message = f"input of shape \\({ROWS}, {D}\\), points are mixed by '{culprit}'"
     for operator in (ms.laplacian, ms.biharmonic):
         with pytest.raises(ValueError, match=message):
             operator(function)(Tensor(X))

@@ -110,7 +110,7 @@ def test_an_error_of_the_writer_is_one_of_all(tmp_path):
     job, path = Job(2), tmp_path / "net.ckpt"
     errors = job.together(lambda rank: job.save(rank, path, 1.0, error=OSError("disk full")), range(2))
     assert all(isinstance(error, OSError) and "disk full" in str(error) for error in errors)
-    assert any("which wrote" in str(error) for error in errors)
+    assert any("could not write" in str(error) for error in errors)
     assert job.save(1, path, 2.0) == "2.0 0.0"
 
 

@@ -82,5 +82,5 @@ def test_numbers_of_tokens_in_a_pipeline():
         text.Lookup(vocab, "z")
     with pytest.raises(RuntimeError, match="out of bounds for int8"):
         text.ToNumber(ms.int8)(["300"])
-    with pytest.raises(TypeError, match="must be text, but got int64"):
+    with pytest.raises(TypeError, match="must be strings, but got int64"):
         text.CaseFold()([1])

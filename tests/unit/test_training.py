@@ -408,7 +408,7 @@ def test_a_data_sink_takes_its_batches_itself(compiled):
     losses, w, _ = descended(6)
     assert_close([float(sink()), float(sink())], [losses[2], losses[5]], kind="program", dtype=np.float32)
     assert_close(net.weight, w, kind="long program")
-    with pytest.raises(ValueError, match="gives its batches once"):
+    with pytest.raises(ValueError, match="yields its batches once"):
         ms.data_sink(step, iter(BATCHES))
 
 
@@ -557,13 +557,13 @@ def line() -> ms.Model:
         (lambda: line().train(0, BATCHES), ValueError, "'epoch' must be at least 1"),
         (lambda: line().train(1, 3), TypeError, "must be a dataset or an iterable of batches, but got int"),
         (lambda: line().train(1, []), ValueError, "gave no batch"),
-        (lambda: line().train(2, (b for b in BATCHES)), ValueError, "gives its batches once"),
+        (lambda: line().train(2, (b for b in BATCHES)), ValueError, "yields its batches once"),
         (lambda: line().train(1, [(X,)]), ValueError, r"must be \(data, label\), but got 1 columns"),
         (lambda: line().train(1, BATCHES, callbacks=[print]), TypeError, "must be Callbacks"),
         (lambda: line().eval(BATCHES), ValueError, "no metrics"),
         (lambda: ms.Model(Linear(), metrics={"loss"}).eval(BATCHES), ValueError, "'loss_fn' or an 'eval_network'"),
         (lambda: ms.Model(Linear(), squared, amp_level="O9", optimizer=nn.SGD(Linear().trainable_params())), ValueError, "'level' must be one of"),
-        (lambda: line().train(1, BATCHES, train.EarlyStopping("eval_loss")), ValueError, "there is no 'eval_loss' to watch"),
+        (lambda: line().train(1, BATCHES, train.EarlyStopping("eval_loss")), ValueError, "there is no 'eval_loss' to monitor"),
         (lambda: nn.TrainOneStepCell(Linear(), 3), TypeError, "'optimizer' must be an Optimizer, but got int"),
         (lambda: nn.TrainOneStepCell(3, 3), TypeError, "'network' must be a Cell, but got int"),
         (lambda: nn.TrainOneStepWithLossScaleCell(Linear(), nn.SGD(Linear().trainable_params()), 3.0), TypeError, "'scale_sense' must be a Cell or Tensor"),

@@ -1,1 +1,1 @@
-"""Derivatives of Python functions: every transform that users call, on tracing, execution and eager mode."""
+"""Public transforms: ``grad``, ``jvp``, ``vjp``, ``vmap``, ``jit``, and others."""

@@ -1,4 +1,4 @@
-"""With respect to what a function is differentiated, and the structure of what is found."""
+"""The inputs and weights with respect to which a function is differentiated."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Request", "check_real"]
 
 
 class Request:
-    """Request for a derivative: a function, and the inputs and weights with respect to which it is taken.
+    """A derivative to compute: a function, differentiated inputs, and weights.
 
     Attributes:
-        owner: the API that errors name.
+        owner: the name of the API, for errors.
         fn: the function.
-        positions: the positions of inputs, as they were given.
+        positions: the argument ``grad_position``, an int, a tuple, or ``None``.
         weights: the Parameters, or ``None``.
         has_aux: whether only the first output is differentiated.
-        key: distinguishes it from other requests for the same function.
+        key: a cache key that distinguishes this request from others for the same function.
     """
 
-    #: programs of two functions are the same if these are
+    #: two requests share a compiled function if these attributes are equal
     compared_by = ("owner", "fn", "positions", "weights", "has_aux")
 
     def __init__(self, owner: str, fn: Any, grad_position: Any, weights: Any, has_aux: Any) -> None:
-        """Weights stand where ``grad`` has them, in the third place, as well as where they are by name."""
+        """Check the arguments; ``weights`` may also be the third argument, as in ``grad``."""
         check_callable(owner, fn)
         is_list = isinstance(has_aux, (tuple, list)) or getattr(has_aux, "is_parameter", False)
         if is_list and (weights is None or isinstance(weights, bool)):
@@ -55,7 +55,7 @@ class Request:
         )
 
     def check_unique(self) -> None:
-        """Raises: ValueError: a Parameter stands twice among the weights."""
+        """Raise ``ValueError`` if a Parameter is repeated in the weights."""
         if self.weights is not None and len(self.weights.unique) != len(self.weights.listed):
             raise ValueError(
                 f"For '{self.owner}', a Parameter appears twice in 'weights'. List each Parameter once."
@@ -69,7 +69,7 @@ class Request:
         return self.positions if isinstance(self.positions, tuple) else (self.positions,)
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], complex_outputs: bool = False) -> Run:
-        """The function's run on these arguments; ``complex_outputs``: its outputs need not be real."""
+        """Run the function on these arguments. ``complex_outputs`` allows complex outputs."""
         call = Call(self.owner, self.fn, arity(self.fn), args, kwargs, self.chosen)
         parameters = () if self.weights is None else self.weights.unique
         run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)
@@ -79,11 +79,11 @@ class Request:
         return run
 
     def operands(self, run: Run) -> list[Tensor]:
-        """Variables of differentiation: one tensor or number for each leaf."""
+        """Return the variables of differentiation: one tensor or number for each leaf."""
         return run.inputs.like(run.recorded.inputs)
 
     def arranged(self, inputs: Inputs, gradients: Sequence[Any]) -> Any:
-        """``gradients``, one per differentiated tensor, in the structure that the caller gets."""
+        """Arrange ``gradients``, one per tensor, in the structure of the result."""
         count = len(inputs.tensors)
         by_input: Any = inputs.gradients(gradients[:count])
         by_input = tuple(by_input) if isinstance(self.positions, tuple) else by_input[0] if by_input else ()
@@ -93,14 +93,15 @@ class Request:
         return by_weight if self.positions is None else (by_input, by_weight)
 
     def like(self, inputs: Inputs) -> Any:
-        """The differentiated inputs and weights, in the structure of a gradient."""
+        """Return the differentiated inputs and weights, in the structure of a gradient."""
         parameters = () if self.weights is None else self.weights.unique
         return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
 
     def named(self, run: Callable[..., Any], extra: int = 0, order: int = 1) -> Callable[..., Any]:
-        """``run``, in either mode, as a function of the arguments of the function and ``extra`` more.
+        """Return ``run`` as a named derivative that works in both modes.
 
-        ``order`` is that of the derivative.
+        It takes the arguments of the function, followed by ``extra`` more. ``order`` is the order of the
+        derivative.
         """
         also = "" if self.weights is None else "the Parameters"
         name_derivative(run, self.owner, self.fn, self.chosen, also)
@@ -108,7 +109,7 @@ class Request:
 
 
 def check_real(owner: str, tensors: Sequence[Tensor], further: str = "") -> None:
-    """Raises: TypeError: one of ``tensors`` is complex; ``further`` ends the message."""
+    """Raise ``TypeError`` if a tensor is complex. ``further`` ends the message."""
     for t in tensors:
         if t.dtype.kind == "complex":
             raise TypeError(

@@ -1,7 +1,7 @@
-"""Argument checks of gradient functions run before anything is computed, as far as they can.
+"""Check the arguments of gradient functions.
 
-The exception types and the wording that programs may look for are MindSpore's; each text names the
-argument and says what would be right.
+Most checks run before the function is called. The exception types, and the wording that programs may search
+for, are MindSpore's. Each message names the argument and a correct value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def explains_keywords(function: _Function) -> _Function:
-    """A decorator: an argument that there is not is an error that names the one that is meant."""
+    """Decorate ``function`` so that an unknown keyword raises a helpful ``TypeError``.
+
+    The error names the parameter that corresponds to the keyword of another library.
+    """
     names = frozenset(accepted_names(function) or ())
 
     @wraps(function)
@@ -46,13 +49,13 @@ def explains_keywords(function: _Function) -> _Function:
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:
-    """Raises: TypeError: ``value`` is no bool."""
+    """Raise ``TypeError`` if ``value`` is not a bool."""
     if not isinstance(value, bool):
         raise TypeError(f"For '{owner}', the '{name}' should be bool, but got {type(value).__name__}")
 
 
 def check_callable(owner: str, fn: Any, error: type[Exception] = TypeError) -> None:
-    """Raises: error: ``fn`` is no function or Cell. TypeError: it is the class of a Cell."""
+    """Raise ``error`` if ``fn`` is not callable, and ``TypeError`` if it is a class."""
     check_instance(owner, fn)
     if not callable(fn):
         raise error(
@@ -62,7 +65,7 @@ def check_callable(owner: str, fn: Any, error: type[Exception] = TypeError) -> N
 
 
 def check_instance(owner: str, fn: Any) -> None:
-    """Raises: TypeError: ``fn`` is a class whose instances are what can be differentiated or compiled."""
+    """Raise ``TypeError`` if ``fn`` is a class of callables, such as a Cell class."""
     if not isinstance(fn, type) or not any("__call__" in kind.__dict__ for kind in fn.__mro__):
         return
     name = fn.__name__
@@ -73,14 +76,14 @@ def check_instance(owner: str, fn: Any) -> None:
 
 
 def check_positions(owner: str, grad_position: Any, has_weights: bool = True) -> None:
-    """Check ``grad_position``: an int or a tuple of different ints, none negative.
+    """Check ``grad_position``: a nonnegative int, or a tuple of distinct ones.
 
-    ``has_weights`` says whether ``owner`` differentiates by weights too.
+    ``has_weights`` is whether ``owner`` can also differentiate with respect to weights.
 
     Raises:
-        TypeError: it, or an element, is something else (a bool included).
-        ValueError: a position is negative or stands twice.
-        RuntimeError: the tuple is empty.
+        TypeError: If ``grad_position`` is neither an int nor a tuple of ints. A bool is not accepted.
+        ValueError: If a position is negative or repeated.
+        RuntimeError: If the tuple is empty.
     """
     _check_order(owner, grad_position, has_weights)
     if isinstance(grad_position, bool) or not isinstance(grad_position, (int, tuple)):
@@ -118,7 +121,7 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
 
 
 def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
-    """Raises: TypeError: weights, or an input of the function, stand where ``grad_position`` belongs."""
+    """Raise ``TypeError`` if ``grad_position`` is a weight or an input value."""
     parts = grad_position if isinstance(grad_position, (tuple, list)) else (grad_position,)
     if parts and all(getattr(x, "is_parameter", False) for x in parts):
         remedy = (
@@ -137,7 +140,7 @@ def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
 
 
 def _list_of(weights: Any) -> str:
-    """A sentence on how the Parameters of ``weights`` are listed, if it is known."""
+    """Return a hint on how to list the Parameters of ``weights``, or an empty string."""
     if callable(getattr(weights, "trainable_params", None)):
         return " For a Cell, pass net.trainable_params()."
     if isinstance(weights, Mapping):
@@ -146,14 +149,14 @@ def _list_of(weights: Any) -> str:
 
 
 class Weights:
-    """The Parameters whose gradients are wanted, in the order in which they are wanted.
+    """The Parameters of a gradient, in the order of the argument ``weights``.
 
     Args:
-        owner: what errors name.
-        given: a Parameter, or a ParameterTuple, tuple or list of Parameters (one may stand twice).
+        owner: the name of the API, for errors.
+        weights: a Parameter, or a ParameterTuple, tuple, or list of Parameters. Parameters may be repeated.
 
     Raises:
-        TypeError: it is nothing of these.
+        TypeError: If ``weights`` is something else.
     """
 
     __slots__ = ("_order", "is_single", "listed", "unique")
@@ -180,24 +183,25 @@ class Weights:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A key that distinguishes these weights from others."""
+        """A cache key that identifies these weights."""
         return (self.is_single, *[id(p) for p in self.listed])
 
     def arranged(self, gradients: Sequence[Any]) -> Any:
-        """The gradients of ``unique`` in the order of ``listed``; bare for a single Parameter."""
+        """Order the gradients of ``unique`` as ``listed``; bare if ``is_single``."""
         if self.is_single:
             return gradients[0]
         return tuple([gradients[place] for place in self._order])
 
     def with_names(self, gradients: Sequence[Any]) -> Any:
-        """Like :meth:`arranged`, each gradient paired with its Parameter's name."""
+        """Return ``arranged`` pairs ``(name of the Parameter, gradient)``."""
         return self.arranged([(p.name, g) for p, g in zip(self.unique, gradients, strict=True)])
 
 
 def check_inputs(owner: str, args: Sequence[Any]) -> None:
-    """Raises: TypeError: an argument is a NumPy array, whose gradient would be lost.
+    """Raise an error if an argument would lose its gradient.
 
-    So would that of ``x[mask]`` of a mask that is not known, which raises ``CompileError``.
+    A NumPy array raises ``TypeError``. A selection ``x[mask]`` with a mask that is unknown at compile time
+    raises ``CompileError``.
     """
     refuse_selections(flatten(tuple(args))[0])
     for index, x in enumerate(args):
@@ -211,13 +215,13 @@ def check_inputs(owner: str, args: Sequence[Any]) -> None:
 def check_count(
     fn: Any, signature: Arity, count: int, scaled: bool | None = None, container: str = ""
 ) -> None:
-    """Check the number of positional arguments, the ``sens`` excluded.
+    """Check the number of positional arguments, without ``sens``.
 
-    ``scaled`` says whether one is given; ``None``: the API knows none. ``container`` is the type of what held
-    the arguments, if that was one argument.
+    ``scaled`` is whether a ``sens`` is given, or ``None`` if the API has no ``sens``. ``container`` is the
+    name of the type of the container if all arguments were passed in one.
 
     Raises:
-        TypeError: ``fn`` does not take ``count`` positional arguments.
+        TypeError: If ``fn`` does not accept ``count`` positional arguments.
     """
     if signature.accepts(count):
         return
@@ -240,7 +244,7 @@ def check_count(
 
 
 def _missing(signature: Arity, count: int) -> str:
-    """The names of the arguments that a call with ``count`` arguments lacks."""
+    """Name the arguments that are missing in a call with ``count`` arguments."""
     names = [f"'{name}'" for name in signature.names[count : int(signature.least)] if name]
     return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} missing" if names else ""
 
@@ -248,7 +252,7 @@ def _missing(signature: Arity, count: int) -> str:
 def bind_keywords(
     signature: Arity, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
-    """Give keyword arguments that name positional parameters their positions."""
+    """Move keyword arguments that name positional parameters to their positions."""
     listed, kwargs = list(args), dict(kwargs)
     names = signature.names
     while len(listed) < len(names) and any(name in kwargs for name in names[len(listed) :]):
@@ -263,38 +267,43 @@ def bind_keywords(
 
 
 def check_tensors(text: str, values: Sequence[Any]) -> None:
-    """Raises: TypeError: one of ``values`` is no Tensor, no container, and not made by ``mutable``."""
+    """Raise ``TypeError`` if ``is_input`` does not hold for one of ``values``."""
     for value in values:
         if not is_input(value):
             raise TypeError(f"{text}, but got {type(value).__name__}.")
 
 
 def is_input(value: Any) -> bool:
-    """Whether ``value`` is a Tensor, a container, or what ``mutable`` made: as in MindSpore no bare float."""
+    """Whether ``value`` is a Tensor, a container, or a result of ``mutable``.
+
+    A bare float is not accepted, as in MindSpore.
+    """
     kind: Any = type(value)
     return isinstance(value, (Tensor, tuple, list, dict)) or is_mutable(value) or is_record(kind)
 
 
 def has_no_derivative(value: Any) -> bool:
-    """Whether an argument is a constant of derivatives: ``None``, an int, bool, str or element type."""
+    """Whether ``value`` is a constant: ``None``, an int, bool, str, or dtype."""
     return value is None or (isinstance(value, (int, str, DType)) and not is_mutable(value))
 
 
 def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool) -> type | None:
-    """Role of a part of an argument in a derivative.
+    """Decide whether a leaf of an argument is differentiated.
 
     Args:
-        owner: the API that errors name.
-        leaf: the part.
-        places: names it: ``places.name(index)``; ``places.is_nested``: it is part of a container.
-        index: its number among the parts.
-        marked: whether ``mutable`` made the argument, in which what is no data is a constant.
+        owner: the name of the API, for errors.
+        leaf: the leaf.
+        places: ``places.name(index)`` is the name of the leaf, for errors. ``places.is_nested`` is whether
+            the argument is a container.
+        index: the number of the leaf in the argument.
+        marked: whether ``mutable`` created the argument. Leaves of such an argument that are not data are
+            constants.
 
     Returns:
-        ``Tensor``, ``Number``, or ``None`` for a constant: ``None`` itself in a container.
+        ``Tensor`` or ``Number`` for a leaf that is differentiated, and ``None`` for a constant.
 
     Raises:
-        TypeError: it has no derivative.
+        TypeError: If the leaf has no derivative and may not be a constant.
     """
     if isinstance(leaf, Tensor) and type(leaf) is not Number:
         if marked or leaf.dtype.is_inexact or not places.is_nested:
@@ -329,7 +338,7 @@ def _remedy(leaf: Any, nested: bool) -> str:
 
 
 def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
-    """Raises: TypeError: the function gave something that is no tensor, number or None, or only None."""
+    """Raise ``TypeError`` unless the outputs are tensors, numbers, and some ``None``."""
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     if tensors and len(tensors) == len(leaves):
         return
@@ -351,7 +360,7 @@ def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
 
 
 def warn_of_integers(tensors: Sequence[Tensor]) -> None:
-    """Warn that the gradient of an integer is an integer, as often as Python's filters say."""
+    """Warn that the gradient with respect to an integer tensor is an integer tensor."""
     for tensor in tensors:
         dtype = (tensor._type or tensor.type).dtype
         if dtype.is_inexact or dtype.kind not in ("int", "uint"):

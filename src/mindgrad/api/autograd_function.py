@@ -1,10 +1,11 @@
-"""Functions with a ``backward`` of their own are classes of ``forward(ctx, …)`` and ``backward(ctx, …)``.
+"""``mindgrad._Function``: custom derivatives by a class with ``backward``.
 
     y = forward(ctx, x)        reverse: x̄ = backward(ctx, ȳ)
 
-Both are written with operators, so the derivative of ``backward`` is known too, and with it that of every
-order. Tensors that ``forward`` leaves in ``ctx`` become functions of the inputs and outputs there: those that
-are neither are computed from the inputs again, by ``forward``, in the program of the derivative.
+Both methods consist of operators, so ``backward`` can be differentiated too, and derivatives of every order
+exist. In the derivative, an input or output that ``forward`` stored in ``ctx`` is replaced by the symbol of
+that input or output. If ``ctx`` contains any other traced tensor, the derivative runs ``forward`` again to
+recompute it.
 """
 
 from __future__ import annotations
@@ -23,21 +24,25 @@ __all__ = ["AutogradFunction"]
 
 
 class AutogradFunction:
-    """A function whose derivative its author writes; to subclass, and to call by :meth:`apply`.
+    """Base class of functions with a custom derivative.
 
-    A subclass defines two static methods. ``forward(ctx, *args)`` computes the result, a Tensor or a tuple.
-    It may leave in ``ctx`` what ``backward`` needs: tensors by :meth:`save_for_backward`, anything as an
-    attribute. ``backward(ctx, *grad_outputs)`` gets the gradient of each output (``None`` for one that is no
-    tensor), and returns one gradient for each argument, in a tuple if there are several: a Tensor, or
-    ``None`` for no gradient. A gradient is converted to the element type of its argument, and summed over
-    the axes along which the argument would be broadcast to it. Instead of ``ctx``, ``forward`` may leave it
-    to ``setup_context(ctx, inputs, output)`` to keep things.
+    Define a subclass with two static methods and call it through :meth:`apply`.
+
+    - ``forward(ctx, *args)`` computes the result, a Tensor or a tuple. It stores in ``ctx`` the values that
+      ``backward`` needs: tensors with :meth:`save_for_backward`, other values as attributes.
+    - ``backward(ctx, *grad_outputs)`` receives the gradient of each output, or ``None`` for an output that
+      is not a tensor. It returns one gradient for each argument: a Tensor, or ``None`` for no gradient.
+      Several gradients are returned as a tuple. Each gradient is converted to the dtype of its argument, and
+      summed over the axes along which the argument would broadcast to it.
+
+    If the subclass also defines ``setup_context(ctx, inputs, output)``, that method stores the values, and
+    ``forward`` is called without ``ctx``.
 
     Attributes:
-        saved_tensors: what ``save_for_backward`` was given, as a tuple.
+        saved_tensors: the arguments of ``save_for_backward``, as a tuple.
         needs_input_grad: tuple of bools, one for each argument of ``forward``. ``False`` if the argument is
-            not a floating-point or complex tensor, or does not depend on anything that is differentiated; in
-            compiled functions ``True`` for every other argument.
+            not a floating-point or complex tensor, or does not depend on a differentiated value. In compiled
+            functions, it is ``True`` for every other argument.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -58,21 +63,21 @@ class AutogradFunction:
     saved_tensors: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
     setup_context: Callable[..., Any] | None = None
-    #: what a traced ``forward`` assigns to a context is assigned at once (``trace.control.builtins``)
+    #: attributes of a context are assigned during tracing, not at run time (``trace.control.builtins``)
     lives_for_one_call = True
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
-        """The result for ``args``; every subclass defines its own."""
+        """Compute the result for ``args``. Every subclass must define this method."""
         raise NotImplementedError(
             "A subclass of '_Function' must define the static method 'forward(ctx, *args)'."
         )
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradients of the arguments of ``forward``; every subclass defines its own."""
+        """Compute the gradients of the arguments of ``forward``. Every subclass must define this method."""
         raise NotImplementedError(
             "A subclass of '_Function' must define the static method 'backward(ctx, *grad_outputs)'."
         )
@@ -80,14 +85,14 @@ class AutogradFunction:
     # -- the context -----------------------------------------------------------------------------
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep ``tensors``, of which each may be ``None``, as :attr:`saved_tensors`."""
+        """Store ``tensors`` as :attr:`saved_tensors`. Each may be ``None``."""
         self.saved_tensors = tensors
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
-        """Let these outputs be constants; the gradients that ``backward`` gets for them are zeros.
+        """Treat these outputs as constants: ``backward`` receives zero gradients for them.
 
         Raises:
-            RuntimeError: If one of them is not a Tensor.
+            RuntimeError: If an output is not a Tensor.
         """
         self._constant = _only_tensors("mark_non_differentiable", outputs)
 
@@ -95,15 +100,17 @@ class AutogradFunction:
         """Declare that ``forward`` changes these inputs in place, and returns them.
 
         Raises:
-            RuntimeError: If one of them is not a Tensor, or, after ``forward``, not among its outputs.
+            RuntimeError: If an input is not a Tensor, or is not among the outputs of ``forward``.
         """
         self._dirty = _only_tensors("mark_dirty", inputs)
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Accepted for compatibility: ``backward`` gets zeros for outputs that were not used, not ``None``.
+        """Accept the option of PyTorch, which has no effect.
+
+        ``backward`` always receives zeros, and never ``None``, for unused outputs.
 
         Raises:
-            TypeError: ``value`` is no bool.
+            TypeError: If ``value`` is not a bool.
         """
         if not isinstance(value, bool):
             raise TypeError(f"For 'set_materialize_grads', 'value' must be a bool, but got {value!r}.")
@@ -112,16 +119,16 @@ class AutogradFunction:
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """``forward(ctx, *args)``, with ``backward`` as its derivative.
+        """Call ``forward(ctx, *args)``, with ``backward`` as its derivative.
 
         Args:
-            args: Tensors, which are differentiated, also in tuples and lists; anything else is a constant.
+            args: Tensors, or tuples and lists of Tensors, are differentiated. Other values are constants.
 
         Raises:
-            NotImplementedError: the subclass lacks ``forward`` or, for a derivative, ``backward``.
-            RuntimeError: If ``backward`` returns another number of gradients than ``forward`` has arguments,
-                a gradient for an argument that is not a tensor, a gradient that is not a Tensor, or one of a
-                shape to which its argument does not broadcast.
+            NotImplementedError: If the subclass lacks ``forward`` or, for a derivative, ``backward``.
+            RuntimeError: If ``backward`` returns a wrong number of gradients, or a gradient for an argument
+                that is not a tensor. Also if a gradient is not a Tensor, or its argument does not broadcast
+                to its shape.
         """
         call = _Call(cls, args)
         passed = CustomDerivative(call.forward, call.backward, cls.__name__)(*args)
@@ -133,10 +140,10 @@ class _Call:
 
     Attributes:
         kind: the class.
-        needs: for each argument, whether a gradient of it may be needed.
+        needs: for each argument, whether its gradient may be needed.
         context: the context of ``forward``.
-        inputs: the tensors that ``forward`` got, in order.
-        outputs: those that it gave.
+        inputs: the tensors among the arguments of ``forward``, in order.
+        outputs: the tensors in its result, in order.
     """
 
     def __init__(self, kind: type[AutogradFunction], args: Sequence[Any]) -> None:
@@ -147,7 +154,7 @@ class _Call:
         self.outputs: list[Tensor] = []
 
     def forward(self, *args: Any) -> Any:
-        """The result, and the context in its attributes."""
+        """Run ``forward`` and remember its context, inputs, and outputs."""
         self.inputs = _tensors(args)
         result = self._run_forward(self.context, args)
         self.outputs = _tensors(result)
@@ -160,7 +167,10 @@ class _Call:
         return result
 
     def backward(self, *arguments: Any) -> Any:
-        """The gradients; ``arguments`` are those of ``forward``, its result and the gradients of that."""
+        """Compute the gradients.
+
+        ``arguments`` are the arguments of ``forward``, its result, and the gradient of the result.
+        """
         *args, out, dout = arguments
         context = self._context(args, out)
         outputs, received = (out, dout) if isinstance(out, tuple) else ((out,), (dout,))
@@ -169,7 +179,7 @@ class _Call:
         return self._fitted(args, returned if isinstance(returned, tuple) else (returned,))
 
     def _fitted(self, args: Sequence[Any], gradients: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The gradients, checked, in the shapes and element types of the arguments."""
+        """Check the gradients, and convert them to the shapes and dtypes of the arguments."""
         name = self.kind.__name__
         if len(gradients) < len(args) or any(g is not None for g in gradients[len(args) :]):
             raise RuntimeError(
@@ -211,7 +221,7 @@ class _Call:
         return result
 
     def _context(self, args: Sequence[Any], out: Any) -> AutogradFunction:
-        """The context of ``forward``, its tensors as functions of ``args`` and ``out``."""
+        """Return the context with its tensors replaced by ``args`` and ``out``."""
         symbol_of: dict[int, Tensor] = {}
         for before, symbols in ((self.outputs, _tensors(out)), (self.inputs, _tensors(args))):
             symbol_of.update({id(x): symbol for x, symbol in zip(before, symbols, strict=True)})
@@ -234,7 +244,7 @@ class _Call:
         return context
 
     def finished(self, args: Sequence[Any], result: Any) -> Any:
-        """``result`` with constants and changed inputs as the context says."""
+        """Apply ``mark_non_differentiable`` and ``mark_dirty`` of the context."""
         marked = {id(x) for x in self.context._constant}
         leaves, structure = flatten(result)
         following = iter(self.outputs)
@@ -251,7 +261,7 @@ class _Call:
 
 
 def _may_need_gradient(x: Tensor) -> bool:
-    """Whether a gradient of ``x`` may be asked for; it is not if ``x`` is no part of a running derivative."""
+    """Whether ``x`` is inexact and part of a running derivative."""
     return x.dtype.is_inexact and state.read(x).is_traced
 
 
@@ -269,5 +279,4 @@ def _of(leaves: Sequence[Any]) -> list[Tensor]:
 
 
 def _tensors(tree: Any) -> list[Tensor]:
-    """The tensors in ``tree``."""
     return _of(flatten(tree)[0])

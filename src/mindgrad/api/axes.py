@@ -1,7 +1,7 @@
-"""``in_axes`` and ``out_axes``: which axis of which tensor counts the elements of ``vmap``.
+"""Check and expand ``in_axes`` and ``out_axes``, the batch axes of ``vmap``.
 
-Both are prefixes of the structure that they speak of: one axis for all tensors below it, or a tuple, list
-or dict with an entry for each part. Exceptions are of the type that MindSpore raises, RuntimeError.
+Both are prefixes of the structure of the arguments or results: one axis for all tensors of a container, or a
+tuple, list, or dict with an entry for each part. Errors are ``RuntimeError``, as in MindSpore.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of",
 
 
 def frozen(axes: Any) -> Hashable:
-    """``axes`` with tuples in place of lists and dicts, as the key of what is made for them."""
+    """Convert lists and dicts in ``axes`` to tuples, to use them as a cache key."""
     if isinstance(axes, dict):
         return (dict, *[(name, frozen(each)) for name, each in axes.items()])
     if isinstance(axes, (tuple, list)):
@@ -25,7 +25,7 @@ def frozen(axes: Any) -> Hashable:
 
 
 def thawed(axes: Any) -> Any:
-    """The inverse of :func:`frozen`, with dicts again."""
+    """Invert :func:`frozen`, except that lists stay tuples."""
     if not isinstance(axes, tuple):
         return axes
     if axes and axes[0] is dict:
@@ -34,7 +34,7 @@ def thawed(axes: Any) -> Any:
 
 
 def check_axes(name: str, axes: Any) -> None:
-    """Raises: RuntimeError: ``axes`` holds something that is neither an int nor ``None``, or nothing."""
+    """Raise ``RuntimeError`` unless ``axes`` contains ints and ``None`` only."""
     if isinstance(axes, (tuple, list, dict)):
         if not axes:
             raise RuntimeError(
@@ -58,10 +58,10 @@ def mapped(axes: Any) -> bool:
 
 
 def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int | None]]:
-    """For every leaf of ``tree``, in the order of ``tree.flatten``, what to call it and its axis.
+    """Return the name and axis of each leaf of ``tree``, in the order of ``flatten``.
 
     Raises:
-        RuntimeError: ``axes`` has another structure than ``tree``.
+        RuntimeError: If the structure of ``axes`` does not match ``tree``.
     """
     parts = _parts(tree, path)
     if parts is None:
@@ -97,7 +97,7 @@ def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int
 
 
 def _parts(tree: Any, path: str) -> list[tuple[str, Any]] | None:
-    """The children of ``tree``, with their paths; ``None`` for a leaf."""
+    """Return the children of ``tree`` with their paths, or ``None`` for a leaf."""
     if isinstance(tree, dict):
         return [(f"{path}[{key!r}]", child) for key, child in tree.items()]
     if isinstance(tree, (tuple, list)):
@@ -117,10 +117,10 @@ def _said(tree: Any) -> str:
 
 
 def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
-    """``axis`` counted from the front.
+    """Return ``axis`` as a nonnegative index.
 
     Raises:
-        RuntimeError: it is out of bounds.
+        RuntimeError: If ``axis`` is out of bounds.
     """
     if not -rank <= axis < rank:
         bounds = f"[{-rank}, {rank})" if rank else "empty, because it has no axes"
@@ -135,12 +135,13 @@ def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
 def size_of(
     leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], ensemble_size: int | None = None
 ) -> tuple[int, list[int | None]]:
-    """The number of elements, and for every leaf the dimension that is mapped (``None``: none).
+    """Return the number of elements, and the mapped dimension of each leaf.
 
-    ``ensemble_size`` is the number of Cells of an ensemble, which the mapped dimensions must have.
+    The dimension of a leaf that all elements share is ``None``.
+    ``ensemble_size`` is the number of Cells of an ensemble. Mapped dimensions must have this size.
 
     Raises:
-        RuntimeError: an axis is out of bounds, stands where no tensor is, or sizes differ; nothing is mapped.
+        RuntimeError: If an axis is out of bounds or belongs to a number, sizes differ, or nothing is mapped.
     """
     dimensions: list[int | None] = []
     mapped: list[tuple[str, int, Any]] = []

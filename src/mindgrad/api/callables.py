@@ -1,4 +1,8 @@
-"""Functions as arguments: how many arguments one takes, what it differentiates, where it is defined."""
+"""Inspect the functions that are passed to ``grad``, ``vmap``, and others.
+
+The module finds the number and names of the arguments of a function, its place of definition for error
+messages, and the function from which a gradient function was derived.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,10 @@ __all__ = [
 
 
 def differentiates(gradient_function: Any, fn: Any, extra: int = 0, order: int = 1) -> Any:
-    """Note that ``gradient_function`` takes the arguments of ``fn`` and ``extra`` more, and return it.
+    """Record that ``gradient_function`` is derived from ``fn``, and return it.
 
-    ``order`` is that of the derivative: 0 for a transform that differentiates nothing.
+    It takes the arguments of ``fn``, followed by ``extra`` more. ``order`` is the order of the derivative: 0
+    for a transform that does not differentiate.
     """
     facts = memory(gradient_function, make=True)
     if facts is not None:
@@ -37,19 +42,22 @@ def differentiates(gradient_function: Any, fn: Any, extra: int = 0, order: int =
 
 
 class _DerivativeSignature(inspect.Signature):
-    """Signature of a gradient function: that of its function and what is added, made when it is asked for."""
+    """Signature of a gradient function, computed when it is read.
+
+    It has the parameters of ``function``, followed by ``extra`` tangents or cotangents.
+    """
 
     __slots__ = ("extra", "function")
     function: Any
     extra: int
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """A plain signature, for what is derived from this one knows its parameters."""
+        """Create a plain signature, for ``Signature.replace``."""
         return inspect.Signature(*args, **kwargs)
 
     @property
     def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
-        """The parameters by name: those of the function, then the tangent ``v`` or the like."""
+        """The parameters of the function, then the added ones, ``v``, ``v_1``, …, by name."""
         signature = _signature(getattr(self.function, "construct", self.function), follow=True)
         if signature is None:
             signature = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
@@ -64,21 +72,21 @@ class _DerivativeSignature(inspect.Signature):
 
     @property
     def return_annotation(self) -> Any:
-        """None is known."""
+        """Always ``empty``: a derivative is not annotated."""
         return inspect.Signature.empty
 
 
 def name_derivative(
     run: Callable[..., Any], owner: str, fn: Any, positions: Sequence[int] | None = None, also: str = ""
 ) -> None:
-    """Name ``run``, which ``owner`` makes of ``fn``, and say what it is.
+    """Set the name and docstring of ``run``, the transform ``owner`` of ``fn``.
 
     Args:
-        run: a new function.
+        run: the new function.
         owner: the name of the transform.
-        fn: what it is made of.
-        positions: the arguments that are differentiated, if that is what the owner does.
-        also: what else, ``"the Parameters"``.
+        fn: the function that was transformed.
+        positions: the positions of the differentiated arguments, if the transform differentiates.
+        also: a description of further differentiated values, ``"the Parameters"``.
     """
     name = getattr(fn, "__name__", None) or type(fn).__name__
     run.__name__ = run.__qualname__ = f"{owner}_of_{name}"
@@ -97,14 +105,14 @@ def name_derivative(
 
 
 def uncompiled(fn: Any) -> Any:
-    """The Cell or function that ``jit`` was given, or ``fn`` itself."""
+    """Return the Cell or function that was passed to ``jit``, or ``fn`` itself."""
     while isinstance(fn, Compiled) or (hasattr(type(fn), "compiles") and hasattr(fn, "__wrapped__")):
         fn = fn.function if isinstance(fn, Compiled) else fn.__wrapped__
     return fn
 
 
 def is_compiled(fn: Any) -> bool:
-    """Whether ``fn`` compiles itself in both modes: made by ``jit``, or a gradient function of such."""
+    """Whether ``jit`` compiles ``fn`` or the function from which it is derived."""
     while (held := memory(fn, make=False)) is not None and held.source is not None:
         fn = held.source
     return getattr(type(fn), "compiles", False)
@@ -113,9 +121,10 @@ def is_compiled(fn: Any) -> bool:
 def in_either_mode(
     fn: Any, run: Callable[..., Any], positions: Sequence[int] | None = ()
 ) -> Callable[..., Any]:
-    """``run``, as one compiled program in GRAPH_MODE or if ``fn`` compiles itself, else as it is.
+    """Return a function that runs ``run`` eagerly or compiled.
 
-    Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
+    It is compiled in GRAPH_MODE, or if ``jit`` compiles ``fn``. Floats at ``positions`` (``None``: at all
+    positions) are data, not constants. Results that are numbers are returned as Python numbers.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
     calls = EagerCalls(run.__name__, fn)
@@ -143,13 +152,13 @@ def in_either_mode(
 
 
 class Arity:
-    """Number of positional arguments that a function takes.
+    """Number of positional arguments that a function accepts.
 
     Attributes:
         least, most: the bounds of the number (``most`` may be infinite).
-        names: the names under which they can be given by keyword; empty for those that cannot.
-        defaults: the values of those that may be left out, by position.
-        is_known: whether the signature says anything: not for ``*args`` alone, nor for many builtins.
+        names: the names of the positional parameters; an empty string for a positional-only parameter.
+        defaults: the default values by position.
+        is_known: whether the signature is known; ``False`` for ``*args`` alone and for many builtins.
     """
 
     __slots__ = ("defaults", "is_known", "least", "most", "names")
@@ -169,7 +178,7 @@ class Arity:
         self.is_known = is_known
 
     def accepts(self, count: int) -> bool:
-        """Whether ``count`` positional arguments can be given."""
+        """Whether the function accepts ``count`` positional arguments."""
         return self.least <= count <= self.most
 
 
@@ -177,12 +186,14 @@ _UNKNOWN = Arity(0, math.inf, (), {}, is_known=False)
 
 
 def arity(fn: Any, follow: bool = False) -> Arity:
-    """The arity of ``fn``: a function, a Cell (that of ``construct``), a gradient function, ….
+    """Return the arity of ``fn``: a function, a Cell, or a gradient function.
+
+    The arity of a Cell is the arity of its ``construct``.
 
     Args:
-        fn: what is called.
-        follow: whether to believe a decorator made with ``functools.wraps`` that takes ``*args``, as
-            ``inspect.signature`` does.
+        fn: the callable.
+        follow: whether to use the signature of the wrapped function for a wrapper made with
+            ``functools.wraps``, as ``inspect.signature`` does.
     """
     return remembered(fn, ("arity", follow), lambda: _arity(fn, follow))
 
@@ -194,7 +205,7 @@ def _arity(fn: Any, follow: bool) -> Arity:
         fn = held.source
     if isinstance(fn, Compiled):
         fn = fn.function
-    # what is compiled by ``jit`` takes what the function takes, or ``construct`` of the Cell
+    # a function compiled by ``jit`` has the signature of the original function, or of ``construct``
     follow = follow or is_compiled(fn)
     construct = getattr(uncompiled(fn), "construct", None)
     target = construct if callable(construct) else fn
@@ -211,14 +222,17 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
-    """Whether ``inspect.signature`` looks at something else than the function's code."""
-    # a wrapper has a copy of the attributes of the gradient function in it, but takes what it takes
+    """Whether the signature of ``fn`` may differ from the parameters in its code."""
+    # ``functools.wraps`` copies the attribute of a gradient function to a wrapper with other parameters
     own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)
     return not own or (follow and hasattr(fn, "__wrapped__"))
 
 
 def _positional_of_code(fn: types.FunctionType) -> tuple[list[str], dict[int, Any], bool]:
-    """As ``_positional``, in a hundredth of the time: loops make lambdas anew."""
+    """Return the result of ``_positional``, but 100× faster.
+
+    Speed matters because loops may create a new lambda in each iteration.
+    """
     code = fn.__code__
     names = list(code.co_varnames[: code.co_argcount])
     names[: code.co_posonlyargcount] = [""] * code.co_posonlyargcount
@@ -228,7 +242,7 @@ def _positional_of_code(fn: types.FunctionType) -> tuple[list[str], dict[int, An
 
 
 def _positional(signature: inspect.Signature) -> tuple[list[str], dict[int, Any], bool]:
-    """Names of positional parameters, defaults by position, and whether there may be more of them."""
+    """Positional names, defaults by position, and whether there is ``*args``."""
     names: list[str] = []
     defaults: dict[int, Any] = {}
     variadic = False
@@ -250,7 +264,7 @@ def _signature(fn: Any, follow: bool) -> inspect.Signature | None:
 
 
 def describe(fn: Any) -> str:
-    """The name of ``fn`` for an error message, with the file and line of its definition."""
+    """Return the name, file, and line of ``fn`` for an error message."""
     fn = uncompiled(fn)
     construct = getattr(fn, "construct", None)
     if callable(construct):

@@ -1,15 +1,16 @@
-"""Collapsed sweeps over many directions run in tiles that fit into the cache.
+"""Sum second derivatives over many directions, in tiles that fit into the cache.
 
     Σ_d D²f[p_d, q_d]   with   S_l = Σ_tiles Σ_{d in tile} (products of tangents in equation l)
 
-Directions are coupled only by sums of products of their tangents. So a loop over tiles of the directions
-adds up these sums for all equations, and the single second-order term follows after the loop. The arithmetic
-is the same, the memory that of one tile. Timings: ``docs/decisions/0019-thresholds-of-rewrites.md``.
+The directions of a forward Laplacian interact only through sums of products of their tangents. A loop over
+tiles of directions accumulates these sums for all equations, and one second-order term follows after the
+loop. The arithmetic is unchanged, but only the tangents of one tile are in memory. Timings:
+``docs/decisions/0019-thresholds-of-rewrites.md``.
 
-A compiled program whose rows do not mix gets all directions at once instead: it is run for a few rows at a
-time (``optimize.tiling``), its derivatives too, and needs half the memory.
+If the samples of a compiled function are independent, all directions run together instead. Such a function is
+split into tiles of samples (``optimize.tiling``), together with its derivatives, which needs half the memory.
 
-Limits: a branch or loop of the program itself needs all directions at once.
+Limits: a function that contains a branch or loop needs all directions together.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ __all__ = ["Directions", "spread", "summed"]
 
 
 class Directions(NamedTuple):
-    """Along what the points move; every part has the directions in front.
+    """K pairs of directions of second derivatives. The first axis counts the pairs.
 
     Attributes:
-        left: of shape ``(K, D)``, or ``(K, …, D)`` for directions of its own for every point.
-        right: the other direction of each pair; ``None`` if it is the same.
-        weights: of shape ``(K,)``, or ``None``.
+        left: the first direction of each pair, of shape ``(K, D)``, or ``(K, …, D)`` if points differ.
+        right: the second direction of each pair, or ``None`` if both are equal.
+        weights: weights of the pairs, of shape ``(K,)``, or ``None``.
     """
 
     left: Any
@@ -45,7 +46,7 @@ class Directions(NamedTuple):
 
 
 def spread(rows: Any, x: Any) -> Any:
-    """Directions as stacks of tangents of ``x``: those that all points share are repeated."""
+    """Broadcast directions that all points share to tangents of ``x``."""
     if len(rows.shape) == len(x.shape) + 1:
         return rows
     return broadcast_in_dim(rows, shape=(rows.shape[0], *x.shape), dims=(0, len(x.shape)))
@@ -59,15 +60,15 @@ def summed(
     directions: Directions,
     is_whole: bool = False,
 ) -> list[Any]:
-    """Σ_d D²y[p_d, q_d] of each of ``ys``, emitted into ``builder``.
+    """Emit Σ_d D²y[p_d, q_d] of each of ``ys`` into ``builder``.
 
     Args:
         builder: the current builder.
-        equations: those of the program.
-        x: what moves.
-        ys: what it is asked for.
-        directions: along what.
-        is_whole: whether all directions go together in any case.
+        equations: the equations of the function.
+        x: the differentiated input.
+        ys: the outputs.
+        directions: the directions of the second derivatives.
+        is_whole: whether to run all directions together in any case.
     """
     count = directions.left.shape[0]
     size = count if is_whole else _tile(equations, x, count)
@@ -88,7 +89,7 @@ def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_par
 
 
 def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
-    """The number of directions in one tile."""
+    """Choose the number of directions in one tile."""
     moving, largest = {x}, x.type.size
     for equation in equations:
         if equation.primitive.jvp is not None and not moving.isdisjoint(equation.inputs):
@@ -100,7 +101,7 @@ def _tile(equations: Sequence[Equation], x: Any, count: int) -> int:
 
 
 def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
-    """Whether the program will be compiled in tiles of rows."""
+    """Whether the compiler will split the function into tiles of samples."""
     if outermost_program() is None or not is_rewriting():
         return False
     moving = {x}
@@ -120,7 +121,11 @@ def _in_tiles(
     directions: Directions,
     size: int,
 ) -> list[Any] | None:
-    """The same by a loop over tiles of ``size`` directions; ``None`` where that cannot be."""
+    """Emit the sums as a loop over tiles of ``size`` directions.
+
+    Returns:
+        The sums, or ``None`` if the equations cannot be split into a loop and a part after it.
+    """
     stacks = [stack for stack in directions if stack is not None]
     seeds = [None if e is None else Variable(e.type.with_shape((size, *e.shape[1:]))) for e in directions]
     sweep = _swept(equations, x, Directions(*seeds), True)

@@ -1,4 +1,4 @@
-"""``functional_call`` runs a Cell with other values of its Parameters."""
+"""``functional_call``: call a Cell with given values of its Parameters."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class _Call:
         if innermost() is not None:
             with _bound(pairs):
                 return self.net(*args, **kwargs)
-        scope = Recorder()  # which records nothing: no tensor is of it
+        scope = Recorder()  # records nothing, because no tensor belongs to it
         with opened(scope):
             with _bound(pairs):
                 result = self.net(*args, **kwargs)
@@ -91,7 +91,7 @@ class _Call:
         return result
 
     def _pairs(self, params: dict[str, Any]) -> list[tuple[Any, Tensor]]:
-        """Each Parameter with the value that stands for it."""
+        """Return pairs of a Parameter and its given value."""
         names: dict[str, Any] = {}
         for path, parameter in self.net.parameters_and_names():
             names.setdefault(parameter.name, parameter)
@@ -121,9 +121,9 @@ class _Call:
 
 @contextmanager
 def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
-    """A block in which Parameters stand for other values."""
+    """Replace the values of Parameters in this context."""
     scope: Any = innermost()
-    bindings = dict(scope.bindings)  # a copy, because the scope may note reads
+    bindings = dict(scope.bindings)  # a plain copy, because the bindings of the scope may record reads
     before = [(id(p), bindings.get(id(p)), scope.written.get(id(p))) for p, _ in pairs]
     scope.bindings.update([(id(p), value) for p, value in pairs])
     try:

@@ -1,8 +1,8 @@
 """``GradOperation``, ``grad``, and ``value_and_grad``: gradient functions.
 
-In GRAPH_MODE a call of a gradient function is one compiled program, in PYNATIVE_MODE it runs
-operator by operator; both give the same structures and errors. Gradient functions are remembered on
-the function that they differentiate: to ask for one again costs a look-up and compiles nothing.
+A gradient function is compiled as a whole in GRAPH_MODE, and runs operator by operator in PYNATIVE_MODE.
+Both modes return the same structures and raise the same errors. A gradient function is cached on the function
+that it differentiates, so repeated calls ``grad(fn)`` return the cached function.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ def gradient_function(
     strict: bool = True,
     with_result: bool = True,
 ) -> Callable[..., Any]:
-    """A gradient function of ``fn``.
+    """Return a gradient function of ``fn``.
 
     Args:
-        owner: the API that errors name.
+        owner: the name of the API, for errors.
         fn: function to differentiate.
-        assemble: makes the result from ``(result of fn, positions, gradients per position,
-            gradients per parameter)``; positions are those that hold something to differentiate.
+        assemble: function that creates the result from ``(result of fn, positions, gradients per position,
+            gradients per parameter)``. Positions of constants are left out.
         positions: the positions of the inputs, or ``None`` for all.
-        parameters: the Parameters, each once.
+        parameters: the Parameters, without repetitions.
         sens_param: whether one more argument scales the outputs.
         has_aux: whether only the first of several outputs is differentiated.
-        strict: whether a position beyond the arguments is an error.
-        with_result: whether ``assemble`` uses the result of ``fn``; it is ``None`` otherwise.
+        strict: whether a position beyond the arguments raises ``IndexError``.
+        with_result: whether ``assemble`` uses the result of ``fn``. Otherwise it receives ``None``.
     """
     signature: Arity | None = None
 
@@ -127,8 +127,8 @@ class GradOperation:
 
     Raises:
         TypeError: If a flag is not a bool. In a call of the gradient function, if the number of arguments is
-            wrong, an argument is a NumPy array, an output is neither a tensor nor a number, or the dtype or
-            structure of ``sens`` differs from the output.
+            wrong, or an argument is a NumPy array. Also if an output is neither a tensor nor a number, or the
+            dtype or structure of ``sens`` differs from the output.
         ValueError: In a call of the gradient function, if the shape or length of ``sens`` differs from the
             output.
 
@@ -191,7 +191,10 @@ class GradOperation:
 
 
 def _by_own_weights(operation: GradOperation, fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The gradient function of a Cell, or of a method of one, by the Parameters that it trains by then."""
+    """Return a gradient function with respect to the trainable Parameters of a Cell.
+
+    ``fn`` is the Cell or one of its methods. Its trainable Parameters are found again in each call.
+    """
     cell = getattr(fn, "__self__", fn)
     trainable = getattr(cell, "trainable_params", None)
     if trainable is None:
@@ -216,7 +219,10 @@ def by_operation(
     sens_param: bool,
     with_value: bool = False,
 ) -> Callable[..., Any]:
-    """The gradient function of :class:`GradOperation`; ``with_value``: it gives the result of ``fn`` too."""
+    """Return the gradient function of :class:`GradOperation`.
+
+    With ``with_value``, it also returns the result of ``fn``.
+    """
     key = (owner, get_all, sens_param, None if weights is None else weights.key)
     return remembered(fn, key, lambda: _by_operation(owner, fn, get_all, weights, sens_param, with_value))
 
@@ -475,7 +481,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 
 def _identified(tree: Any) -> list[tuple[int | str, Any]]:
-    """The pairs of an identifier and a gradient, in order."""
+    """Return the pairs of an identifier and a gradient, in order."""
     if not isinstance(tree, tuple):
         return []
     if len(tree) == 2 and isinstance(tree[0], (int, str)):

@@ -3,10 +3,10 @@
     hessian(f)(x) = ∇²f(x)        hvp(f)(x, v) = ∇²f(x) v        vhp(f)(x, v) = vᵀ ∇²f(x)
     ggnvp(f, ℓ)(x, v) = Jᵀ ∇²ℓ(f(x)) J v
 
-A Hessian is the forward-mode Jacobian of the reverse-mode one, as jax composes it; the products need no
-matrix: hvp is forward over reverse mode and costs a small multiple of the function, vhp reverse over
-reverse. The Gauss–Newton product is the part of the Hessian of ℓ ∘ f without second derivatives of f, and
-positive semidefinite for a convex ℓ (N. N. Schraudolph, *Fast curvature matrix-vector products for
+As in JAX, ``hessian`` is the forward-mode Jacobian of the reverse-mode Jacobian. The products do not form a
+matrix: ``hvp`` is forward over reverse mode and costs a small multiple of the function, ``vhp`` is reverse
+over reverse mode. The Gauss–Newton matrix is the Hessian of ℓ ∘ f without the second derivatives of f. It is
+positive semidefinite if ℓ is convex (N. N. Schraudolph, *Fast curvature matrix-vector products for
 second-order gradient descent*, 2002).
 """
 
@@ -290,7 +290,7 @@ def ggnvp(
     def with_loss(*args: Any, **kwargs: Any) -> Any:
         out = user_calls.run(fn, *args, **kwargs)
         leaves, structure = flatten(out)
-        # what the loss sees is cut off from the function, so that it is differentiated by itself
+        # detach the inputs of the loss, so that it is differentiated separately from the model
         detached = [apply(stop_gradient, state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
         return (
             out,
@@ -314,7 +314,10 @@ def _product(
     weights: Any,
     rule_of: Callable[[Run], Callable[..., list[Any]]],
 ) -> Callable[..., Any]:
-    """The function of the arguments of ``fn`` and of ``v`` that applies the rule for a run to ``v``."""
+    """Return a function of the arguments of ``fn`` and a vector ``v`` for one product.
+
+    ``rule_of`` returns the rule that computes the product for a run of ``fn``.
+    """
     request = Request(owner, fn, grad_position, weights, has_aux)
     request.check_unique()
 
@@ -337,9 +340,9 @@ def _product(
     return remembered(fn, request.key, make)
 
 
-# -- rules, as ``record.transformed`` takes them ----------------------------------------------------------
+# -- rules for ``record.transformed`` ---------------------------------------------------------------------
 #
-# Each step is a transform of a closed graph: an inner derivative is finished before the outer one begins.
+# Each step transforms a complete graph, so an inner derivative is finished before the outer one begins.
 
 Rule = Callable[..., list[Any]]
 
@@ -356,7 +359,7 @@ def _hessian_rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Seq
 
 @memoized
 def _whole(program: Graph, argnum: int) -> Graph:
-    """The Hessian of a program in one of its inputs, as ``control.lazy_hessian`` takes it."""
+    """Return the Hessian of a graph in one input, for ``control.lazy_hessian``."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -365,7 +368,10 @@ def _whole(program: Graph, argnum: int) -> Graph:
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """The results of ``_hessian_rule`` as one lazy equation; ``None`` where the program has no such form."""
+    """Return the results of ``_hessian_rule`` as one lazy equation, if possible.
+
+    The graph must be a function of one vector, otherwise the result is ``None``.
+    """
     decomposition = of_vector(builder, xs, ys)
     if decomposition is None:
         return None
@@ -375,7 +381,7 @@ def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequenc
 
 @cache
 def _along(rule: Rule) -> Rule:
-    """``rule`` of the gradient, along what is given."""
+    """Apply ``rule`` to the gradient, along the given vectors."""
 
     def along(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         graph, needed = between(builder, xs, ys)
@@ -402,25 +408,29 @@ def _pulled(
 
 
 def _models(run: Run) -> int:
-    """The number of tensors that the model gives, of a run of the model with its loss."""
+    """Return the number of output tensors of the model in a run with its loss."""
     return len(run.result(run.recorded.outputs)[1])
 
 
 @cache
 def _generalised(count: int) -> Rule:
-    """The rule for ``count`` results of the model, as many that the loss has seen, and the loss."""
+    """Return the rule for runs of a model with its loss.
+
+    The outputs of such a run are ``count`` results of the model, ``count`` detached inputs of the loss, and
+    the loss.
+    """
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-        # one that is given twice is one variable, and a constant does not move
+        # an output that occurs twice is one variable, and constants have no tangent
         moving = {
             s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
         }
         loss, others = between(builder, list(moving), losses)
         curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
-        # on the outputs themselves: what differentiates the product must not be stopped
+        # evaluate at the outputs, which are not detached, so that the product can be differentiated again
         at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
         curved = builder.inline(curvature, [*others, *at, *along])
         cotangent_of = dict(zip(moving, curved, strict=True))

@@ -1,4 +1,4 @@
-"""Input signatures: the shapes and dtypes that a compiled function is declared for."""
+"""``input_signature`` of ``jit``: declared shapes and dtypes of the inputs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ __all__ = ["InputSignature", "declared_sizes"]
 
 
 class InputSignature:
-    """The declared inputs of a function, with which every call is compared.
+    """The declared inputs of a function, against which each call is checked.
 
     Args:
         declared: a Tensor, or a tuple or list with an entry for each input: a Tensor, ``None`` for any value,
-            or a tuple, list, or dict of these. Only shapes and dtypes count; a size that is ``None`` is open.
+            or a tuple, list, or dict of these. Only shapes and dtypes count. A size of ``None`` is open: any
+            size is accepted.
         name: the name of the function, for errors.
 
     Raises:
@@ -35,7 +36,7 @@ class InputSignature:
         self.is_open = max(map(self._check_entry, self.entries), default=False)
 
     def _check_entry(self, entry: Any) -> bool:
-        """Whether a part of ``entry`` has an open size."""
+        """Return whether a part of ``entry`` has an open size."""
         if entry is None:
             return False
         if isinstance(entry, Tensor):
@@ -49,11 +50,11 @@ class InputSignature:
         )
 
     def check(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """Compare the arguments of a call.
+        """Check the arguments of a call against the declaration.
 
         Raises:
-            TypeError: If an input is no tensor, has another dtype, or is given by name.
-            ValueError: If an input has another shape, or the number of inputs is another.
+            TypeError: If an input is not a tensor, its dtype differs, or it is given by name.
+            ValueError: If the shape of an input or the number of inputs differs.
         """
         if kwargs:
             raise TypeError(
@@ -69,11 +70,11 @@ class InputSignature:
             self._compare(entry, value, f"input {position}")
 
     def open_sizes(self) -> OpenSizes | None:
-        """The programs that serve several sizes; ``None`` if no size is open."""
+        """Return the handling of open sizes, or ``None`` if no size is open."""
         return OpenSizes(self._open_axes, self.name) if self.is_open else None
 
     def _open_axes(self, args: Sequence[Any]) -> list[tuple[int, ...]]:
-        """The open axes of each leaf of the arguments of a call; none if :meth:`check` refuses them."""
+        """Return the open axes of each leaf, or ``[]`` if the arguments are invalid."""
         try:
             self.check(args, {})
         except (TypeError, ValueError):
@@ -122,11 +123,11 @@ class InputSignature:
 
 
 def declared_sizes(declared: Sequence[Any] | None, name: str) -> OpenSizes | None:
-    """The programs that serve several sizes of declared inputs; ``None`` if no size is open."""
+    """Return the handling of open sizes, or ``None`` if no size is open."""
     try:
         return None if declared is None else InputSignature(tuple(declared), name).open_sizes()
     except TypeError:
-        return None  # something else than tensors
+        return None  # an entry is not a tensor
 
 
 def _open_axes(entry: Any, value: Any) -> list[tuple[int, ...]]:

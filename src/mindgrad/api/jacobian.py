@@ -2,9 +2,9 @@
 
     jacrev(f)[i] = J_fᵀ eᵢ, stacked over outputs        jacfwd(f)[…, j] = J_f eⱼ, stacked over inputs
 
-The linear part of the derivative runs once on all basis vectors at a time (``transforms.batch``); what
-does not depend on them is computed once and not per basis vector. Cost: ``jacrev`` grows with the
-number of output elements, ``jacfwd`` with that of input elements: ``jacobian`` takes the smaller.
+The linear part of the derivative runs once, on a batch of all basis vectors (``transforms.batch``). Values
+that do not depend on the basis vectors are computed once. The cost of ``jacrev`` grows with the number of
+output elements, the cost of ``jacfwd`` with the number of input elements. ``jacobian`` chooses the cheaper.
 """
 
 from __future__ import annotations
@@ -221,17 +221,20 @@ def _jacobian(rule: Callable[..., list[Any]], request: Request) -> Callable[...,
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
-    """One row per tensor of ``out``, in its structure; numbers have no row."""
+    """Arrange ``rows``, one for each tensor of ``out``, in the structure of ``out``.
+
+    Outputs that are numbers have no row.
+    """
     leaves, structure = flatten(out)
     following = iter(rows)
     return unflatten(structure, [next(following) if isinstance(x, Tensor) else () for x in leaves])
 
 
-# -- rules, as ``record.transformed`` takes them ---------------------------------------------------
+# -- rules for ``record.transformed`` ---------------------------------------------------
 
 
 def identity(type: TensorType) -> Any:
-    """Basis vectors of ``type``, stacked along a new first axis."""
+    """Return the basis vectors of ``type``, stacked along a new first axis."""
     n = type.size
     rows, columns = (iota(shape=(n, n), axis=axis, dtype=int32) for axis in (0, 1))
     return reshape(convert(equal(rows, columns), dtype=type.dtype), shape=(n, *type.shape))
@@ -240,10 +243,13 @@ def identity(type: TensorType) -> Any:
 def _swept(
     graph: Graph, needed: Sequence[Any], types: Sequence[TensorType]
 ) -> list[list[tuple[Any, int | None]]]:
-    """A derivative on every basis vector: for each of ``types``, all results with their batch axes."""
+    """Apply a linear derivative to all basis vectors.
+
+    For each of ``types``, the result contains all outputs and their batch axes.
+    """
     swept = []
     for k, type in enumerate(types):
-        # the one basis vector of a single element needs no axis to stand along
+        # a single element has one basis vector, which needs no batch axis
         single = type.size == 1
         vectors = ones(type) if single else identity(type)
         basis = [vectors if j == k else zeros(other) for j, other in enumerate(types)]
@@ -279,7 +285,7 @@ def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequen
 
 
 def _by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """The same, in the mode that has fewer directions; of complex outputs forwards."""
+    """Compute the Jacobians in the cheaper mode; for complex outputs, in forward mode."""
     is_forward = sum(x.type.size for x in xs) <= sum(y.type.size for y in ys)
     rule = by_columns if is_forward or any(y.type.dtype.kind == "complex" for y in ys) else by_rows
     return rule(builder, xs, ys)

@@ -1,4 +1,4 @@
-"""``jit``, called ``ms_function`` in r1.x: compile one function whatever the mode."""
+"""``jit`` (``ms_function`` in MindSpore 1.x): compile a function in both modes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_fu
 
 
 class JitFunction:
-    """A compiled function, with one program for each signature of its arguments.
+    """A function that is compiled once for each signature of its arguments.
 
-    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it becomes part of the
-    surrounding program. As an attribute of a class it binds like a method. Its attribute ``compiles`` marks
-    it for gradient functions, which then compile the whole gradient.
+    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it becomes part of the enclosing
+    function. As an attribute of a class, it binds like a method. If its class attribute ``compiles`` is true,
+    gradient functions of it compile the whole gradient.
     """
 
     compiles = True
-    #: two of them are the same if the functions that they were made of are
+    #: two instances are equal if they wrap the same function
     compared_by = ("__wrapped__",)
 
     def __init__(self, function: Callable[..., Any], signature: InputSignature | None = None) -> None:
@@ -59,7 +59,7 @@ class JitFunction:
         return f"<jit of {name}{signature}{location}, {count} program{'s' * (count != 1)} compiled>"
 
     def __reduce__(self) -> Any:
-        """By its name, as functions are pickled, if it has that name; else by its function."""
+        """Pickle by qualified name, like a function, or else by the wrapped function."""
         name = self.__dict__.get("__qualname__", "")
         named: Any = sys.modules.get(self.__module__)
         for part in name.split("."):
@@ -71,7 +71,7 @@ class JitFunction:
         return self._compiled.cache_info()
 
     def cache_clear(self) -> None:
-        """Delete all compiled programs of the function."""
+        """Delete all compiled versions of the function."""
         self._compiled.cache_clear()
 
     def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
@@ -85,7 +85,7 @@ class JitFunction:
 
 
 _PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
-#: options of MindSpore's versions that steer its own compiler; they change nothing here
+#: options for the compilers of MindSpore's versions, which have no effect in mindgrad
 _OPTIONS = (
     "function", "obj", "mode", "capture_mode", "jit_level", "dynamic", "fullgraph", "backend",
     "disable_format_transform", "exec_order", "ge_options", "infer_boost", "auto_offload", "exc_mode",

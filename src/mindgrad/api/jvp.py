@@ -28,7 +28,7 @@ from mindgrad.trace.numbers import as_python
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 
-#: tangents of at most this many elements are looked at, to see whether they are zero
+#: largest number of elements for which a tangent is tested for zero; a zero tangent is not propagated
 _FEW = 64
 
 
@@ -51,8 +51,8 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
         ``has_aux``, ``(first output, derivative, aux)``; several further outputs are a tuple.
 
     Raises:
-        TypeError: If ``inputs`` or ``v`` is not a Tensor or a tuple or list of them, if only one of both is a
-            Tensor, if dtypes differ, or if the number of inputs does not match ``fn``.
+        TypeError: If ``inputs`` or ``v`` is not a Tensor or a tuple or list of Tensors, or only one of both
+            is a Tensor. Also if dtypes differ, or the number of inputs does not match ``fn``.
         ValueError: If shapes or lengths differ, or ``has_aux`` is set and ``fn`` has one output.
 
     >>> import mindgrad as ms
@@ -80,7 +80,7 @@ def _made_at_once(fn: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
 
 
 def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Inputs and tangents, one tangent per input."""
+    """Check the inputs and tangents, and return them with one tangent for each input."""
     text = f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor"
     for given in (inputs, v):
         if not is_input(given):
@@ -97,7 +97,7 @@ def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[S
 
 
 def _differentiated(owner: str, fn: Callable[..., Any], args: Sequence[Any]) -> list[Any]:
-    """Differentiable leaves of each argument: Tensors, numbers and containers of these."""
+    """Check the arguments, and return them in plain containers."""
     inputs = Inputs(owner, fn, args, range(len(args)))
     return inputs.gradients(inputs.like())
 
@@ -111,7 +111,7 @@ def jvp_of(owner: str, fn: Callable[..., Any], args: tuple[Any, ...], v: Any) ->
 def _along(
     owner: str, fn: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
-    """``(out, derivative)`` along one tangent per argument, checked before."""
+    """Return ``(out, derivative)`` along checked tangents, one for each argument."""
     check_count(fn, arity(fn), len(args))
     run = Run(owner, fn, args, {}, range(len(args)), (), has_aux)
     like = run.inputs.gradients(run.inputs.like())
@@ -121,11 +121,11 @@ def _along(
 
 
 def _is_zero(tangent: Tensor) -> bool:
-    """Whether ``tangent`` is known to be zero at a glance, so that nothing has to be pushed along it."""
+    """Whether ``tangent`` is cheaply known to be zero, so that no pass is needed."""
     array = tangent._array
     if tangent.is_traced or tangent.is_parameter or not isinstance(array, np.ndarray) or not array.size:
         return False
-    if not any(array.strides):  # one element that is seen everywhere: ops.zeros
+    if not any(array.strides):  # all elements share one memory location, as in ops.zeros
         return not array.flat[0]
     return array.size <= _FEW and not array.any()
 

@@ -3,9 +3,9 @@
     laplacian(f)(x) = Σ_d ∂²f/∂x_d²                  second_order(f)(x, a) = Σ_ij a_ij ∂²f/∂x_i ∂x_j
     divergence(f)(x) = Σ_d ∂f_d/∂x_d                 biharmonic(f)(x) = Σ_ij ∂⁴f/∂x_i² ∂x_j²
 
-Points are the rows of ``x``, of shape ``(…, D)``: each leading index is a point of its own, moved along the
-same directions as all others, and has a value of its own. Second derivatives are summed over the directions
-while they are made (``transforms.forward_laplacian``): no Hessian, and about D + 2 times the function.
+``x`` has shape ``(…, D)``: the last axis holds the coordinates of a point, the leading axes count the points.
+Each point has a separate value. Second derivatives are summed over the directions while they are computed
+(``transforms.forward_laplacian``). This costs about D + 2 evaluations of the function, without a Hessian.
 """
 
 from __future__ import annotations
@@ -296,7 +296,7 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     if isinstance(grad_position, tuple):
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
-    # the inner one at once, so that the outer one sees through it
+    # the inner operator runs all directions together, so that the outer one differentiates no loop of tiles
     inner = _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit", True), "whole")
     return _operator("biharmonic", inner, grad_position, check_rows, lambda: _swept("unit"))
 
@@ -321,7 +321,11 @@ def _operator(
     extra: int = 0,
     order: int = 2,
 ) -> Callable[..., Any]:
-    """The function that applies ``rule``, of an order, to a run of ``fn`` and to ``extra`` more arguments."""
+    """Return the function that applies a differential operator to ``fn``.
+
+    It takes the arguments of ``fn`` and ``extra`` more, and applies ``rule()`` to the recorded run. ``order``
+    is the order of the operator.
+    """
     check_callable(owner, fn)
     check_positions(owner, grad_position, has_weights=False)
     several = isinstance(grad_position, tuple)
@@ -344,7 +348,7 @@ def _operator(
             leaves, structure = flatten(applied.result(outputs))
             results = []
             for k in range(len(positions)):
-                # what is no tensor does not depend on the input
+                # outputs that are not tensors do not depend on the input
                 following = iter(derivatives[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
                 filled = [
                     next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves
@@ -358,17 +362,17 @@ def _operator(
     return remembered(fn, (owner, grad_position, form), made)
 
 
-# -- rules, as ``record.transformed`` takes them -------------------------------------------------------
+# -- rules for ``record.transformed`` -------------------------------------------------------
 
 
 def _of_rows(matrix: Any, axis: int) -> Any:
-    """The columns (``axis`` −1) or rows (−2) of a matrix, or of one per point, as directions in front."""
+    """Move the columns (``axis`` −1) or rows (−2) of matrices to the first axis."""
     return moved(matrix, len(matrix.shape) + axis, 0)
 
 
 @lru_cache(maxsize=64)
 def _on_rows(owner: str, rule: Rule) -> Rule:
-    """``rule`` on a program whose rows do not mix."""
+    """Return ``rule`` with a check that outputs do not mix points."""
 
     def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         for x in xs:
@@ -383,7 +387,7 @@ def _on_rows(owner: str, rule: Rule) -> Rule:
 
 @lru_cache(maxsize=8)
 def _swept(form: str, is_whole: bool = False) -> Rule:
-    """The collapsed sweep for directions of a form."""
+    """Return the rule that sums second derivatives over directions of a form."""
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         equations = list(builder.equations)
@@ -397,14 +401,14 @@ def _swept(form: str, is_whole: bool = False) -> Rule:
 
 
 def _per_row(y: Any, x: Any) -> Any:
-    """One value per row without an axis of size one."""
+    """Remove a trailing axis of size one, for outputs with one value per point."""
     lead = x.shape[:-1]
     return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
 
 
 @lru_cache(maxsize=64)
 def _along(order: int) -> Rule:
-    """The derivative of an order along one direction, by a Taylor series."""
+    """Return the rule for the derivative of an order along one direction."""
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         (x,), (v,) = xs, extras
@@ -430,7 +434,7 @@ def _directions(form: str, x: Any, operand: Any = None) -> Directions:
 
 
 def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-    """Σ_d v_d · (J v_d), by default for the unit vectors."""
+    """Compute Σ_d v_d · (J v_d), by default for unit vectors v_d."""
     results = []
     for x in xs:
         rows = _of_rows(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
@@ -439,7 +443,7 @@ def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence
         size = directions.shape[0]
         pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
         for y, t, at in zip(ys, pushed, places, strict=True):
-            if at is None:  # it does not depend on the input
+            if at is None:  # the output does not depend on the input
                 results.append(zeros(y.type.with_shape(y.shape[:-1])))
                 continue
             results.append(reduce_sum(placed(size, t, at, 0) * directions, axes=(0, len(y.shape))))

@@ -1,4 +1,4 @@
-"""Arguments and outputs of differential operators: what they must be, and what is said where they are not."""
+"""Check the arguments and outputs of the differential operators in ``laplacian``."""
 
 from __future__ import annotations
 
@@ -13,30 +13,27 @@ __all__ = ["check_arguments", "check_coefficients", "check_field", "check_rows",
 
 
 def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) -> None:
-    """Refuse inputs that are no real tensors of points, and further arguments of another type.
+    """Check the differentiated inputs, and further arguments such as coefficients.
 
     Raises:
-        TypeError: an input is no Tensor of a floating-point type, or a further argument of another dtype.
-        ValueError: an input has no axis of coordinates.
+        TypeError: If an input is not a floating-point Tensor, or the dtype of a further argument differs.
+        ValueError: If an input has no axis of coordinates, or that axis is empty.
     """
     for x in inputs:
         if not isinstance(x, Tensor):
             raise TypeError(
-                f"For '{owner}', an input that is differentiated must be a Tensor whose rows are points, "
-                f"but got "
-                f"{type(x).__name__}."
+                f"For '{owner}', a differentiated input must be a Tensor of points, with shape (..., D), but "
+                f"got {type(x).__name__}."
             )
         if not x.dtype.is_float:
             raise TypeError(
-                f"For '{owner}', an input that is differentiated must be of a real floating-point type, "
-                f"but got a "
-                f"Tensor of dtype {x.dtype}; convert it: x.astype(...)."
+                f"For '{owner}', a differentiated input must have a real floating-point dtype, but got a "
+                f"Tensor of dtype {x.dtype}. Convert it: x.astype(...)."
             )
         if not x.ndim or not x.shape[-1]:
             raise ValueError(
                 f"For '{owner}', the last axis of the input must hold the coordinates and have at least "
-                "size 1, but "
-                f"got a Tensor of shape {x.shape}."
+                f"size 1, but got a Tensor of shape {x.shape}."
             )
     for extra in extras:
         if not isinstance(extra, Tensor):
@@ -52,28 +49,26 @@ def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) ->
 
 
 def check_rows(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-    """Raise ValueError where an output is not one value, or several, per row of every input."""
+    """Raise ``ValueError`` if an output does not have values for each point."""
     for y in _real_outputs(owner, run):
         for x in run.inputs.tensors:
             lead = x.shape[:-1]
             if y.shape[: len(lead)] != lead:
                 raise ValueError(
-                    f"For '{owner}', the function must give a value for every row of its input: for an "
-                    f"input of "
-                    f"shape {x.shape} an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The "
-                    "last axis of the input holds the coordinates."
+                    f"For '{owner}', the function must return a value for each point: for an input of shape "
+                    f"{x.shape}, an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The last axis "
+                    "of the input holds the coordinates of the points."
                 )
 
 
 def check_field(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-    """Raise ValueError where an output is not a vector per row."""
+    """Raise ``ValueError`` if an output does not have a vector for each point."""
     for y in _real_outputs(owner, run):
         for x in run.inputs.tensors:
             if y.shape != x.shape:
                 raise ValueError(
-                    f"For '{owner}', the function must give a vector of the size of the row for every row "
-                    f"of its "
-                    f"input: for an input of shape {x.shape} an output of that shape, but got {y.shape}."
+                    f"For '{owner}', the function must return a vector for each point, so the output must "
+                    f"have the shape of the input, {x.shape}, but got {y.shape}."
                 )
 
 
@@ -81,15 +76,17 @@ def _real_outputs(owner: str, run: Run) -> list[Tensor]:
     for y in run.outputs:
         if not y.dtype.is_float:
             raise TypeError(
-                f"For '{owner}', the outputs must be of a real floating-point type, but got a Tensor of "
-                f"dtype "
-                f"{y.dtype}."
+                f"For '{owner}', the outputs must have a real floating-point dtype, but got a Tensor of "
+                f"dtype {y.dtype}."
             )
     return run.outputs
 
 
 def check_coefficients(owner: str, coefficients: Tensor, x: TensorType, factored: bool) -> None:
-    """Raise ValueError where the coefficients do not fit points of type ``x``; ``factored``: as a factor."""
+    """Raise ``ValueError`` if the shape of the coefficients does not fit ``x``.
+
+    With ``factored``, the coefficients are the factor ``L`` of a matrix ``L Lᵀ``.
+    """
     *lead, size = x.shape
     shape = coefficients.shape
     if factored:
@@ -101,18 +98,16 @@ def check_coefficients(owner: str, coefficients: Tensor, x: TensorType, factored
     if not fits:
         raise ValueError(
             f"For '{owner}', the last argument must have shape {expected} for an input of shape {x.shape}, "
-            f"but got "
-            f"{shape}."
+            f"but got {shape}."
         )
 
 
 def rows_are_mixed(owner: str, x: Any, equation: Any) -> str:
-    """The message about an equation that mixes rows."""
+    """Return the message about an equation that mixes points."""
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (
-        f"For '{owner}', each value of the function must depend only on its own row of the input, but for "
-        f"an input of shape {x.shape} the rows are mixed by "
-        f"'{equation.primitive.name}'{location}, as batch normalization does in training. Take "
-        f"'{owner}' of the function of one point and map it over the rows: "
+        f"For '{owner}', each output value must depend on one point only, but for an input of shape "
+        f"{x.shape}, points are mixed by '{equation.primitive.name}'{location}, as batch normalization does "
+        f"in training. Apply '{owner}' to the function of one point, and map it over the points: "
         f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
     )

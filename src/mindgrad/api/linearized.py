@@ -1,10 +1,10 @@
-"""A function's run, kept so that its derivative can be applied again and again.
+"""Run a function once, and apply its derivative to many vectors.
 
     out, apply = linearized(f, x)        apply(ct) = J_f(x)ᵀ ct   or   apply(t) = J_f(x) t
 
-Eager, the recording is kept and its derivative is replayed on what is given. Compiled, the derivative
-is split in two programs: the first computes the result and every value that the second needs, the
-second depends on nothing else but what is given; the function itself never runs twice.
+In eager mode, the recording is stored, and each call of ``apply`` replays its derivative. In compiled
+functions, the computation is split in two. The first part computes the result and the residuals. The second
+part computes the derivative from the residuals and the vector. The function itself never runs twice.
 """
 
 from __future__ import annotations
@@ -46,21 +46,22 @@ def linearized(
     has_aux: bool = False,
     key: Hashable = None,
 ) -> tuple[Any, Inputs, Apply]:
-    """Run ``fn(*args)`` and keep its derivative.
+    """Run ``fn(*args)`` and return its derivative as a linear function.
 
     Args:
-        owner: the API that errors name.
-        fn: what is differentiated, with respect to all ``args``.
+        owner: the name of the API, for errors.
+        fn: the function to differentiate, with respect to all ``args``.
         args: Tensors, and containers of Tensors and floats.
-        backwards: whether cotangents of the outputs are pulled back, or tangents pushed forward.
+        backwards: whether the derivative maps cotangents of outputs to cotangents of inputs. Otherwise it
+            maps tangents of inputs to tangents of outputs.
         parameters: Parameters that are differentiated too.
         has_aux: whether only the first of several outputs is differentiated.
-        key: what tells the options of this call from others on the same ``fn``.
+        key: a cache key that distinguishes the options of this call from other calls with the same ``fn``.
 
     Returns:
-        The result, in which numbers that were differentiated are a ``Number``, the inputs, and the
-        derivative: a function from one tensor per differentiated
-        output to one per input tensor and Parameter (or the other way round).
+        tuple: the result, the inputs, and the derivative. Differentiated numbers in the result are of type
+        ``Number``. With ``backwards``, the derivative takes one tensor for each differentiated output, and
+        returns one for each input tensor and Parameter. Otherwise it is the other way round.
     """
     rule = reverse_rule if backwards else forward_rule
     positions = range(len(args))
@@ -99,10 +100,10 @@ def _nothing(builder: Any, xs: Any, ys: Any, extras: Any) -> list[Any]:
 
 
 class _Replay:
-    """The derivative of a run, derived from what was recorded each time it is called.
+    """The derivative of a recorded run, which each call computes from the recording.
 
     Attributes:
-        outputs: the run's tensors, as seen outside of it.
+        outputs: the output tensors, lifted to the scope outside the run.
     """
 
     __slots__ = ("_captured", "_chosen", "_graph", "_recorded", "_rule", "_xs", "outputs")
@@ -115,13 +116,13 @@ class _Replay:
         scope = recorded.scope
         if isinstance(scope, GraphScope):
             with building(scope.builder):
-                # the run prints, not each use of its derivative
+                # only the run itself prints, not each application of its derivative
                 self._graph = without_effects(scope.builder.close([scope.atom(t) for t in chosen]))
             place = {atom: k for k, atom in enumerate(self._graph.inputs)}
             self._xs = [place[t._atom] for t in recorded.inputs]
             self._captured = [tensor for _, tensor in scope.captures]
         self.outputs, _ = transformed(recorded, _nothing)
-        # what the run wrote is written once, not again with every use of its derivative
+        # Parameters that the run assigned are written once, not with each application of its derivative
         recorded.written.clear()
 
     def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:
@@ -138,9 +139,9 @@ class _Replay:
 
 
 class _Second:
-    """The second of two programs: of the values kept by the first and what is given.
+    """The second part of a split derivative, a function of residuals and vectors.
 
-    It is compiled when it is first called.
+    The first call compiles it.
     """
 
     __slots__ = ("_run", "graph")
@@ -158,13 +159,13 @@ class _Second:
 
 
 def _stored(tensor: Tensor) -> Any:
-    """The array of ``tensor`` where it is: on the device once a program has made it."""
+    """Return the array of ``tensor`` without a copy between host and device."""
     array = resolved(tensor._array)
     return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array
 
 
 def _note(recorded: Recorded, chosen: Sequence[Tensor], derivative: Graph) -> None:
-    """Note that the compiled run was differentiated; warn if comparisons make its derivative zero."""
+    """Record that the run was differentiated, and warn about zero gradients."""
     scope = recorded.scope
     with building(scope.builder):
         ys = [scope.atom(t) for t in chosen]
@@ -179,10 +180,12 @@ def _split(
     chosen: Sequence[Tensor],
     backwards: bool,
 ) -> tuple[list[Tensor], list[Tensor], _Second]:
-    """The derivative of a run, in a part before and a part after tensors of ``types`` are given.
+    """Split the derivative of a run into two parts.
+
+    The second part takes the residuals of the first and vectors of ``types``.
 
     Returns:
-        The outputs of the run, the values that the second program needs, and the second program.
+        tuple: the outputs of the run, the residuals, and the second part.
     """
     programs: list[_Second] = []
 

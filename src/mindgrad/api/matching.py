@@ -1,6 +1,6 @@
-"""Matching of tangents and cotangents: they have the structure and the types of what they belong to.
+"""Check that tangents and cotangents match the structure and types of primals.
 
-An error names the first place where they have not, and says what should be there.
+An error names the first part that differs, and the expected value.
 """
 
 from __future__ import annotations
@@ -21,18 +21,19 @@ __all__ = ["match"]
 
 
 def match(owner: str, name: str, value: Any, template: Any, role: str) -> list[Tensor]:
-    """The tensor leaves of ``value``, one for each tensor of ``template`` and of its type.
+    """Return the tensors of ``value``, one for each tensor of ``template``.
 
     Args:
-        owner: the API that errors name.
+        owner: the name of the API, for errors.
         name: the name of the argument.
         value: the argument.
-        template: the value whose structure and types it must have; its other leaves may be anything.
-        role: the noun by which errors call ``template``.
+        template: the value whose structure and types ``value`` must have. Leaves that are not tensors are
+            ignored.
+        role: the noun for ``template`` in errors.
 
     Raises:
-        TypeError: a tensor stands where a container should or vice versa, or has another dtype.
-        ValueError: a container has another length or other keys, or a tensor another shape.
+        TypeError: If a dtype differs, or a tensor is given instead of a container or vice versa.
+        ValueError: If a length, the keys of a dict, or a shape differs.
     """
     leaves: list[Tensor] = []
     _match(f"For '{owner}', the '{name}'", name, value, template, role, leaves)

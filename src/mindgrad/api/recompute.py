@@ -1,4 +1,4 @@
-"""Blocks whose inner values are computed again when they are differentiated, instead of being kept."""
+"""Gradient checkpointing: recompute the inner values of a block in reverse mode."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def recompute(
     """Call a block and recompute it in reverse mode (gradient checkpointing).
 
     Reverse mode stores only the inputs of the block and computes the block again when its gradient is
-    computed. A long function then needs memory for one block at a time: n equal layers in √n blocks need
-    about √n times the memory of a layer instead of n times, and one more evaluation of the function. Values
-    and gradients of any order do not change. A gradient of the gradient stores the values that the first
-    gradient computes.
+    computed. A long function then needs memory for one block at a time. For example, n equal layers in √n
+    blocks need about √n times the memory of a layer, instead of n times, at the cost of one more evaluation
+    of the function. Values and gradients of any order do not change. A gradient of the gradient stores the
+    values that the first gradient computes.
 
     Args:
         block (Callable or Cell): function to evaluate. Parameters and tensors that it reads from outside
@@ -82,14 +82,14 @@ def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, co
             raise TypeError(f"For 'recompute', '{name}' must be a bool, but got {flag!r}.")
     if context_fn is not None:
         raise ValueError(
-            "For 'recompute', 'context_fn' must be None: the recomputation is part of the derivative, where "
-            "no Python code runs. Do the setup inside the block."
+            "For 'recompute', 'context_fn' must be None, because the recomputation does not run Python code. "
+            "Do the setup inside the block."
         )
 
 
 def run_recomputed(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return ``block(*args, **kwargs)``, evaluated as :func:`recompute` does."""
-    if not open_scopes():  # nothing is differentiated or compiled
+    if not open_scopes():  # no derivative or compilation is active
         return block(*args, **kwargs)
     leaves, structure = flatten((args, kwargs))
     inputs = [state.read(x) for x in leaves if isinstance(x, Tensor)]

@@ -1,10 +1,10 @@
-"""Sparse Jacobians and Hessians: what the functions with ``sparse=True`` do.
+"""Sparse Jacobians and Hessians, for ``sparse=True``.
 
-    J_f(x), ∇²f(x) as SciPy matrices, of which only the entries that can be other than zero are computed
+    J_f(x), ∇²f(x) as SciPy matrices; only the entries that can be nonzero are computed
 
-The first call for some types of arguments finds the pattern and makes the program (``compression``); the
-next ones run it, and only the numbers of the matrix are new. Where positions are read that are integers
-among the arguments, the pattern is that of these integers, and is found anew for others.
+The first call with given argument types finds the sparsity pattern and builds the computation
+(``sparse.decompression``). Later calls run it and fill in the values of the matrix. If the pattern depends on
+integer arguments, such as indices, it is found again when their values change.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from mindgrad.trace.numbers import as_data, as_python
 
 __all__ = ["sparse_function"]
 
-#: patterns kept for different values of integers
+#: largest number of patterns that one function caches for different values of its integer arguments
 _KEPT = 16
 
 
 def sparse_function(request: Request, second: bool) -> Callable[..., Any]:
-    """The function that computes the sparse Jacobian, or with ``second`` the Hessian, of ``request``."""
+    """Return a function that computes a sparse Jacobian, or with ``second`` a Hessian."""
     derivative = _Sparse(request, second)
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -58,9 +58,9 @@ class _Form:
     """Form of the result of a call.
 
     Attributes:
-        structure: of the matrices.
-        tree: of the output that is differentiated.
-        are_tensors: which of its leaves have a matrix.
+        structure: the structure of the matrices.
+        tree: the container structure of the differentiated output.
+        are_tensors: for each leaf of that output, whether it is a tensor and has a matrix.
     """
 
     __slots__ = ("are_tensors", "structure", "tree")
@@ -72,7 +72,7 @@ class _Form:
 
 
 class _Seen:
-    """An array of integers as it was, given as a Tensor or as NumPy's."""
+    """A snapshot of an integer array, given as a Tensor or a NumPy array."""
 
     __slots__ = ("_array", "_held")
 
@@ -81,10 +81,10 @@ class _Seen:
         self._array = np.array(_numbers(given))
 
     def is_still(self, value: Any) -> bool:
-        """Whether ``value`` holds the same numbers."""
+        """Whether ``value`` has the elements of the snapshot."""
         array = value._array if isinstance(value, Tensor) else value
         if array is self._held and not isinstance(array, np.ndarray):
-            return True  # on the device nothing is written in place: no need to fetch it
+            return True  # a device array is immutable, so it need not be copied to the host
         if not np.array_equal(self._array, _numbers(value)):
             return False
         self._held = array
@@ -96,15 +96,16 @@ def _numbers(given: Any) -> Any:
 
 
 class _Rule:
-    """The rule that ``record.transformed`` takes; its first result is the number of its structure.
+    """The rule for ``record.transformed`` that computes the compressed derivative.
+
+    Its first result is the index of the structure in ``structures``.
 
     Attributes:
-        given: in the call that is made, the values that follow from integers, by the places of the program's
-            inputs.
-        constants: values that follow from nothing, likewise.
-        integers: those of the call.
-        snapshot: the integers of the call whose values it has asked for; ``None``: for none.
-        structures: those that it has found.
+        given: values of the current call that depend only on integer arguments, by index of the input.
+        constants: values that do not depend on any argument, by index of the input.
+        integers: the integer arguments of the current call.
+        snapshot: copies of the integer arguments if the pattern depends on them, else ``None``.
+        structures: the structures that the rule has found.
     """
 
     def __init__(self, second: bool, compiled: bool) -> None:
@@ -117,7 +118,7 @@ class _Rule:
         self._compiled = compiled
 
     def fits(self, integers: list[Any]) -> bool:
-        """Whether it may be used for a call with these integers."""
+        """Whether the pattern of this rule is valid for a call with these integers."""
         seen = self.snapshot
         return seen is None or (len(seen) == len(integers) and all(map(_Seen.is_still, seen, integers)))
 
@@ -135,7 +136,7 @@ class _Rule:
 
 
 class _Sparse:
-    """The sparse derivative of one function, with what was found for it."""
+    """The sparse derivative of one function, with a cache of its patterns."""
 
     def __init__(self, request: Request, second: bool) -> None:
         self._request = request
@@ -174,7 +175,7 @@ class _Sparse:
     # -- running ------------------------------------------------------------------------------------
 
     def _run(self, rule: _Rule, run: Run) -> tuple[int, list[Tensor], _Form, Any]:
-        """The index of the structure, the values of all blocks, the form of the result, and other outputs."""
+        """Return the index of the structure, the values, the form, and other outputs."""
         outputs, results = transformed(run.recorded, rule, (), run.outputs)
         out = run.result(outputs)
         leaves, tree = flatten(out[0] if self._request.has_aux else out)
@@ -212,7 +213,7 @@ class _Sparse:
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
-        # what a closure holds under these names is what its compilations are told by (``cache``)
+        # ``execution.cache`` reads the closure variables ``owner`` and ``fn`` to name this function
         request, owner, fn = self._request, self._request.owner, self._request.fn
 
         def first(*args: Any, **kwargs: Any) -> Any:
@@ -222,7 +223,7 @@ class _Sparse:
             run = request.run(args, kwargs)
             _check(owner, fn, run, self._second)
             scope = run.recorded.scope
-            # what does not depend on what is differentiated was traced outside of its scope
+            # values that do not depend on the differentiated inputs were traced in the outer scope
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
             places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}
@@ -239,7 +240,7 @@ class _Sparse:
     # -- results ------------------------------------------------------------------------------------
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any], rows: list[list[Any]], form: _Form) -> Any:
-        """The matrices in the structure of the result."""
+        """Arrange the matrices in the structure of the result."""
         request = self._request
         call = Call(request.owner, request.fn, arity(request.fn), args, kwargs, request.chosen)
         inputs = Inputs(request.owner, request.fn, call.args, call.positions)
@@ -251,7 +252,7 @@ class _Sparse:
 
 
 def _check(owner: str, fn: Any, run: Run, second: bool) -> None:
-    """Raises: TypeError, ValueError: what the function takes or gives has no sparse derivative."""
+    """Raise an error if inputs or outputs of the function have no sparse derivative."""
     for t in (*run.recorded.inputs, *run.outputs):
         if t.dtype.kind != "float":
             raise TypeError(
@@ -267,7 +268,7 @@ def _check(owner: str, fn: Any, run: Run, second: bool) -> None:
 
 
 def _integers(args: Any, kwargs: Any) -> list[Tensor]:
-    """The Tensors of integers among the arguments."""
+    """Return the integer and Boolean Tensors among the arguments."""
     return [
         x
         for x in flatten((args, kwargs))[0]
@@ -286,10 +287,13 @@ def _matrices(data: Sequence[Tensor], structure: Structure) -> list[list[Any]]:
 
 
 def _filled(like: Any, tensor: Tensor) -> Any:
-    """A matrix that shares all but its numbers with ``like`` (making one anew takes SciPy 50 µs)."""
+    """Return a copy of ``like`` with new values and shared indices.
+
+    The copy avoids SciPy's constructor, which takes 50 µs.
+    """
     numbers = tensor.host_array()
     if numbers.dtype.kind != "f" or numbers.dtype.itemsize < 4:
-        numbers = numbers.astype(np.float32)  # SciPy has no half precision
+        numbers = numbers.astype(np.float32)  # SciPy does not support float16
     made = copy(like)
     made.data = np.broadcast_to(numbers, like.indices.shape) if numbers.ndim == 0 else numbers
     return made

@@ -2,8 +2,8 @@
 
     x(s) = x₀ + Σ_k d_k sᵏ/k!        jet(f)(x₀, d) = (f(x₀), (dᵏ/dsᵏ f(x(s)) at s = 0)_k)
 
-The Taylor series of the function's program (``transforms.taylor``) costs O(K²) of the function for order
-K, where nested derivatives cost 2ᴷ. It exists for every operator, branch and loop.
+For order K, propagating Taylor series through the function (``transforms.taylor``) costs O(K²) evaluations
+of the function, while nested derivatives cost 2ᴷ. All operators, branches, and loops are supported.
 """
 
 from __future__ import annotations
@@ -56,8 +56,9 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
         structure.
 
     Raises:
-        TypeError: If ``fn`` is not callable, ``primals`` or ``series`` is not a Tensor or a tuple or list of
-            them, only one of both is a Tensor, dtypes differ, or the number of primals does not match ``fn``.
+        TypeError: If ``fn`` is not callable, or ``primals`` or ``series`` is not a Tensor or a tuple or list
+            of Tensors. Also if only one of both is a Tensor, dtypes differ, or the number of primals does not
+            match ``fn``.
         ValueError: If shapes, lengths, or numbers of orders differ.
 
     >>> import mindgrad as ms
@@ -145,8 +146,8 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
 
     Returns:
         Tensor, or structure of Tensors: coefficients of shape ``(K + 1, *out.shape)``, in the structure of
-        the output of ``fn``. The derivatives are ``c_k · k!``. In float32 these factorials overflow from
-        order 35 on; the coefficients do not.
+        the output of ``fn``. The derivatives are ``c_k · k!``. In float32 these factorials overflow for
+        k ≥ 35; the coefficients do not.
 
     Raises:
         TypeError: If ``order`` is not an int, ``x`` has an unsupported type, or the structure or dtype of
@@ -180,7 +181,7 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
 
 
 def _primals(owner: str, primals: Any) -> tuple[list[Tensor], bool]:
-    """The inputs as floating-point Tensors, and whether they were given as a tuple or list."""
+    """Return the inputs as floating-point Tensors, and whether they are a sequence."""
     several = isinstance(primals, (tuple, list)) and not is_mutable(primals)
     inputs = []
     primals = with_tensors(primals)
@@ -201,7 +202,7 @@ def _floating(x: Tensor) -> Tensor:
 
 
 def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
-    """The derivatives of one input, in its dtype."""
+    """Check the series of one input, and convert integers to the dtype of the input."""
     rows = with_tensors(rows)
     if not isinstance(rows, Tensor):
         raise TypeError(
@@ -238,13 +239,16 @@ def _check_order(owner: str, order: Any, least: int) -> None:
         raise ValueError(f"For `{owner}`, value of order should not be less than {least}, but got {order}.")
 
 
-# -- programs --------------------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------------------
 
 
 def _made(
     owner: str, fn: Callable[..., Any], rule: Callable[..., list[Any]], paired: bool
 ) -> Callable[..., Any]:
-    """``rule`` of the inputs of ``fn``; ``paired``: one more tensor for each is given behind them."""
+    """Return a function that applies ``rule`` to ``fn``.
+
+    It takes the inputs of ``fn`` and, if ``paired``, one more tensor for each of them.
+    """
 
     def run(*operands: Any) -> Any:
         count = len(operands) // 2 if paired else len(operands)
@@ -252,7 +256,7 @@ def _made(
         _, results = transformed(run.recorded, rule, operands[count:], run.outputs)
         half = len(results) // 2
         out = run.result(results[:half])
-        # the values are those of the program that made the coefficients: nothing runs twice
+        # the rule computes the values together with the coefficients, so the function runs once
         coefficients = like(out, results[half:])
         return coefficients if owner == "taylor" else (out, coefficients)
 
@@ -262,7 +266,10 @@ def _made(
 def _coefficients(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Sequence[Any]], order: int
 ) -> tuple[Sequence[Any], list[list[Any]]]:
-    """Values and Taylor coefficients, from the first, of ``ys``, where those of ``xs`` are ``series``."""
+    """Return the values and Taylor coefficients 1, …, K of ``ys``.
+
+    ``series`` are the coefficients of ``xs``.
+    """
     graph, needed = between(builder, xs, ys)
     active = range(len(needed), len(needed) + len(xs))
     program = series_of(graph, active, order, len(series[0]))
@@ -278,7 +285,7 @@ def _stacked(atoms: Sequence[Any]) -> Any:
 
 @cache
 def _derivatives(order: int) -> Callable[..., list[Any]]:
-    """The rule of ``jet``: derivatives become coefficients and coefficients derivatives."""
+    """Return the rule of ``jet``, which converts derivatives to coefficients and back."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Any]) -> list[Any]:
         given = [[_row(d, k - 1) / float(math.factorial(k)) for k in range(1, order + 1)] for d in series]
@@ -295,7 +302,7 @@ def _row(rows: Any, index: int) -> Any:
 
 @cache
 def _last(order: int) -> Callable[..., list[Any]]:
-    """The rule of ``derivative``."""
+    """Return the rule of ``derivative``."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any]:
         values, found = _coefficients(builder, xs, ys, [[ones(x.type)] for x in xs], order)
@@ -306,7 +313,7 @@ def _last(order: int) -> Callable[..., list[Any]]:
 
 @cache
 def _along_line(order: int) -> Callable[..., list[Any]]:
-    """The rule of ``taylor``."""
+    """Return the rule of ``taylor``."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
         series = [[v] for v in directions] or [[ones(x.type)] for x in xs]

@@ -1,4 +1,4 @@
-"""Trees are tensors in tuples, lists, dicts, and dataclasses: ``tree_map``, ``ravel_pytree``."""
+"""Functions of nested containers: ``tree_map``, ``tree_leaves``, ``ravel_pytree``."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _as_dtype(x: Tensor, dtype: Any) -> Tensor:
 
 
 def _leaves_like(tree: Any, other: Any, number: int) -> list[Any]:
-    """The leaves of ``other`` in the order of those of ``tree``."""
+    """Return the leaves of ``other`` in the order of the leaves of ``tree``."""
     arranged = _arranged(tree, other)
     leaves, structure = flatten(arranged)
     expected = flatten(_arranged(tree, tree))[1]
@@ -164,7 +164,7 @@ def _leaves_like(tree: Any, other: Any, number: int) -> list[Any]:
 
 
 def _arranged(tree: Any, other: Any) -> Any:
-    """``other`` with its dicts in the order of those of ``tree``, and all sequences as tuples."""
+    """Return ``other`` with dict keys in the order of ``tree``, and lists as tuples."""
     if isinstance(tree, dict) and isinstance(other, dict) and tree.keys() == other.keys():
         return {key: _arranged(tree[key], other[key]) for key in tree}
     if isinstance(tree, (tuple, list)) and isinstance(other, (tuple, list)) and len(tree) == len(other):

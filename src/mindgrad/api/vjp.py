@@ -125,7 +125,7 @@ def vjp(
 
 
 def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
-    """Whether ``vjp(fn, first, second)`` has the form of r1.6."""
+    """Whether ``vjp(fn, first, second)`` has the form of MindSpore 1.6."""
     if any(isinstance(x, (tuple, list)) and not is_mutable(x) for x in (first, second)):
         return True
     signature = arity(fn, follow=True)
@@ -141,7 +141,7 @@ def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
     )
 
 
-# -- r1.6: vjp(fn, inputs, v) --------------------------------------------------------------------
+# -- MindSpore 1.6: vjp(fn, inputs, v) --------------------------------------------------------------------
 
 
 def _at_once(fn: Callable[..., Any], inputs: Any, v: Any) -> Any:
@@ -176,7 +176,7 @@ def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any)
     return as_python(result) if any(inputs.numbers) else result
 
 
-# -- 2.x: vjp(fn, *inputs) -----------------------------------------------------------------------
+# -- MindSpore 2.x: vjp(fn, *inputs) -----------------------------------------------------------------------
 
 
 def _with_function(
@@ -209,7 +209,7 @@ def _with_function(
 
 
 def _cotangent(v: tuple[Any, ...], like: Any) -> Any:
-    """The cotangent that ``vjp_fn(*v)`` was called with, in the structure of the output."""
+    """Return the cotangent ``v`` of ``vjp_fn(*v)`` in the structure of the output."""
     if isinstance(like, (tuple, list)) and not (len(v) == 1 and isinstance(v[0], (tuple, list))):
         return v
     if len(v) != 1:

@@ -1,9 +1,9 @@
-"""One gradient of one call: what all gradient functions do, whatever they are called.
+"""Reverse-mode derivative of one call, for all gradient functions.
 
     derive(f, x) = (f(x), J_f(x)ᵀ sens)
 
-The inputs are found by their positions; what is differentiated of one are its tensors and floats, also in
-containers nested to any depth. The gradients have the structure of the inputs.
+The differentiated inputs are given by position. All tensors and floats of such an input are differentiated,
+also in nested containers. The gradients have the structure of the inputs.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ __all__ = ["Call", "Inputs", "Run", "derive", "further"]
 
 
 class Call:
-    """The arguments of a gradient function, checked.
+    """The checked arguments of one call of a gradient function.
 
     Attributes:
-        args, kwargs: the arguments of the differentiated function; keyword arguments that name
-            positional parameters stand at their positions.
-        sens: a tuple of the one ``sens``, or ``None``.
-        positions: what to differentiate with respect to.
+        args, kwargs: the arguments of the differentiated function. Keyword arguments that name positional
+            parameters are moved to ``args``.
+        sens: a tuple that contains ``sens``, or ``None``.
+        positions: the positions of the differentiated arguments.
     """
 
     __slots__ = ("args", "kwargs", "positions", "sens")
@@ -59,10 +59,10 @@ class Call:
         sens_param: bool | None = None,
         strict: bool = True,
     ) -> None:
-        """The arguments of a call.
+        """Check the arguments of a call.
 
-        ``positions`` of ``None`` are all; ``sens_param`` is ``None`` where there is no such option; with
-        ``strict`` a position beyond the arguments is an error.
+        If ``positions`` is ``None``, all arguments are differentiated. ``sens_param`` is ``None`` if the API
+        has no such option. With ``strict``, a position beyond the arguments raises ``IndexError``.
         """
         self.sens: tuple[Any, ...] | None = None
         if sens_param:
@@ -99,7 +99,7 @@ class Call:
 
 
 def _keywords_without_position(fn: Any, signature: Arity, kwargs: dict[str, Any]) -> str:
-    """A sentence on keyword arguments that are no positional parameters of ``fn``, if there are any."""
+    """Describe the keyword arguments that are not positional parameters of ``fn``."""
     if not kwargs:
         return ""
     names = [f"'{name}'" for name in signature.names if name]
@@ -115,22 +115,22 @@ class Inputs:
     """The differentiated tensors of a call, and their positions in its arguments.
 
     Args:
-        owner: the API that errors name.
-        fn: the function that is called, of which errors name the arguments.
+        owner: the name of the API, for errors.
+        fn: the called function. Errors use the names of its arguments.
         args: the positional arguments.
-        positions: the positions that are differentiated: Tensors, numbers, and containers of these.
-        only_tensors: whether numbers and containers are constants, and left out, unless ``mutable`` made
+        positions: the positions of the differentiated arguments: Tensors, numbers, and containers of these.
+        only_tensors: whether numbers and containers are treated as constants, unless ``mutable`` created
             them.
 
     Attributes:
-        tensors: the tensors in order, Parameters read; a number as a tensor of no axes.
-        numbers: for each tensor, whether it is a number in the arguments.
-        parameters: the tensors, by index, that are the values of Parameters.
-        slots: for each position that is kept ``(position, structure, number of tensors)``; the
-            structure of a plain Tensor is ``None``.
+        tensors: the tensors in order. A Parameter is replaced by its value, and a number by a 0-D tensor.
+        numbers: for each tensor, whether the argument is a number.
+        parameters: the Parameters, by the index of their values in ``tensors``.
+        slots: ``(position, structure, number of tensors)`` for each differentiated position. The structure
+            of a plain Tensor is ``None``.
 
     Raises:
-        TypeError: something at one of the positions has no derivative: an int, a str, ….
+        TypeError: If a value at one of the positions has no derivative: an int, a str, ….
     """
 
     __slots__ = ("_others", "numbers", "parameters", "slots", "tensors")
@@ -143,8 +143,8 @@ class Inputs:
         positions: Sequence[int],
         only_tensors: bool = False,
     ) -> None:
-        # Other tensors are passed as copies, Parameters as the values that they have outside: a
-        # function never changes its caller's tensors, and what is an argument is no weight.
+        # Pass other tensors as copies and Parameters as their values, so that the function cannot change
+        # its caller's tensors, and a Parameter that is an argument does not count as a weight.
         self._others = [
             x if position in positions or type(x) is Number or not isinstance(x, Tensor) else _copied(x)
             for position, x in enumerate(args)
@@ -183,7 +183,7 @@ class Inputs:
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
 
     def originals(self, args: Sequence[Any]) -> list[Any]:
-        """The arguments that stand for the tensors."""
+        """Return the arguments, or parts of arguments, to which ``tensors`` belong."""
         listed: list[Any] = []
         for position, form, _ in self.slots:
             if form is None:
@@ -193,7 +193,7 @@ class Inputs:
         return listed
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
-        """The positional arguments with ``traced`` in place of the tensors and numbers."""
+        """Return the positional arguments with ``traced`` instead of ``tensors``."""
         args = self._others.copy()
         start = 0
         for position, form, count in self.slots:
@@ -213,9 +213,10 @@ class Inputs:
         return [make_number(t) if is_one else t for t, is_one in zip(tensors, kinds, strict=True)]
 
     def like(self, tensors: Sequence[Tensor] | None = None) -> list[Tensor]:
-        """``tensors``, by default those of the inputs, of which numbers stand for numbers.
+        """Convert each tensor whose input is a number to a ``Number``.
 
-        More tensors than inputs, those of Parameters, stay as they are.
+        ``tensors`` are by default the tensors of the inputs. Tensors after the last input belong to
+        Parameters and are returned unchanged.
         """
         templates = self.tensors if tensors is None else tensors
         if True not in self.numbers:
@@ -224,7 +225,10 @@ class Inputs:
         return [*self._typed(templates[:count]), *templates[count:]]
 
     def gradients(self, by_tensor: Sequence[Any]) -> list[Any]:
-        """``by_tensor``, one per tensor, as one gradient per position: containers as plain ones."""
+        """Group the gradients, given by tensor, into one gradient per position.
+
+        Containers made by ``mutable`` become plain tuples, lists, and dicts.
+        """
         by_position: list[Any] = []
         start = 0
         for _, form, count in self.slots:
@@ -238,7 +242,7 @@ class Inputs:
 
 
 class _Places:
-    """Names, for errors, of the leaves of one argument of a function."""
+    """Names of the leaves of one argument of a function, for errors."""
 
     __slots__ = ("_fn", "_position", "_structure")
 
@@ -249,11 +253,10 @@ class _Places:
 
     @property
     def is_nested(self) -> bool:
-        """Whether the argument is a container."""
         return isinstance(self._structure, tuple)
 
     def name(self, index: int) -> str:
-        """Name of the leaf number ``index``."""
+        """Return the name of leaf number ``index``."""
         names = arity(self._fn).names
         own = names[self._position] if self._position < len(names) else ""
         argument = f"argument {self._position}" + f" '{own}'" * bool(own)
@@ -286,12 +289,12 @@ def _plain(structure: Any) -> Any:
 
 
 class Run:
-    """A function's run under a derivative.
+    """One recorded run of a function that is differentiated.
 
     Attributes:
-        recorded: the run itself.
-        inputs: what is differentiated.
-        outputs: the tensors that carry a derivative: of the first output only, with ``has_aux``.
+        recorded: the recording.
+        inputs: the differentiated inputs.
+        outputs: the differentiated output tensors. With ``has_aux``, only the tensors of the first output.
     """
 
     __slots__ = ("_has_aux", "_is_bare", "inputs", "outputs", "owner", "recorded")
@@ -345,11 +348,11 @@ class Run:
         self._is_bare = isinstance(differentiated, Tensor)
 
     def result(self, outputs: Sequence[Tensor]) -> Any:
-        """The function's result with the lifted ``outputs`` in it."""
+        """Return the result of the function with its tensors replaced by ``outputs``."""
         return self.recorded.result(outputs)
 
     def cotangents(self, name: str, sens: Any) -> list[Tensor]:
-        """``sens`` as one tensor per differentiated output, checked against them."""
+        """Check ``sens``, and return one tensor for each differentiated output."""
         if self._is_bare and type(sens) is Tensor and sens.type is self.outputs[0].type:
             return [sens]
         like = self.recorded.result(self.recorded.outputs)
@@ -357,7 +360,7 @@ class Run:
 
 
 class _Reads(dict[int, Any]):
-    """The bindings of a scope, which note the Parameters that are read as they are outside of it."""
+    """Bindings of a scope that record which Parameters are read from outside."""
 
     __slots__ = ("outside",)
 
@@ -371,10 +374,12 @@ class _Reads(dict[int, Any]):
 
 
 def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], read: set[int]) -> None:
-    """Warn of Parameters that are differentiated arguments, if the function only reads them from elsewhere.
+    """Warn if the function ignores an argument that is a Parameter.
+
+    Such a function reads the same Parameter from elsewhere, so the gradient is zero.
 
     Args:
-        owner: the API that the warning names.
+        owner: the name of the API, for the warning.
         recorded: the run of the function.
         arguments: the Parameters, by their index among the differentiated tensors.
         read: the Parameters that the function reads, by ``id``.
@@ -406,16 +411,16 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
 
 
 def further(outputs: Sequence[Any]) -> Any:
-    """The outputs that are not differentiated, as MindSpore gives them: a single one bare, else a tuple."""
+    """Return the outputs after the first: one output bare, several as a tuple."""
     return outputs[1] if len(outputs) == 2 else tuple(outputs[1:])
 
 
 def derive(
     run: Run, sens: tuple[Any, ...] | None = None, sens_name: str = "sens", with_result: bool = True
 ) -> tuple[Any, list[Tensor], list[Tensor]]:
-    """The result of ``run``, the gradients of its inputs' tensors, and those of its parameters.
+    """Return the result of ``run`` and the gradients of its tensors and Parameters.
 
-    ``sens`` is a tuple of one value, or ``None`` for ones. Without ``with_result`` the result is ``None``.
+    ``sens`` is a tuple of one value, or ``None`` for ones. Without ``with_result``, the result is ``None``.
     """
     cotangents: Sequence[Tensor | None]
     cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])

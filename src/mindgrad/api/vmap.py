@@ -1,10 +1,10 @@
-"""``vmap``: a function of one element, applied to a whole batch of them as one program.
+"""``vmap``: vectorize a function of one batch element over a whole batch.
 
     vmap(f)(x)[b] = f(x[b])
 
-The function is traced once, on symbols of one element's shape, with its control flow; what was traced
-becomes a program of the whole batch (``transforms.batch``), which runs eagerly, is recorded under a
-derivative, or is emitted into the program that is compiled. There is no loop over the batch.
+The function and its control flow are traced once, on symbols with the shape of one element.
+``transforms.batch`` converts the traced graph to a graph of the whole batch, without a loop over the batch.
+That graph runs eagerly, is recorded for a derivative, or becomes part of the function that is compiled.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        RuntimeError: In a call, if an axis is invalid or out of bounds, all axes are ``None``, the number of
-            axes does not match the arguments or results, sizes along the axes differ, or a result with axis
-            ``None`` depends on the element. Also if ``fn`` assigns to a variable outside of it, or the Cells
-            of an ensemble differ in class or in the types of their Parameters.
+        RuntimeError: In a call, if an axis is invalid or out of bounds, all axes are ``None``, or the number
+            of axes does not match the arguments or results. Also if sizes along the axes differ, or a result
+            with axis ``None`` depends on the element. Also if ``fn`` assigns to a variable outside of it, or
+            the Cells of an ensemble differ in class or in the types of their Parameters.
 
     All elements share the Parameters that ``fn`` reads. Assigning a Parameter, an attribute, or an outer
     variable raises an error, because each element would assign a different value. Each element draws
@@ -147,10 +147,12 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
 
 
 def _members(cells: Any) -> list[list[Any]]:
-    """For every Parameter of the first Cell those that stand in its place, one for each Cell.
+    """Group the corresponding Parameters of all Cells of an ensemble.
+
+    There is one group for each Parameter of the first Cell, without Parameters that all Cells share.
 
     Raises:
-        RuntimeError: the Cells differ in kind, or in the types of their Parameters.
+        RuntimeError: If the Cells differ in their classes or in the types of their Parameters.
     """
     state.depends_on(cells)
     listed = [list(cell.get_parameters()) for cell in cells]
@@ -201,9 +203,10 @@ def _mapped(
     out_axes: Any,
     members: Sequence[Sequence[Any]],
 ) -> Any:
-    """``fn`` on each of ``size`` elements, whose axes stand at ``places`` in ``leaves``.
+    """Apply ``fn`` to each of ``size`` elements.
 
-    ``members`` are Parameters of which each element has its own: the first stands in ``fn``.
+    ``places`` are the batch axes of ``leaves``. ``members`` are groups of Parameters with one Parameter for
+    each element. ``fn`` contains the first Parameter of each group.
     """
     element = _Element(fn, leaves, structure, kwargs, places, members)
     graph, operands, axes = element.program(size)
@@ -213,7 +216,7 @@ def _mapped(
     chosen += [("the Parameter", place) for _, place in element.assigned]
     program = _batched(joined(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:
-        # the next call has this very program, with the bodies of its loops: so it is seen to repeat itself
+        # reuse this graph and its loop bodies in the next call, so that the eager engine finds a repetition
         program = retained(program)
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]
@@ -223,12 +226,12 @@ def _mapped(
 
 
 class _Element:
-    """The program of one element.
+    """The traced graph of one element.
 
     Attributes:
-        results, structure: of the function.
-        assigned: the Parameters among the arguments whose elements the function assigns to, and their axes.
-            Their new values stand behind the results.
+        results, structure: the results of the function, flattened.
+        assigned: the Parameters among the arguments that the function modifies by item assignment, and their
+            axes. The graph returns their new values after the results.
     """
 
     def __init__(
@@ -250,9 +253,10 @@ class _Element:
         self._batched = [state.read(x) for x, _ in mapped_leaves] + [_joined(group) for group in members]
         types = [tensor_type(x.dtype, x.shape[:k] + x.shape[k + 1 :]) for x, k in mapped_leaves]
         types += [group[0].type for group in members]
-        # each element draws from a state of its own of each generator of random numbers
+        # each element has a separate state of each random generator
         self._generators = list(state.generators)
-        # eager, the program of another call has other values; while compiling they are constants
+        # In eager mode, captured values are inputs, because they differ in the next call. While a function
+        # is compiled, they are constants.
         self._program = trace(
             self._run,
             [*types, *[generator.type for generator in self._generators]],
@@ -266,7 +270,7 @@ class _Element:
             arguments: list[Any] = []
             parameters: list[
                 tuple[Any, int, Tensor, Any]
-            ] = []  # which may be assigned through their elements
+            ] = []  # Parameters whose elements the function may assign
             for x, dimension in zip(self._leaves, self._places, strict=True):
                 if dimension is None:
                     arguments.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
@@ -281,7 +285,7 @@ class _Element:
             returned, self.structure = flatten(_traced(self._fn, args, self._kwargs))
             del args
             self.results = [_result(x) if isinstance(x, Tensor) else x for x in returned]
-            del returned  # what the function was given, and assigned elements of, ends with it
+            del returned  # release the arguments and tensors of the function
             changed = [(x, dimension, now) for x, dimension, now, was in parameters if now._atom is not was]
             parameters.clear()
             self.assigned = [(x, dimension) for x, dimension, _ in changed]
@@ -289,7 +293,10 @@ class _Element:
             return [*self.results, *[now for *_, now in changed]]
 
     def program(self, size: int) -> tuple[Graph, list[Tensor], list[int | None]]:
-        """The graph of one element, its operands of ``size`` elements, and their axes (``None``: shared)."""
+        """Return the graph of one element, its batched operands, and their axes.
+
+        The axis of an operand that all ``size`` elements share is ``None``.
+        """
         graph = self._program.graph
         tensors, axes = dict(self._program.captured), dict[Any, int]()
         count = len(self._batched)
@@ -297,7 +304,7 @@ class _Element:
         for symbol, tensor, axis in zip(graph.inputs, self._batched, self._axes, strict=False):
             tensors[symbol], axes[symbol] = tensor, axis
         for symbol, generator in zip(graph.inputs[count:], self._generators, strict=False):
-            if symbol not in used:  # a state that is read is an input of the program around
+            if symbol not in used:  # the enclosing function has the state as an input
                 continue
             is_drawn = id(generator) in self._program.written
             tensors[symbol] = _split(generator, size) if is_drawn else state.read(generator)
@@ -309,7 +316,7 @@ class _Element:
 
 
 def _result(x: Tensor) -> Tensor:
-    """A tensor of the function's result; of numbers a batch is one of tensors made of numbers."""
+    """Lift a result of the function. A Number is converted to the dtype that ``Tensor`` gives it."""
     now = as_it_is(lifted(state.read(x)))
     return apply(convert, now, dtype=Tensor(x.sample()).dtype) if type(x) is Number else now
 
@@ -330,7 +337,7 @@ def _batched(
     size: int,
     out_axes: Sequence[tuple[str, int | None]],
 ) -> Graph:
-    """``graph`` on a batch, with the axis of the batch in the outputs where ``out_axes`` says."""
+    """Convert ``graph`` to a graph of a batch, with output axes ``out_axes``."""
     builder = Builder()
     with building(builder):
         inputs = [
@@ -355,15 +362,15 @@ def _batched(
 
 
 def _joined(parameters: Sequence[Any]) -> Tensor:
-    """The values of Parameters of one type along a new first axis."""
+    """Stack the values of Parameters of one type along a new first axis."""
     values = [lifted(state.read(p)) for p in parameters]
     return apply(concatenate, *[apply(reshape, x, shape=(1, *x.shape)) for x in values], axis=0)
 
 
 def _split(generator: Any, size: int) -> Tensor:
-    """A state of ``generator`` for each of ``size`` elements, in one draw from it.
+    """Create a state of ``generator`` for each of ``size`` elements, in one draw.
 
-    The words of both seeds are drawn, each under its own key, and the calls start from zero.
+    Both seeds of each state are random bits, drawn with different keys. The counter of calls starts at zero.
     """
     with nullcontext() if open_scopes() else window:
         now = lifted(state.read(generator))
@@ -374,7 +381,7 @@ def _split(generator: Any, size: int) -> Tensor:
     return apply(concatenate, seeds, others, calls, axis=1)
 
 
-# -- what lives outside --------------------------------------------------------------------------------
+# -- assignments outside of the function ---------------------------------------------------------------
 
 
 def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> None:
@@ -391,7 +398,7 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
 
 @contextmanager
 def _unassigned(fn: Any) -> Iterator[None]:
-    """While ``fn`` is traced; what it has assigned outside of itself is undone and raises."""
+    """Raise ``RuntimeError`` if ``fn`` assigns to outside state in this context."""
     program: Any = outermost_program()
     before = set(program.restored)
     with effect_log.isolated():
@@ -400,8 +407,8 @@ def _unassigned(fn: Any) -> Iterator[None]:
         labels = [p.label for p, was, surely in level.values() if surely or p.value() is not was]
     if labels:
         raise RuntimeError(
-            f"For 'vmap', {describe(fn)} assigns {labels[0]}: it is traced once for all elements, each of "
-            f"which would give its own value. Return the value instead."
+            f"For 'vmap', {describe(fn)} assigns {labels[0]}. It is traced once for all elements, and each "
+            f"element would assign a different value. Return the value instead."
         )
     if _rebound_outside(program, before):
         raise RuntimeError(
@@ -412,12 +419,12 @@ def _unassigned(fn: Any) -> Iterator[None]:
 
 
 def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
-    """Whether a tensor that lives on was bound to another value by item assignment."""
+    """Whether item assignment changed a tensor that still exists after the call."""
     is_rebound = False
     for key in set(program.restored) - before:
         tensor, was, line = program.restored.pop(key)
         still = weakref.ref(tensor)
-        del tensor  # the function's own end with it
+        del tensor  # releases a tensor that was local to the function
         alive = still()
         if alive is not None:
             program.restored[key] = (alive, was, line)

@@ -1,11 +1,13 @@
-"""Datasets read NumPy arrays, Python generators and files.
+"""Datasets of NumPy arrays, Python generators, and files.
 
-Sources: :class:`GeneratorDataset`, :class:`NumpySlicesDataset`, images (:class:`MnistDataset`,
-:class:`Cifar10Dataset`, :class:`ImageFolderDataset`, ...), lines (:class:`TextFileDataset`,
-:class:`CSVDataset`), :class:`TFRecordDataset` and :class:`MindDataset`. Methods of every :class:`Dataset` are
-steps: ``batch``, ``map``, ``filter``, ``shuffle``, ``repeat``, ``take``, ``skip``, ``zip``, ``concat``,
-``split``, ``project``, ``rename``. Functions for ``map`` are in ``transforms``, ``vision`` and ``text``.
-Files are read where the user put them; nothing is downloaded.
+- Sources: :class:`GeneratorDataset`, :class:`NumpySlicesDataset`, images (:class:`MnistDataset`,
+  :class:`Cifar10Dataset`, :class:`ImageFolderDataset`, ...), lines (:class:`TextFileDataset`,
+  :class:`CSVDataset`), :class:`TFRecordDataset`, and :class:`MindDataset`.
+- Methods of :class:`Dataset` are steps: ``batch``, ``map``, ``filter``, ``shuffle``, ``repeat``, ``take``,
+  ``skip``, ``zip``, ``concat``, ``split``, ``project``, ``rename``.
+- Functions for ``map`` are in ``transforms``, ``vision``, and ``text``.
+
+Files must exist; mindgrad does not download them.
 """
 
 from mindgrad import context

@@ -1,4 +1,4 @@
-"""Caches of rows are accepted and not used: a cache changes no result."""
+"""``DatasetCache``, which is accepted without effect."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ __all__ = ["DatasetCache"]
 
 
 class DatasetCache:
-    """A cache that ``cache=`` of sources and of ``map`` accepts; every pass computes its rows anew.
+    """MindSpore's cache of samples, which has no effect in mindgrad.
+
+    Sources and ``map`` accept it as ``cache``. Each pass computes its samples again.
 
     Args:
-        session_id (int): the number of a session of MindSpore's cache server.
-        size (int, optional): its size in MiB; 0 for no limit. Default: ``0``.
-        spilling (bool, optional): whether rows that do not fit go to the disk. Default: ``False``.
-        hostname (str, optional): the host of the server. Default: ``None``.
-        port (int, optional): its port. Default: ``None``.
-        num_connections (int, optional): the number of connections. Default: ``None``.
-        prefetch_size (int, optional): how many rows are read ahead. Default: ``None``.
+        session_id (int): number of a session of MindSpore's cache server.
+        size (int, optional): size of the cache in MiB. 0: no limit. Default: ``0``.
+        spilling (bool, optional): whether to write samples that do not fit to the disk. Default: ``False``.
+        hostname (str, optional): host of the server. Default: ``None``.
+        port (int, optional): port of the server. Default: ``None``.
+        num_connections (int, optional): number of connections. Default: ``None``.
+        prefetch_size (int, optional): number of samples to read ahead. Default: ``None``.
 
     >>> from mindgrad import dataset as ds
     >>> cache = ds.DatasetCache(session_id=1)
@@ -40,16 +42,16 @@ class DatasetCache:
         self.num_connections, self.prefetch_size = num_connections, prefetch_size
 
     def get_stat(self) -> NoReturn:
-        """Refused: there is no cache server.
+        """Not supported, because there is no cache server.
 
         Raises:
             NotImplementedError: Always.
         """
         raise NotImplementedError(
-            "there is no cache server, and so no statistics of it; keep rows in memory with "
+            "there is no cache server, so there are no statistics. Keep samples in memory with "
             "NumpySlicesDataset."
         )
 
     def get_cache(self) -> Any:
-        """The cache itself."""
+        """Return the cache itself."""
         return self

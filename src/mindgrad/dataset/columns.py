@@ -1,4 +1,4 @@
-"""Column names select the inputs of an operation, and place its outputs."""
+"""Resolve names of columns, and arrange the inputs and outputs of operations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["arrangement", "names_of", "part_sizes", "places_of"]
 
 
 def names_of(columns: Any, method: str, argument: str) -> list[str]:
-    """One name or several as a list.
+    """Return one name or several names as a list.
 
     Raises:
-        TypeError: If it is neither a string nor a list or tuple of strings.
-        ValueError: If it is empty, or a name occurs twice in it.
+        TypeError: If ``columns`` is neither a string nor a list or tuple of strings.
+        ValueError: If there are no names, or a name is repeated.
     """
     names = [columns] if isinstance(columns, str) else columns
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -30,10 +30,10 @@ def names_of(columns: Any, method: str, argument: str) -> list[str]:
 
 
 def places_of(columns: Any, among: Sequence[str], where: str, method: str, argument: str) -> list[int]:
-    """The numbers of the named columns.
+    """Return the indices of the named columns.
 
     Raises:
-        ValueError: If the dataset ``where`` has no such column.
+        ValueError: If the dataset ``where`` does not have a column.
     """
     names = names_of(columns, method, argument)
     unknown = [name for name in names if name not in among]
@@ -48,9 +48,10 @@ def places_of(columns: Any, among: Sequence[str], where: str, method: str, argum
 def arrangement(
     columns: Sequence[str], inputs: Sequence[int], outputs: Sequence[str]
 ) -> tuple[list[str], Callable[..., tuple[Any, ...]]]:
-    """The columns when those at ``inputs`` became ``outputs``, and a function that arranges a row so.
+    """Return the columns after the columns ``inputs`` were replaced by ``outputs``.
 
-    As many outputs as inputs take their places; otherwise they stand before the columns that are left.
+    If there are as many outputs as inputs, they take the positions of the inputs. Otherwise they precede the
+    remaining columns. The second result is a function that arranges a row in this way.
     """
     if len(inputs) == len(outputs):
         source: list[tuple[bool, int]] = [(False, i) for i in range(len(columns))]
@@ -64,23 +65,24 @@ def arrangement(
 
 
 def part_sizes(sizes: Any, total: int) -> list[int]:
-    """The number of rows of each part of ``total``, from numbers of rows or fractions.
+    """Return the number of samples in each part of ``total`` samples.
 
-    Fractions are rounded, and the first part that is large enough takes what is then missing or too much.
+    ``sizes`` are numbers of samples, or fractions. Fractions are rounded, and the rounding errors are added
+    to the first part that is large enough.
 
     Raises:
-        ValueError: If together they are not all rows, or a part would be empty.
+        ValueError: If the sizes do not add up to all samples, or a part would be empty.
     """
     if not isinstance(sizes, (list, tuple)) or not sizes:
         raise ValueError(
-            f"For 'split', 'sizes' must be a list of numbers of rows or of fractions, but got {sizes!r}."
+            f"For 'split', 'sizes' must be a list of numbers of samples or of fractions, but got {sizes!r}."
         )
     if all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
         numbers = list(sizes)
         if any(size < 1 for size in numbers) or sum(numbers) != total:
             raise ValueError(
-                f"For 'split', the 'sizes' {numbers} must all be at least 1 and add up to the {total} rows "
-                f"of the dataset, but add up to {sum(numbers)}."
+                f"For 'split', the 'sizes' {numbers} must all be at least 1 and add up to the {total} "
+                f"samples of the dataset, but add up to {sum(numbers)}."
             )
         return numbers
     if not all(isinstance(size, float) and 0 < size < 1 for size in sizes) or abs(sum(sizes) - 1) > 1e-9:
@@ -94,7 +96,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
     numbers[index] += difference
     if any(size < 1 for size in numbers):
         raise ValueError(
-            f"For 'split', the fractions {sizes!r} of {total} rows leave a part without rows; give larger "
-            f"ones."
+            f"For 'split', the fractions {sizes!r} of {total} samples leave a part without samples; give "
+            f"larger ones."
         )
     return numbers

@@ -1,8 +1,8 @@
-"""Settings of datasets hold the seed of everything that shuffles.
+"""Settings of datasets, in particular the random seed.
 
-A pass over a dataset (an epoch) is drawn from the seed, the number of the pass since the seed was set, and
-the place of the random step in the pipeline. So a program gives the same batches in every run, other ones
-in every epoch, and how far one dataset was read does not change another.
+The random numbers of a pass over a dataset (an epoch) depend on the seed, the number of passes since the seed
+was set, and the position of the random step in the pipeline. A program therefore reads the same batches in
+each run, and different batches in each epoch. Datasets do not influence each other.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = [
     "set_numa_enable", "set_prefetch_size", "set_seed", "times_seeded",
 ]  # fmt: skip
 
-#: what MindSpore answers when no seed was set; nothing is drawn from it
+#: result of MindSpore's ``get_seed`` if no seed was set; it is not used as a seed
 _UNSET = 5489
 _MOST = 2**32
 
 _seed: int | None = None
-_set_at = -1  # how often mindgrad.set_seed had been called by then: the later of both counts
+_set_at = -1  # number of calls of mindgrad.set_seed when _seed was set: the later of both seeds is used
 _times = 0
 _ignored: dict[str, Any] = {
     "num_parallel_workers": 1, "prefetch_size": 16, "shared_mem": False, "auto_num_workers": False,
@@ -36,23 +36,23 @@ _ignored: dict[str, Any] = {
 
 
 class Draw(NamedTuple):
-    """From what one pass over a dataset is drawn."""
+    """The state that determines the random numbers of one pass over a dataset."""
 
-    #: the seed, or None: every random step draws from one of its own, other ones in every run
+    #: the seed; ``None``: each random step has a separate random seed, which differs between runs
     seed: int | None
     #: the number of the pass since the seed was set
     number: int = 0
-    #: the number of the pass since its iterator was made
+    #: the number of the pass since its iterator was created
     epoch: int = 0
 
     def generator(self, step: RandomStep) -> np.random.Generator:
-        """The random numbers of one step of the pipeline in this pass."""
+        """Return the random generator of one step of the pipeline in this pass."""
         start = step.entropy if self.seed is None else self.seed
         return np.random.default_rng([start, step.depth, self.number])
 
 
 class RandomStep:
-    """A random step of a pipeline: ``depth`` steps lie before it."""
+    """A random step of a pipeline, preceded by ``depth`` steps."""
 
     __slots__ = ("depth", "entropy")
 
@@ -66,7 +66,7 @@ def set_seed(seed: int) -> None:
 
     Raises:
         TypeError: If ``seed`` is not an int.
-        ValueError: If it is negative or above 2³² − 1.
+        ValueError: If ``seed`` is negative or greater than 2³² − 1.
     """
     global _seed, _set_at, _times
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
@@ -85,12 +85,12 @@ def get_seed() -> int:
 
 
 def seed_in_force() -> int | None:
-    """The seed set last, here or by ``mindgrad.set_seed``; None if there is none."""
+    """Return the last seed, of this module or of ``mindgrad.set_seed``, or ``None``."""
     return _seed if _set_at == common_seed.times_seeded() else common_seed.get_seed()
 
 
 def times_seeded() -> tuple[int, int]:
-    """Changes whenever a seed is set, the same one too."""
+    """Return counters that change whenever a seed is set, even to the same value."""
     return _times, common_seed.times_seeded()
 
 

@@ -1,4 +1,4 @@
-"""Sampling of several files draws the order of all rows, of the files, or of the rows of each."""
+"""Shuffling of datasets of several files: all samples, the files, or within files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ __all__ = ["Shuffle", "file_list", "sampler_of_files"]
 
 
 class Shuffle(StrEnum):
-    """Order of the rows of files: all at random, files at random, or rows at random within their file."""
+    """Order of the samples of several files.
+
+    ``GLOBAL`` shuffles all samples, ``FILES`` shuffles the files, and ``INFILE`` shuffles the samples within
+    each file. ``ADAPTIVE`` and ``PARTIAL`` are equal to ``GLOBAL``. ``FALSE`` keeps the order.
+    """
 
     FALSE = "false"
     ADAPTIVE = "adaptive"
@@ -26,7 +30,7 @@ class Shuffle(StrEnum):
 
 
 class _FilesSampler(Sampler):
-    """The rows of files, the files in random order or the rows of each."""
+    """Sampler that shuffles either the files or the samples within each file."""
 
     def __init__(
         self, lengths: Sequence[int], of_files: bool, num_samples: int | None, num_shards: int, shard_id: int
@@ -36,7 +40,7 @@ class _FilesSampler(Sampler):
         self.num_shards, self.shard_id = num_shards, shard_id
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """The rows of one pass."""
+        """Return the indices of one pass."""
         ends = np.cumsum([0, *self.lengths])
         parts = [np.arange(*ends[i : i + 2]) for i in range(len(self.lengths))]
         if self.of_files:
@@ -47,7 +51,7 @@ class _FilesSampler(Sampler):
         return order[: self.num_samples]
 
     def count(self, size: int) -> int:
-        """The number of them."""
+        """Return the number of indices."""
         whole = len(range(self.shard_id, size, self.num_shards))
         return whole if self.num_samples is None else min(whole, self.num_samples)
 
@@ -60,18 +64,18 @@ def sampler_of_files(
     shard_id: int | None,
     lengths: Sequence[int],
 ) -> Sampler:
-    """The sampler of a source of several files.
+    """Return the sampler of a dataset of several files.
 
     Args:
-        name (str): what errors name.
-        shuffle (bool or Shuffle): a truth value, None for true, or a :class:`Shuffle`.
-        num_samples (int): how many rows at most.
-        num_shards (int): into how many parts the rows are divided.
-        shard_id (int): which of them is read.
-        lengths (list or tuple of int): the rows of each file.
+        name (str): the name of the API, for errors.
+        shuffle (bool or Shuffle): whether, or how, to shuffle. ``None``: ``True``.
+        num_samples (int): maximum number of samples.
+        num_shards (int): number of parts into which the samples are divided.
+        shard_id (int): the part to read.
+        lengths (list or tuple of int): the number of samples in each file.
 
     Raises:
-        TypeError: If ``shuffle`` is something else.
+        TypeError: If ``shuffle`` has an unsupported type.
         ValueError: If one of ``num_shards`` and ``shard_id`` is given without the other.
     """
     if not isinstance(shuffle, (bool, Shuffle, type(None))):
@@ -87,11 +91,11 @@ def sampler_of_files(
 
 
 def file_list(files: Any, name: str) -> list[str]:
-    """One path or several as a list, checked to be files.
+    """Return one or several paths as a list, and check that the files exist.
 
     Raises:
-        TypeError: If it is neither.
-        ValueError: If a file does not exist, or there is none.
+        TypeError: If ``files`` is neither a path nor a list of paths.
+        ValueError: If there are no paths, or a file does not exist.
     """
     paths = list(files) if isinstance(files, (list, tuple)) else [files]
     if not paths:

@@ -1,7 +1,7 @@
-"""Data sets of images are read from files in the user's folder, in the public formats of their authors.
+"""Datasets of images: MNIST, Fashion-MNIST, KMNIST, CIFAR, CelebA, image folders.
 
-MNIST and its relatives are IDX files, CIFAR the binary version, other images a folder of files for each
-class. Nothing is downloaded: an error names the files that a folder lacks.
+The files have the formats that the authors of the datasets publish: IDX files for the three MNIST datasets,
+and the binary version for CIFAR. mindgrad does not download files. If a file is missing, an error names it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _Folder = str | os.PathLike[str]
 
 
 class _FileDataset(GeneratorDataset):
-    """A source of files that can be read at any place."""
+    """Base class of datasets of files with random access."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class _FileDataset(GeneratorDataset):
 
 
 class _Arrays:
-    """Images and their labels in arrays."""
+    """Arrays of images and labels."""
 
     def __init__(self, *arrays: np.ndarray) -> None:
         self.arrays = arrays
@@ -88,7 +88,11 @@ def _files(folder: Path, names: Sequence[str], name: str) -> list[Path]:
 
 
 def _present(folder: Path, parts: Sequence[Sequence[str]], usage: str | None) -> list[Sequence[str]]:
-    """Groups of files: with every usage those of which files are there, or all if there is none."""
+    """Return the groups of files to read.
+
+    If all parts are requested, a group is read if one of its files exists. If no file exists, all groups are
+    returned.
+    """
     if usage is not None and usage != "all":
         return list(parts)
     return [names for names in parts if any((folder / file).is_file() for file in names)] or list(parts)
@@ -104,11 +108,11 @@ def _usages(usage: str | None, usages: Sequence[str], name: str) -> list[str]:
     return [usage]
 
 
-# -- MNIST and its relatives -------------------------------------------------------------------------
+# -- MNIST, Fashion-MNIST, KMNIST -------------------------------------------------------------------------
 
 
 def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
-    """The array of an IDX file: a magic number with the number of axes, their lengths, the bytes."""
+    """Read an IDX file: a magic number with the number of axes, shape, and bytes."""
     data = np.fromfile(file, np.uint8)
     head = data[: 4 * (axes + 1)].tobytes()
     if len(head) < 4 * (axes + 1) or head[:4] != bytes((0, 0, 8, axes)):
@@ -125,10 +129,10 @@ class MnistDataset(_FileDataset):
 
     The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, and the two ``t10k`` files.
 
-    Columns: ``image`` of shape (28, 28, 1) of uint8, ``label`` of uint32.
+    Columns: ``image`` (uint8, shape (28, 28, 1)) and ``label`` (uint32).
 
     Raises:
-        ValueError: If a file is missing or is none of MNIST.
+        ValueError: If a file is missing or does not have the format of MNIST.
 
     >>> from mindgrad import dataset as ds
     >>> ds.MnistDataset("data")
@@ -178,7 +182,10 @@ class KMnistDataset(MnistDataset):
 
 
 def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Images (N, 32, 32, 3) and labels (N, labels) of files with the labels and three planes of each."""
+    """Read images of shape (N, 32, 32, 3) and labels of shape (N, labels).
+
+    A file contains the labels and the three color planes of each image.
+    """
     length = labels + 3 * 32 * 32
     parts = []
     for file in files:
@@ -197,10 +204,10 @@ class Cifar10Dataset(_FileDataset):
 
     The files are ``data_batch_1.bin``, ..., ``test_batch.bin``.
 
-    Columns: ``image`` of shape (32, 32, 3) of uint8, ``label`` of uint32.
+    Columns: ``image`` (uint8, shape (32, 32, 3)) and ``label`` (uint32).
 
     Raises:
-        ValueError: If a file is missing or is none of CIFAR-10.
+        ValueError: If a file is missing or does not have the format of CIFAR-10.
     """
 
     _parts = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
@@ -232,8 +239,8 @@ class Cifar10Dataset(_FileDataset):
 class Cifar100Dataset(Cifar10Dataset):
     """The CIFAR-100 dataset, from its binary version (``train.bin``, ``test.bin``).
 
-    Columns: ``image`` of shape (32, 32, 3) of uint8, ``coarse_label`` and ``fine_label`` of uint32. Arguments
-    as of :class:`Cifar10Dataset`.
+    Columns: ``image`` (uint8, shape (32, 32, 3)), ``coarse_label`` and ``fine_label`` (uint32). The arguments
+    are the arguments of :class:`Cifar10Dataset`.
     """
 
     _parts = {"train": ["train.bin"], "test": ["test.bin"]}
@@ -246,7 +253,7 @@ _EXTENSIONS = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".tif", ".tiff", ".webp"
 
 
 class _ImageFiles:
-    """Image files, and other columns of arrays."""
+    """Image files, and arrays of the other columns."""
 
     def __init__(
         self, files: Sequence[Path], arrays: Sequence[np.ndarray], decode: bool, reader: Any
@@ -270,18 +277,18 @@ class _ImageFiles:
 class ImageFolderDataset(_FileDataset):
     """A dataset of image files in one folder for each class.
 
-    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8;
-    ``label`` of int32.
+    Columns: ``image`` (uint8) and ``label`` (int32). An image is the 1-D array of the bytes of the file, or
+    an array of shape (H, W, 3) if ``decode`` is true.
 
     Args:
-        dataset_dir (str or PathLike): the folder of the folders.
-        extensions (list or tuple of str, optional): the extensions of the files that are read, in small
-            with the leading point; by default the endings of common image formats.
-        class_indexing (dict, optional): the labels, from names of folders; other folders are left out. By
-            default 0, 1, … in the order of the names.
+        dataset_dir (str or PathLike): folder that contains a folder for each class.
+        extensions (list or tuple of str, optional): extensions of the files to read, in lower case with the
+            leading dot. ``None``: the extensions of common image formats. Default: ``None``.
+        class_indexing (dict, optional): labels by the names of folders. Other folders are omitted. ``None``:
+            0, 1, … in the order of the names. Default: ``None``.
 
     Raises:
-        ValueError: If there is no such folder, or no file in it.
+        ValueError: If the folder does not exist, or does not contain image files.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -335,7 +342,7 @@ class ImageFolderDataset(_FileDataset):
         source = _ImageFiles(
             [path for path, _ in files], [np.array([label for _, label in files], np.int32)], decode, decrypt
         )
-        #: the labels, from names of folders
+        #: labels by the names of folders
         self.class_indexing = {class_name: labels[class_name] for class_name in classes}
         super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
 
@@ -355,14 +362,15 @@ class CelebADataset(_FileDataset):
     The folder contains ``list_attr_celeba.txt``, and the image files or a folder ``img_align_celeba`` with
     them.
 
-    Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8; ``attr``
-    of shape (40,) of uint32, 1 where the face has the attribute.
+    Columns: ``image`` (uint8) and ``attr`` (uint32, shape (40,)). An image is the 1-D array of the bytes of
+    the file, or an array of shape (H, W, 3) if ``decode`` is true. An element of ``attr`` is 1 if the face
+    has the attribute.
 
     Args:
-        usage (str, optional): ``"train"``, ``"valid"`` or ``"test"``, as in ``list_eval_partition.txt``, or
+        usage (str, optional): ``"train"``, ``"valid"``, or ``"test"``, as in ``list_eval_partition.txt``, or
             ``"all"``. Default: ``"all"``.
-        extensions (list or tuple of str, optional): the extensions of the files that are read; all by
-            default.
+        extensions (list or tuple of str, optional): extensions of the files to read. ``None``: all.
+            Default: ``None``.
 
     Raises:
         ValueError: If a file is missing.

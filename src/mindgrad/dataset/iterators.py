@@ -1,4 +1,4 @@
-"""Iterators over a dataset: pass after pass, rows as Tensors or arrays, in lists or dicts."""
+"""Iterators over the samples of a dataset, as lists or dicts of Tensors or arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
 class DatasetIterator:
     """Iterator over the samples of one pass; iterating again starts the next pass.
 
-    After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore; −1 is no limit.
+    After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore. −1: unlimited.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class DatasetIterator:
         if self._rows is None:
             if 0 <= self._num_epochs <= self._epoch:
                 raise RuntimeError(
-                    f"the dataset was iterated 'num_epochs' = {self._num_epochs} times already; make a new "
-                    f"iterator, or ask for more epochs: create_dict_iterator(num_epochs=...)."
+                    f"the dataset was iterated 'num_epochs' = {self._num_epochs} times already. Create a "
+                    f"new iterator, or request more epochs: create_dict_iterator(num_epochs=...)."
                 )
             self._rows = self._begin(self._epoch)
         try:
@@ -65,7 +65,7 @@ class DatasetIterator:
             return converted(array.item(), self._value)
         if self._output_numpy:
             return np.array(array)
-        # there are no Tensors of text, neither in MindSpore's iterators
+        # Tensors cannot contain strings; MindSpore's iterators also return arrays of strings
         return array if array.dtype.kind in "SU" else Tensor(array)
 
     def _given(self, values: list[Any]) -> Any:

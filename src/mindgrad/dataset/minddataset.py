@@ -1,4 +1,4 @@
-"""MindRecord datasets read rows from files, and can pad them with given samples."""
+"""Datasets of MindRecord files, which can be padded with given samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["MindDataset", "PaddedDataset"]
 
 
 class _Records:
-    """The rows of MindRecord files, and behind them copies of one more row."""
+    """The samples of MindRecord files, followed by copies of one padding sample."""
 
     def __init__(
         self, shards: Shards, columns: Sequence[str], padding: dict[str, Any] | None, number: int
@@ -40,23 +40,26 @@ class _Records:
 
 @documented_source
 class MindDataset(GeneratorDataset):
-    """A dataset of the rows of MindRecord files.
+    """A dataset of the samples in MindRecord files.
 
-    Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as
-    arrays of uint8 of one axis.
+    The columns are the fields, sorted by name: numbers and arrays with the dtypes of the fields, strings, and
+    bytes as 1-D arrays of uint8.
 
     Args:
-        dataset_files (str, PathLike, or list of these): a file, which stands for all that were written with
-            it, or a list of files.
-        columns_list (list or tuple of str, optional): the fields that are read. Default: ``None``.
-        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``None``.
-        padded_sample (dict, optional): a row, from names to values, that is added. Default: ``None``.
-        num_padded (int, optional): how often it is added. Default: ``None``.
+        dataset_files (str, PathLike, or list of these): a list of files, or one file. One file represents all
+            files that were written together with it.
+        columns_list (list or tuple of str, optional): the fields to read. ``None``: all fields.
+            Default: ``None``.
+        shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`. ``None``:
+            ``True``. Default: ``None``.
+        padded_sample (dict, optional): sample to append, as a dict from names to values. Default: ``None``.
+        num_padded (int, optional): number of copies of ``padded_sample`` to append. Default: ``None``.
 
     Raises:
         PathNotExistsError: If a file is missing.
         MRMOpenError: If a file is not a MindRecord file.
-        RuntimeError: If there is no such field.
+        RuntimeError: If the files do not have a field of ``columns_list``, or only one of ``padded_sample``
+            and ``num_padded`` is given.
 
     >>> import tempfile
     >>> import numpy as np
@@ -91,7 +94,7 @@ class MindDataset(GeneratorDataset):
         unknown = [name for name in names if name not in shards.schema]
         if unknown:
             raise RuntimeError(
-                f"For 'MindDataset', there is no field '{unknown[0]}', but {sorted(shards.schema)}."
+                f"For 'MindDataset', there is no field '{unknown[0]}', only {sorted(shards.schema)}."
             )
         if (padded_sample is None) != (num_padded is None):
             raise RuntimeError("For 'MindDataset', 'padded_sample' and 'num_padded' belong together.")
@@ -111,10 +114,12 @@ class MindDataset(GeneratorDataset):
 
 
 class PaddedDataset(GeneratorDataset):
-    """A dataset of given samples, to extend another: ``data + PaddedDataset(rows)``.
+    """A dataset of given samples, to extend another one.
+
+    For example, ``data + PaddedDataset(samples)``.
 
     Args:
-        padded_samples (list or tuple of dict): dicts from names of columns to values.
+        padded_samples (list or tuple of dict): samples, as dicts from names of columns to values.
 
     >>> from mindgrad import dataset as ds
     >>> import numpy as np

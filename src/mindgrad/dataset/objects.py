@@ -1,7 +1,7 @@
-"""Dictionaries of Python in columns travel through a pipeline as arrays of no axes that hold one object.
+"""Columns of Python dicts, which a pipeline stores in 0-D object arrays.
 
-Functions of ``map`` and ``per_batch_map`` take and give the dictionary itself; iterators give it with its
-numbers as Tensors or arrays.
+Functions of ``map`` and ``per_batch_map`` receive and return the dict itself. Iterators return the dict with
+its numbers converted to Tensors or arrays.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ __all__ = ["boxed", "converted", "is_boxed", "unboxed"]
 
 
 def boxed(value: dict[Any, Any]) -> np.ndarray:
-    """The dictionary as an array of no axes."""
+    """Store a dict in a 0-D object array."""
     array = np.empty((), object)
     array[()] = value
     return array
 
 
 def is_boxed(array: Any) -> bool:
-    """Whether the array holds a dictionary."""
+    """Whether the array contains a dict."""
     return isinstance(array, np.ndarray) and array.dtype.hasobject
 
 
 def unboxed(array: np.ndarray) -> Any:
-    """The dictionary that an array holds; every other array itself."""
+    """Return the dict in an object array. Return other arrays unchanged."""
     return array.item() if is_boxed(array) else array
 
 
 def converted(value: Any, leaf: Callable[[np.ndarray], Any]) -> Any:
-    """A dictionary whose numbers, texts and arrays, also those in nested containers, became ``leaf`` of them.
+    """Apply ``leaf`` to all numbers, strings, and arrays in a dict.
 
     >>> from mindgrad.dataset.objects import converted
     >>> converted({"x": 1, "y": [2.0, {"z": 3}]}, float)

@@ -1,6 +1,6 @@
-"""Pillow, an optional package, decodes and encodes image files and resamples its own images.
+"""Access to Pillow, an optional package for image files.
 
-It is needed only by what works on files or on Pillow's images; arrays are transformed with NumPy alone.
+Only functions on image files and on Pillow images need it. Transforms of arrays use NumPy alone.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ import numpy as np
 
 try:
     from PIL import Image, ImageEnhance, ImageOps
-except ImportError:  # pragma: no cover - without the optional package
+except ImportError:  # pragma: no cover - Pillow is optional
     Image = None  # type: ignore[assignment]
 
 __all__ = ["ImageEnhance", "ImageOps", "decoded", "from_array", "is_pillow", "package"]
 
 
 def package(purpose: str) -> Any:
-    """The module ``PIL.Image``.
+    """Return the module ``PIL.Image``.
 
     Raises:
-        ImportError: Pillow is not installed; the message names ``purpose``.
+        ImportError: If Pillow is not installed. The message names ``purpose``.
     """
     if Image is None:
         raise ImportError(f"{purpose} needs Pillow, which is not installed; install it: pip install pillow.")
@@ -30,15 +30,15 @@ def package(purpose: str) -> Any:
 
 
 def is_pillow(value: Any) -> bool:
-    """Whether it is an image of Pillow."""
+    """Whether ``value`` is a Pillow image."""
     return Image is not None and isinstance(value, Image.Image)
 
 
 def from_array(array: np.ndarray, name: str) -> Any:
-    """An array of shape (H, W) or (H, W, C) as an image of Pillow.
+    """Convert an array of shape (H, W) or (H, W, C) to a Pillow image.
 
     Raises:
-        TypeError: If it has a different shape, or an element type that such images do not have.
+        TypeError: If the shape differs, or Pillow images do not support the dtype.
     """
     image = package(f"'{name}'")
     if array.ndim == 3 and array.shape[2] == 1:
@@ -57,16 +57,16 @@ def from_array(array: np.ndarray, name: str) -> Any:
 
 
 def decoded(data: Any, name: str, mode: str | None = "RGB") -> Any:
-    """The image of Pillow that the bytes of a file hold.
+    """Decode the bytes of an image file to a Pillow image.
 
     Args:
         data: the bytes.
-        name (str): what errors name.
+        name (str): the name of the API, for errors.
         mode (str, optional): Pillow's color mode to convert to. ``None`` keeps the mode of the file.
             Default: ``"RGB"``.
 
     Raises:
-        RuntimeError: If they are no image.
+        RuntimeError: If the bytes are not an image file.
     """
     image = package(f"'{name}'")
     try:

@@ -1,8 +1,8 @@
-"""The Dataset is a pipeline of steps, each of which turns the rows of one pass into other rows.
+"""``Dataset``: a pipeline of steps that convert the samples of one pass.
 
-A step keeps how a pass over it begins: a function from a ``Draw`` (seed and number of the pass) to an
-iterator of rows. So a pipeline is read lazily, again and again, and by several iterators at a time, and what
-is random in it depends on the draw only.
+A step has a function that starts a pass: it maps a ``Draw`` (the seed and the number of the pass) to an
+iterator of samples. A pipeline is therefore evaluated lazily, can be read repeatedly and by several iterators
+at a time, and its random numbers depend only on the draw.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Dataset(Readable):
         :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.NumpySlicesDataset`
     """
 
-    #: the classes of steps, by the names of the methods that make them
+    #: classes of steps, by the names of the methods that create them
     _kinds: ClassVar[dict[str, type[Dataset]]] = {}
 
     def __init_subclass__(cls, step: str = "", **options: Any) -> None:
@@ -122,8 +122,8 @@ class Dataset(Readable):
         note_workers(num_parallel_workers)
         if pad_info is not None:
             raise ValueError(
-                "For 'batch', 'pad_info' is not supported; pad the rows to one shape in per_batch_map or in "
-                "map."
+                "For 'batch', 'pad_info' is not supported; pad the samples to one shape in per_batch_map or "
+                "in map."
             )
         if not callable(batch_size):
             batch_size = whole_number(batch_size, "batch", "batch_size", 1)
@@ -279,19 +279,20 @@ class Dataset(Readable):
 
         def begin(draw: Draw) -> Iterator[Row]:
             for time in itertools.count() if number < 0 else range(number):
-                # passes of passes: no two are drawn alike
+                # give each repetition in each pass a different number, so that random numbers differ
                 inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
                 empty = True
                 for row in before(draw._replace(number=inner)):
                     empty = False
                     yield row
                 if empty:
-                    return  # instead of repeating nothing without end
+                    return  # do not repeat an empty pass forever
 
         def size() -> int:
             if number < 0:
                 raise ValueError(
-                    f"{where} has no end, and so no size; give a number of times, or take(count) of its rows."
+                    f"{where} is endless, so its size is undefined. Give a number of repetitions, or use "
+                    f"take(count)."
                 )
             return self.get_dataset_size() * number
 
@@ -467,7 +468,7 @@ class Dataset(Readable):
         parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
         if self._step.subset is not None:
             return [self._step.subset(part) for part in parts]
-        # every part reads the same pass, or rows would wander between parts from pass to pass
+        # all parts read the same draw in each pass, so that no sample moves to another part
         before, pinned = self._step.begin, Draw(seed)
 
         def made(part: list[int]) -> Dataset:
@@ -511,7 +512,7 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
 
 
 def _several(datasets: Any, method: str) -> tuple[Dataset, ...]:
-    """One Dataset or several as a tuple."""
+    """Return one or several Datasets as a tuple."""
     listed = tuple(datasets) if isinstance(datasets, (list, tuple)) else (datasets,)
     for dataset in listed:
         _check_dataset(dataset, method)

@@ -1,8 +1,8 @@
-"""Random numbers of transforms come from the pass of the dataset that they run in, or from the seed in force.
+"""Random generators of transforms.
 
-Inside ``Dataset.map`` the step of the pipeline lends its generator (:func:`drawing`), so that a program draws
-the same crops in every run and other ones in every epoch. A transform that a program calls by itself draws
-from one generator for all of them, which starts anew whenever a seed is set.
+Inside ``Dataset.map``, transforms use the generator of the pipeline step and pass (:func:`drawing`). With a
+seed, they therefore draw the same random numbers in each run, and different random numbers in each epoch. All
+transforms that are called outside of a pipeline share one generator, which is reset when a seed is set.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Direct:
         self.generator = np.random.default_rng()
 
     def current(self) -> np.random.Generator:
-        """The generator, renewed if a seed was set since the last call."""
+        """Return the generator, which is reset if a seed was set since the last call."""
         if self.seeded != config.times_seeded():
             self.seeded = config.times_seeded()
             self.generator = np.random.default_rng(config.seed_in_force())
@@ -39,14 +39,14 @@ _direct = _Direct()
 
 
 def generator() -> np.random.Generator:
-    """The generator that random transforms draw from now."""
+    """Return the current generator of random transforms."""
     current = _CURRENT.get()
     return _direct.current() if current is None else current
 
 
 @contextmanager
 def drawing(current: np.random.Generator) -> Iterator[None]:
-    """While it is open, transforms draw from ``current``."""
+    """Let transforms draw from ``current`` in this context."""
     token = _CURRENT.set(current)
     try:
         yield

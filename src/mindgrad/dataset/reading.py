@@ -1,4 +1,4 @@
-"""Iteration over a dataset gives its passes, size, and the shapes and types of its columns."""
+"""Base class of datasets: iteration, size, and the shapes and dtypes of columns."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ __all__ = ["Readable", "Step"]
 class Step:
     """One step of a pipeline."""
 
-    #: what it is called in messages, with the steps before it
+    #: description of this step and the steps before it, for messages
     where: str
     columns: tuple[str, ...]
     begin: Callable[[Draw], Iterator[Row]]
-    #: how many rows a pass gives; None if only iterating tells
+    #: function that returns the number of samples in a pass, or None if it is unknown
     count: Callable[[], int | None]
-    #: how many steps lie before it
+    #: number of steps before this one
     depth: int = 0
     batch_size: int = 1
     repeat_count: int = 1
-    #: names of ``sync_wait`` and what ``sync_update`` calls for them
+    #: callbacks of ``sync_update``, by the names given to ``sync_wait``
     conditions: dict[str, Callable[[Any], Any] | None] = dataclasses.field(default_factory=dict)
-    #: of whole arrays: the order of a pass and the columns, which batches are cut from
+    #: for sources of arrays: function that returns the order of a pass and the columns, to slice batches from
     arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
-    #: of a source that can be read at any place: the same source with other rows, for ``split``
+    #: for sources with random access: function that returns the source with other samples, for ``split``
     subset: Callable[[Sequence[int]], Any] | None = None
 
 
 def _no_rows(name: str) -> Iterator[Row]:
     raise TypeError(
-        f"'{name}' is derived from Dataset and has no rows that could be read in passes; give an object with "
+        f"'{name}' is derived from Dataset, but does not define how to read samples. Pass an object with "
         f"__getitem__ and __len__ to GeneratorDataset: GeneratorDataset({name}(...), column_names)."
     )
 
@@ -53,7 +53,7 @@ class Readable:
     """Base class of datasets that are read pass by pass."""
 
     def __init__(self, step: Step | None = None) -> None:
-        if step is None:  # programs derive classes of their own, which have a __getitem__
+        if step is None:  # a user-defined subclass with a __getitem__
             step = Step(type(self).__name__, (), lambda draw: _no_rows(type(self).__name__), lambda: None)
         twice = [name for name in step.columns if step.columns.count(name) > 1]
         if twice:
@@ -126,7 +126,7 @@ class Readable:
     def __iter__(self) -> TupleIterator:
         return self.create_tuple_iterator(num_epochs=1)
 
-    # -- what it is ------------------------------------------------------------------------------
+    # -- sizes, shapes, and dtypes ---------------------------------------------------------------
 
     def get_dataset_size(self) -> int:
         """Return the number of samples in a pass; after ``batch``, the number of batches.
@@ -150,7 +150,7 @@ class Readable:
         for row in self._first_pass():
             return row
         raise ValueError(
-            f"{self._step.where} has no rows, so that shapes and types of its columns are not known."
+            f"{self._step.where} has no samples, so the shapes and dtypes of its columns are unknown."
         )
 
     def get_batch_size(self) -> int:
@@ -177,7 +177,7 @@ class Readable:
         """Return the NumPy dtypes of the columns of the first sample."""
         return [each.dtype for each in self._first_row()]
 
-    # -- what is told and written ------------------------------------------------------------------
+    # -- callbacks and files -----------------------------------------------------------------------
 
     def sync_update(self, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
         """Call the ``callback`` of ``sync_wait``.
@@ -192,8 +192,8 @@ class Readable:
         """
         if condition_name not in self._step.conditions:
             raise ValueError(
-                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}; give it "
-                f"to sync_wait before: {listed(self._step.conditions) or 'it has none'}."
+                f"For 'sync_update', there is no condition {condition_name!r} in {self._step.where}; pass it "
+                f"to sync_wait first: {listed(self._step.conditions) or 'it has none'}."
             )
         callback = self._step.conditions[condition_name]
         if callback is not None:
@@ -234,7 +234,7 @@ class Readable:
         return f"<{self._step.where}: columns {listed(self._step.columns)}>"
 
     def _places(self, columns: Any, method: str, argument: str) -> list[int]:
-        """The numbers of named columns."""
+        """Return the indices of named columns."""
         return places_of(columns, self._step.columns, self._step.where, method, argument)
 
 

@@ -1,7 +1,7 @@
-"""Row operations batch, map, filter and shuffle the rows of one pass.
+"""Implementation of ``batch``, ``map``, ``filter``, and ``shuffle`` for one pass.
 
-A row is a tuple of NumPy arrays, one for each column. Everything here is a generator from rows to rows and
-knows nothing of datasets; ``where`` is the name of the dataset for errors.
+A row is one sample or one batch: a tuple of NumPy arrays, one for each column. The functions are generators
+from rows to rows. ``where`` is the name of the dataset, for errors.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ __all__ = [
 ]  # fmt: skip
 
 Row = tuple[np.ndarray, ...]
-_LONGEST = 60  # characters of a value in a message
+_LONGEST = 60  # longest representation of a value in a message, in characters
 
 
 class BatchInfo:
-    """The argument of ``per_batch_map`` and a callable ``batch_size``: the numbers of batch and pass."""
+    """The argument of ``per_batch_map`` and ``batch_size``: numbers of batch and pass."""
 
     def __init__(self, batch: int, epoch: int) -> None:
         self._batch = batch
         self._epoch = epoch
 
     def get_batch_num(self) -> int:
-        """The number of the batch in its pass, from 0."""
+        """Return the number of the batch in its pass, from 0."""
         return self._batch
 
     def get_epoch_num(self) -> int:
-        """The number of the pass of this iterator, from 0."""
+        """Return the number of the pass of this iterator, from 0."""
         return self._epoch
 
 
 def array_of(value: Any, subject: str) -> np.ndarray:
-    """A value of a user's as an array of numbers, truth values or text.
+    """Convert a user's value to an array of numbers, Booleans, or strings.
 
     Raises:
-        TypeError: If it is none; the message starts with ``subject``.
+        TypeError: If the value cannot be converted. The message starts with ``subject``.
     """
     if isinstance(value, Tensor):
         return value.asnumpy()
@@ -56,7 +56,7 @@ def array_of(value: Any, subject: str) -> np.ndarray:
         ]
     try:
         array = np.asarray(value)
-    except ValueError:  # ragged
+    except ValueError:  # nested lists of different lengths
         array = np.asarray(None)
     if array.dtype.hasobject or array.dtype.kind in "mM" or array.dtype.names is not None:
         shown = repr(value)
@@ -68,16 +68,19 @@ def array_of(value: Any, subject: str) -> np.ndarray:
 
 
 def element_of(value: Any, subject: str) -> np.ndarray:
-    """A value of a user's as an element of a row: an array, or a dictionary in a box.
+    """Convert a user's value to an element of a row. A dict is stored in a 0-D object array.
 
     Raises:
-        TypeError: If it is neither; the message starts with ``subject``.
+        TypeError: If the value is neither a dict nor an array. The message starts with ``subject``.
     """
     return boxed(value) if isinstance(value, dict) else array_of(value, subject)
 
 
 def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> Row:
-    """A source's value as a row: a tuple, list or iterator has one element for each column."""
+    """Convert an item of a source to a row.
+
+    A tuple, list, or iterator has one element for each column. Any other value is the only element.
+    """
     value = exhausted(value, describe)
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if len(values) != len(columns):
@@ -92,19 +95,23 @@ def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> R
 
 
 def listed(columns: Iterable[str]) -> str:
-    """Names for a message."""
+    """Format names for a message."""
     return ", ".join(f"'{name}'" for name in columns)
 
 
 def exhausted(value: Any, describe: Callable[[], str]) -> Any:
-    """The elements of an iterator, such as a generator expression or ``map``, as a tuple; else ``value``."""
+    """Convert an iterator to a tuple of its elements. Return other values unchanged."""
     if isinstance(value, Iterator):
         return called(tuple, (value,), describe)
     return tuple(value) if isinstance(value, ValuesView) else value
 
 
 def called(function: Callable[..., Any], arguments: Sequence[Any], describe: Callable[[], str]) -> Any:
-    """``function(*arguments)`` of the user's; an error says what was called, with the user's as its cause."""
+    """Call a user's function.
+
+    Raises:
+        RuntimeError: If the function raises an error, which is the cause. The message describes the call.
+    """
     try:
         return function(*arguments)
     except Exception as error:
@@ -123,10 +130,12 @@ def mapped(
     where: str,
     generator: np.random.Generator,
 ) -> Iterator[Row]:
-    """Each row with some columns replaced by the results of the operations, one after the other.
+    """Yield each row with some columns replaced by the results of operations.
 
-    Images of Pillow go from one operation to the next; arrays leave the last one. Random operations draw from
-    ``generator``.
+    Each operation receives the results of the previous one.
+
+    Operations may pass Pillow images to the next operation. The results of the last operation are arrays.
+    Random operations draw from ``generator``.
     """
     for number, row in enumerate(rows):
         values: tuple[Any, ...] = tuple(unboxed(row[i]) for i in inputs)
@@ -139,7 +148,7 @@ def mapped(
                     if len(operations) > 1
                     else f"'{name}'"
                 )
-                return f"in {where}, {which} for row {number}"
+                return f"in {where}, {which} for sample {number}"
 
             with drawing(generator):
                 found = exhausted(called(operation, values, describe), describe)
@@ -153,7 +162,7 @@ def mapped(
             )
         if len(values) != len(outputs):
             raise ValueError(
-                f"in {where}, the operations gave {len(values)} values for row {number}, but there are "
+                f"in {where}, the operations gave {len(values)} values for sample {number}, but there are "
                 f"{len(outputs)} columns for them, {listed(outputs)}: name one column for each value in "
                 f"'output_columns'."
             )
@@ -163,9 +172,9 @@ def mapped(
 def filtered(
     rows: Iterable[Row], predicate: Callable[..., Any], inputs: Sequence[int], where: str
 ) -> Iterator[Row]:
-    """The rows for which the predicate is true."""
+    """Yield the rows for which the predicate is true."""
     for number, row in enumerate(rows):
-        describe = lambda number=number: f"in {where}, the predicate for row {number}"
+        describe = lambda number=number: f"in {where}, the predicate for sample {number}"
         verdict = called(predicate, [unboxed(row[i]) for i in inputs], describe)
         if isinstance(verdict, Tensor):
             verdict = verdict.asnumpy()
@@ -179,7 +188,7 @@ def filtered(
 
 
 def shuffled(rows: Iterable[Row], buffer_size: int, generator: np.random.Generator) -> Iterator[Row]:
-    """The rows in a random order: each comes out of a buffer of the next ``buffer_size`` ones."""
+    """Yield the rows in random order, drawn from a buffer of ``buffer_size`` rows."""
     source = iter(rows)
     buffer = list(itertools.islice(source, buffer_size))
     for row in source:
@@ -191,7 +200,7 @@ def shuffled(rows: Iterable[Row], buffer_size: int, generator: np.random.Generat
 
 
 def picked(rows: Iterable[Row], chosen: Sequence[int]) -> Iterator[Row]:
-    """The rows with the numbers ``chosen``, in that order."""
+    """Iterate over the rows with the indices ``chosen``, in that order."""
     held = list(rows)
     return (held[i] for i in chosen)
 
@@ -205,16 +214,16 @@ def batched(
     where: str,
     collate: Callable[[list[list[np.ndarray]], BatchInfo], Row] | None = None,
 ) -> Iterator[Row]:
-    """Every ``size`` rows as one, stacked along a new first axis.
+    """Yield batches of ``size`` rows, stacked along a new first axis.
 
     Args:
         rows (iterable of Row): the rows.
-        columns (list or tuple of str): the names of their columns.
-        size (int or Callable): how many rows, or a function that says it for each batch.
-        drop_remainder (bool): whether the last rows are left out if they are fewer.
+        columns (list or tuple of str): the names of the columns.
+        size (int or Callable): number of rows in a batch, or a function that returns it for each batch.
+        drop_remainder (bool): whether to omit the last batch if it is incomplete.
         epoch (int): the number of the pass.
-        where (str): the name of the dataset.
-        collate (Callable, optional): makes the batch of lists of arrays, one list for each column.
+        where (str): the name of the dataset, for errors.
+        collate (Callable, optional): function that creates a batch from a list of arrays for each column.
             Default: ``None``.
     """
     source = iter(rows)
@@ -242,10 +251,10 @@ def _size(size: Callable[[BatchInfo], int], info: BatchInfo, where: str) -> int:
 
 
 def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.ndarray:
-    """The arrays of one column as one array.
+    """Stack the arrays of one column.
 
     Raises:
-        ValueError: If they differ in shape or element type.
+        ValueError: If shapes or dtypes differ.
     """
     first = arrays[0]
     if all(map(is_boxed, arrays)):
@@ -254,29 +263,29 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
         if row.shape != first.shape:
             raise ValueError(
                 f"in {where}, batch {number} cannot be stacked: column '{column}' has the shape "
-                f"{first.shape} in its first row and {row.shape} in row {position}. Give per_batch_map to "
-                "pad them, or make them alike with map."
+                f"{first.shape} in its first sample and {row.shape} in sample {position}. Pad them in "
+                "per_batch_map, or convert them to one shape with map."
             )
         if row.dtype != first.dtype and not (row.dtype.kind == first.dtype.kind and row.dtype.kind in "SU"):
             raise ValueError(
                 f"in {where}, batch {number} cannot be stacked: column '{column}' is {first.dtype} in its "
-                f"first row and {row.dtype} in row {position}. Give all rows one element type in the source "
-                "or in map."
+                f"first sample and {row.dtype} in sample {position}. Give all samples one dtype in the "
+                "source or in map."
             )
     return np.stack(arrays)
 
 
 def _stacked(elements: list[dict[Any, Any]], column: str, number: int, where: str) -> dict[Any, Any]:
-    """The values of dictionaries with the same names, stacked for each name.
+    """Stack the values of dicts with equal keys, separately for each key.
 
     Raises:
-        ValueError: If the names differ, or the values cannot be stacked.
+        ValueError: If the keys differ, or the values cannot be stacked.
     """
     names = list(elements[0])
     if any(set(element) != set(names) for element in elements):
         raise ValueError(
             f"in {where}, batch {number} cannot be stacked: the dictionaries of column '{column}' have "
-            f"different names. Give per_batch_map to join them, or make them alike with map."
+            f"different keys. Combine them in per_batch_map, or convert them with map."
         )
     what = f"in {where}, batch {number}: the value of column"
     columns = {
@@ -296,7 +305,7 @@ def per_batch(
     columns: Sequence[str],
     where: str,
 ) -> Callable[[list[list[np.ndarray]], BatchInfo], Row]:
-    """For :func:`batched`: replaces columns of a batch by the results of a user's ``per_batch_map``."""
+    """Return the ``collate`` function of :func:`batched` for ``per_batch_map``."""
 
     def run(lists: list[list[np.ndarray]], info: BatchInfo) -> Row:
         number = info.get_batch_num()

@@ -1,4 +1,4 @@
-"""Samplers choose the rows of a source that a pass reads, and their order."""
+"""Samplers, which choose the samples of a pass and their order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sampler:
         :class:`mindgrad.dataset.DistributedSampler`
     """
 
-    #: of the source that the sampler is used on
+    #: number of samples of the source
     num_rows = 0
     dataset_size = 0
 
@@ -43,17 +43,17 @@ class Sampler:
     def __iter__(self) -> Iterator[int]:
         raise NotImplementedError(
             f"the sampler {type(self).__name__} has no '__iter__'; define one that yields the indices of "
-            f"rows."
+            f"samples."
         )
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """The indices of one pass over a source of ``size`` rows."""
+        """Return the indices of one pass over a source of ``size`` samples."""
         self.num_rows = self.dataset_size = size
         found = iter(self)
         return itertools.islice(found, self.num_samples)
 
     def count(self, size: int) -> int | None:
-        """The number of indices; ``None`` if only iterating tells."""
+        """Return the number of indices, or ``None`` if it is unknown."""
         return None
 
 
@@ -84,15 +84,15 @@ class SequentialSampler(Sampler):
         self.start_index = _count(start_index, "start_index", "SequentialSampler", 0) or 0
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """``start_index``, the one after it, and so on."""
+        """Return consecutive indices from ``start_index``."""
         if self.start_index >= size:
             raise ValueError(
-                f"For 'SequentialSampler', 'start_index' is {self.start_index}, but there are {size} rows."
+                f"For 'SequentialSampler', 'start_index' is {self.start_index}, but there are {size} samples."
             )
         return range(self.start_index, self.start_index + (self.count(size) or 0))
 
     def count(self, size: int) -> int:
-        """The number of rows from ``start_index`` on, at most ``num_samples``."""
+        """Return the number of samples after ``start_index``, at most ``num_samples``."""
         left = max(size - self.start_index, 0)
         return left if self.num_samples is None else min(left, self.num_samples)
 
@@ -112,14 +112,14 @@ class RandomSampler(Sampler):
         self.replacement = replacement
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Random ones."""
+        """Return random indices."""
         number = self.count(size)
         if self.replacement:
             return generator.integers(0, size, number) if size else ()
         return generator.permutation(size)[:number]
 
     def count(self, size: int) -> int:
-        """``num_samples``, without replacement at most as many as there are rows."""
+        """Return ``num_samples``; without replacement, at most ``size``."""
         if self.num_samples is None:
             return size
         return self.num_samples if self.replacement else min(size, self.num_samples)
@@ -139,11 +139,11 @@ class SubsetSampler(Sampler):
         self._indices = [_count(each, "indices", type(self).__name__, 0) or 0 for each in listed]
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """The given ones."""
+        """Return the given indices."""
         return self._indices[: self.num_samples]
 
     def count(self, size: int) -> int:
-        """The number of indices given, at most ``num_samples``."""
+        """Return the number of given indices, at most ``num_samples``."""
         return len(self._indices[: self.num_samples])
 
 
@@ -156,7 +156,7 @@ class SubsetRandomSampler(SubsetSampler):
     """
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """The given ones in a random order."""
+        """Return the given indices in random order."""
         return [self._indices[i] for i in generator.permutation(len(self._indices))][: self.num_samples]
 
 
@@ -184,21 +184,22 @@ class WeightedRandomSampler(Sampler):
         possible = np.count_nonzero(self.weights)
         if not replacement and (num_samples or self.weights.size) > possible:
             raise ValueError(
-                f"For 'WeightedRandomSampler', {num_samples or self.weights.size} rows without replacement "
-                f"need as many weights that are not zero, but {possible} are."
+                f"For 'WeightedRandomSampler', {num_samples or self.weights.size} samples without "
+                f"replacement require as many nonzero weights, but there are {possible}."
             )
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Random ones with these probabilities."""
+        """Return random indices with the given probabilities."""
         if self.weights.size > size:
             raise ValueError(
-                f"For 'WeightedRandomSampler', there are {self.weights.size} weights, but only {size} rows."
+                f"For 'WeightedRandomSampler', there are {self.weights.size} weights, but only {size} "
+                f"samples."
             )
         probabilities = self.weights / self.weights.sum()
         return generator.choice(self.weights.size, self.count(size), self.replacement, probabilities)
 
     def count(self, size: int) -> int:
-        """``num_samples``, or the number of weights."""
+        """Return ``num_samples``, or the number of weights."""
         return self.num_samples or self.weights.size
 
 
@@ -241,13 +242,13 @@ class DistributedSampler(Sampler):
         self.offset = max(offset, 0)
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """The indices of the shard."""
+        """Return the indices of the shard."""
         order = generator.permutation(size) if self.shuffle else np.arange(size)
         first = (self.shard_id - self.offset) % self.num_shards
         return [order[(first + k * self.num_shards) % size] for k in range(self.count(size))] if size else []
 
     def count(self, size: int) -> int:
-        """The rows divided by the shards, rounded up, at most ``num_samples``."""
+        """Return ``size / num_shards``, rounded up, at most ``num_samples``."""
         whole = -(-size // self.num_shards)
         return whole if self.num_samples is None else min(whole, self.num_samples)
 
@@ -294,10 +295,10 @@ class PKSampler(Sampler):
         self._rows: list[np.ndarray] | None = None
 
     def with_classes(self, labels: Any) -> PKSampler:
-        """A copy of the sampler for a source whose rows have these classes.
+        """Return a copy of the sampler for a source with these classes.
 
         Args:
-            labels: array of shape (n,), the class of each row.
+            labels (array): class of each sample, of shape (n,).
         """
         array = np.asarray(labels)
         sampler = PKSampler(self.num_val, None, self.shuffle, self.class_column, self.num_samples)
@@ -305,7 +306,7 @@ class PKSampler(Sampler):
         return sampler
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Random rows of one class after the other."""
+        """Return random indices, one class after the other."""
         groups = self._known()
         if self.shuffle:
             groups = [groups[i] for i in generator.permutation(len(groups))]
@@ -313,15 +314,15 @@ class PKSampler(Sampler):
         return np.concatenate(drawn)[: self.num_samples] if drawn else ()
 
     def count(self, size: int) -> int:
-        """The rows of all classes, at most ``num_samples``."""
+        """Return the number of samples of all classes, at most ``num_samples``."""
         whole = self.num_val * len(self._known())
         return whole if self.num_samples is None else min(whole, self.num_samples)
 
     def _known(self) -> list[np.ndarray]:
         if self._rows is None:
             raise TypeError(
-                "a PKSampler needs the classes of all rows, which only datasets of images with labels know "
-                "before they are read; use WeightedRandomSampler here."
+                "a PKSampler needs the classes of all samples, which only datasets of images with labels "
+                "have before they are read; use WeightedRandomSampler."
             )
         return self._rows
 
@@ -342,7 +343,7 @@ class IterSampler(Sampler):
         return iter(self.sampler)
 
     def count(self, size: int) -> int | None:
-        """The length of the iterable if it has one, at most ``num_samples``."""
+        """Return the length of the iterable, at most ``num_samples``, or ``None``."""
         if not isinstance(self.sampler, Sized):
             return None
         whole = len(self.sampler)

@@ -1,4 +1,4 @@
-"""The schema of a data set names its columns with their element types and shapes."""
+"""``Schema``: the names, dtypes, and shapes of the columns of a dataset."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Schema:
     """
 
     def __init__(self, schema_file: str | os.PathLike[str] | None = None) -> None:
-        #: the columns, dicts with a name, a type and a shape where one is known
+        #: the columns: dicts with a name, a type, and optionally a shape
         self.columns: list[dict[str, Any]] = []
         self.dataset_type, self.num_rows = "", 0
         if schema_file is not None:
@@ -44,13 +44,14 @@ class Schema:
         """Add a column.
 
         Args:
-            name (str): its name.
-            de_type: its element type: MindSpore's, NumPy's or a name; ``"string"`` for text.
-            shape (list of int, optional): its shape, −1 for any length; the one of the data by default.
+            name (str): name of the column.
+            de_type (DType, numpy.dtype, or str): dtype of the column, or its name. ``"string"`` for strings.
+            shape (list of int, optional): shape of the column; a size of −1 means any length. ``None``: the
+                shape of the data. Default: ``None``.
 
         Raises:
-            ValueError: If there is a column with this name.
-            TypeError: If there is no such element type.
+            ValueError: If a column of this name exists.
+            TypeError: If ``de_type`` is not a dtype.
         """
         if any(column["name"] == name for column in self.columns):
             raise ValueError(f"For 'add_column', there is a column '{name}' already.")

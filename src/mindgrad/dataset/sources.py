@@ -1,4 +1,4 @@
-"""Sources of rows are Python generators, iterables, indexable sources and NumPy arrays."""
+"""Datasets of Python objects: ``GeneratorDataset`` and ``NumpySlicesDataset``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 
-#: the arguments that all sources share
+#: sections of docstrings that all sources share
 documented_source = SharedSections("""
     Args:
         dataset_dir (str or PathLike): folder of the files.
@@ -122,7 +122,9 @@ class GeneratorDataset(Dataset):
             if value is not None:
                 raise ValueError(f"For '{kind}', '{name}' is not supported; {instead}.")
         if column_names is None:
-            raise ValueError(f"For '{kind}', 'column_names' must be given: a name for each value of a row.")
+            raise ValueError(
+                f"For '{kind}', 'column_names' must be given: a name for each value of a sample."
+            )
         names = tuple(names_of(column_names, kind, "column_names"))
         self._where = f"{kind}({', '.join(names)})"
         self._names = names
@@ -137,7 +139,8 @@ class GeneratorDataset(Dataset):
         if sampler is not None or num_shards is not None or shard_id is not None:
             raise ValueError(
                 f"For '{kind}', 'sampler', 'num_shards' and 'shard_id' need a source with '__getitem__' and "
-                f"'__len__', but {_described(source)} has not both; leave them out, or give the source these."
+                f"'__len__', but {_described(source)} does not have both. Leave these arguments out, or "
+                f"define both methods."
             )
         opened = _opener(source, kind)
         begin = lambda draw: self._iterated(opened, number, bool(shuffle), draw)
@@ -158,13 +161,13 @@ class GeneratorDataset(Dataset):
         source = called(opened, (), lambda: f"the source of {self._where}")
         end = object()
         for number in itertools.count():
-            describe = lambda number=number: f"the source of {self._where}, at row {number},"
+            describe = lambda number=number: f"the source of {self._where}, at sample {number},"
             value = called(next, (source, end), describe)
             if value is end:
                 return
             yield self._row(value, describe)
 
-    # -- sources that can be read at any place ---------------------------------------------------
+    # -- sources with random access --------------------------------------------------------------
 
     def _step_at_any_place(self) -> Step:
         return Step(
@@ -187,16 +190,14 @@ class GeneratorDataset(Dataset):
         return (self._place(each, size) for each in indices)
 
     def _place(self, index: Any, size: int) -> int:
-        """An index that a sampler gave, checked."""
+        """Check an index that a sampler returned."""
         try:
             position = operator.index(index)
         except TypeError:
-            raise TypeError(
-                f"in {self._where}, the sampler gave {index!r}, which is not a row index."
-            ) from None
+            raise TypeError(f"in {self._where}, the sampler gave {index!r}, which is not an index.") from None
         if not 0 <= position < size:
             raise ValueError(
-                f"in {self._where}, the sampler gave the index {position}, but the source has {size} rows."
+                f"in {self._where}, the sampler gave the index {position}, but the source has {size} samples."
             )
         return position
 
@@ -206,7 +207,7 @@ class GeneratorDataset(Dataset):
             yield self._row(called(operator.getitem, (self._source, place), what), what)
 
     def _with_rows(self, places: Sequence[int]) -> Dataset:
-        """A copy of the source with some of its rows: by their numbers in this dataset."""
+        """Return a copy of the dataset with some of its samples, given by their indices."""
         shuffles = isinstance(self._sampler, (RandomSampler, SubsetRandomSampler))
         if not (isinstance(self._sampler, RandomSampler) and self._sampler.num_samples is None):
             order = list(self._order(Draw(config.seed_in_force())))
@@ -291,7 +292,7 @@ class NumpySlicesDataset(GeneratorDataset):
                 f"For 'NumpySlicesDataset', all columns must have the same length, but got {lengths}."
             )
         if not lengths or not next(iter(lengths.values())):
-            raise ValueError("For 'NumpySlicesDataset', 'data' must have at least one row.")
+            raise ValueError("For 'NumpySlicesDataset', 'data' must have at least one sample.")
         self._arrays = arrays
         super().__init__(
             _Slices(arrays), names, None, None, num_samples, num_parallel_workers, shuffle, sampler,
@@ -309,7 +310,7 @@ class NumpySlicesDataset(GeneratorDataset):
 
 
 class _Slices:
-    """Arrays as a source that can be read at any place."""
+    """Slices of arrays, as a source with random access."""
 
     def __init__(self, arrays: list[np.ndarray]) -> None:
         self.arrays = arrays
@@ -321,7 +322,7 @@ class _Slices:
         return tuple(np.asarray(array[index]) for array in self.arrays)
 
 
-# -- what is given ---------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------
 
 
 def _column(data: Any, name: str) -> np.ndarray:
@@ -352,7 +353,7 @@ def _sampler(
     if sampler is not None:
         if number is not None or shuffle is not None or num_shards is not None:
             raise ValueError(
-                f"For '{kind}', a 'sampler' says which rows come in which order: leave out 'num_samples', "
+                f"For '{kind}', a 'sampler' determines the samples and their order: leave out 'num_samples', "
                 f"'shuffle', 'num_shards' and 'shard_id'."
             )
         if isinstance(sampler, Sampler):
@@ -370,7 +371,7 @@ def _sampler(
 
 
 def _opener(source: Any, kind: str) -> Callable[[], Iterator[Any]]:
-    """A function that begins to read the source anew."""
+    """Return a function that starts a new iteration over the source."""
     if isinstance(source, type) or not (hasattr(source, "__iter__") or hasattr(source, "__next__")):
         if not callable(source):
             raise TypeError(
@@ -384,7 +385,7 @@ def _opener(source: Any, kind: str) -> Callable[[], Iterator[Any]]:
 
 
 class _Kept:
-    """An iterator that can be read once, with a buffer of its items so far."""
+    """A single-use iterator, with a buffer of its items for repeated reads."""
 
     def __init__(self, iterator: Iterator[Any]) -> None:
         self.iterator = iterator

@@ -1,4 +1,4 @@
-"""Classes of the steps of a pipeline answer ``isinstance(data, BatchDataset)``."""
+"""Classes of pipeline steps, for ``isinstance(data, BatchDataset)``."""
 
 from mindgrad.dataset.pipeline import Dataset
 

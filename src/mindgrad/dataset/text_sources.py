@@ -1,4 +1,4 @@
-"""Text datasets read lines of text files, CSV files, and the JSON lines of CLUE."""
+"""Datasets of text files, CSV files, and the JSON lines of CLUE."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["CLUEDataset", "CSVDataset", "TextFileDataset"]
 
 
 class _Rows:
-    """Rows that are in memory."""
+    """Samples in memory, with random access."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -31,7 +31,7 @@ class _Rows:
 
 
 class _LinesDataset(GeneratorDataset):
-    """Rows of several files."""
+    """Base class of datasets of the lines of several files."""
 
     def __init__(
         self,
@@ -55,7 +55,8 @@ class TextFileDataset(_LinesDataset):
     Column: ``text``.
 
     Args:
-        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
+        shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
+            Default: ``Shuffle.GLOBAL``.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -87,14 +88,16 @@ class CSVDataset(_LinesDataset):
 
     Args:
         field_delim (str, optional): the character between two fields. Default: ``","``.
-        column_defaults (list or tuple, optional): for each column a value of its type, int (Int32), float
-            (Float32) or str, which empty fields have; by default all columns are text.
-        column_names (list or tuple of str, optional): the names; by default those in the first row of each
-            file.
-        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
+        column_defaults (list or tuple, optional): the value of empty fields for each column. Its type
+            determines the type of the column: int (int32), float (float32), or str. ``None``: all columns are
+            strings. Default: ``None``.
+        column_names (list or tuple of str, optional): the names of the columns. ``None``: the first row of
+            each file. Default: ``None``.
+        shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
+            Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        RuntimeError: If a row has another number of fields, or a field is not a number.
+        RuntimeError: If the number of fields in a row is wrong, or a field cannot be converted.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -131,7 +134,7 @@ class CSVDataset(_LinesDataset):
             if column_names is None:
                 head, lines = (lines[0] if lines else []), lines[1:]
                 if names is not None and head != names:
-                    raise RuntimeError(f"For 'CSVDataset', the file '{file}' has other columns, {head}.")
+                    raise RuntimeError(f"For 'CSVDataset', the file '{file}' has different columns, {head}.")
                 names = head
             defaults = [""] * len(names or ()) if column_defaults is None else list(column_defaults)
             if len(defaults) != len(names or ()):
@@ -163,7 +166,7 @@ def _fields(line: Sequence[str], defaults: Sequence[Any], file: str) -> Row:
     return tuple(values)
 
 
-#: the fields of the tasks of CLUE in training and evaluation, and what they are called; "test" has no label
+#: names of the fields of each CLUE task for training and evaluation; test files do not have labels
 _CLUE = {
     "AFQMC": ("sentence1", "sentence2", "label"), "CMNLI": ("sentence1", "sentence2", "label"),
     "IFLYTEK": ("sentence", "label", "label_des"), "TNEWS": ("sentence", "label", "label_desc", "keywords"),
@@ -175,16 +178,18 @@ _CLUE = {
 class CLUEDataset(_LinesDataset):
     """A dataset of a task of CLUE, from files with one JSON object per line.
 
-    Columns: the fields of the task; its words only are text.
+    The columns are the fields of the task.
 
     Args:
-        task (str, optional): AFQMC, CMNLI, CSL, IFLYTEK or TNEWS. Default: ``"AFQMC"``.
-        usage (str, optional): ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
+        task (str, optional): ``"AFQMC"``, ``"CMNLI"``, ``"CSL"``, ``"IFLYTEK"``, or ``"TNEWS"``.
+            Default: ``"AFQMC"``.
+        usage (str, optional): ``"train"``, ``"eval"``, or ``"test"``. Test files do not have labels.
             Default: ``"train"``.
-        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
+        shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
+            Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        ValueError: If there is no such task or usage.
+        ValueError: If ``task`` or ``usage`` is not one of these.
         RuntimeError: If a line lacks a field.
     """
 

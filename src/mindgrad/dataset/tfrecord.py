@@ -1,8 +1,8 @@
-"""TFRecord files hold records with lengths and checksums; each is an Example of Protocol Buffers.
+"""``TFRecordDataset``: read TFRecord files, whose records are protobuf Examples.
 
-A record is its length in eight bytes, four bytes of checksum, the data, four bytes of checksum. An Example is
-a map from names to a list of bytes, of Float32 or of Int64. The checksum of each length is verified, which
-tells a file of another kind at once; those of the data are not.
+A record consists of its length in eight bytes, a checksum of the length in four bytes, the data, and a
+checksum of the data in four bytes. An Example is a map from names to lists of bytes, float32, or int64. The
+checksums of lengths are verified, which detects files in other formats. The checksums of the data are not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["TFRecordDataset"]
 
-#: CRC-32C (Castagnoli), reflected, byte by byte
+#: polynomial of CRC-32C (Castagnoli), bits reflected
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 
@@ -42,7 +42,7 @@ _TABLE = _crc_table()
 
 
 def masked_checksum(data: bytes) -> int:
-    """The checksum of a record: CRC-32C, rotated by 15 bits, plus a constant."""
+    """Compute the checksum of a record: CRC-32C, rotated by 15 bits, plus a constant."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = crc >> 8 ^ _TABLE[(crc ^ byte) & 0xFF]
@@ -55,7 +55,7 @@ class _Records:
 
     def __init__(self, file: str, compression: str) -> None:
         self.file = file
-        #: the whole file where it is compressed; otherwise records are read when they are asked for
+        #: the whole content of a compressed file; records of other files are read on demand
         self.data = None
         if compression == "GZIP":
             self.data = gzip.decompress(Path(file).read_bytes())
@@ -88,7 +88,7 @@ class _Records:
                 at += 16 + length
 
     def example(self, number: int) -> dict[str, list[Any] | np.ndarray]:
-        """The features of one record by name."""
+        """Return the features of one record by name."""
         start, length = self.places[number]
         with open(self.file, "rb") as stream:
             data = self._read(stream, start, length)
@@ -116,13 +116,13 @@ def _example(message: memoryview) -> dict[str, list[Any] | np.ndarray]:
 
 
 def _feature(message: memoryview) -> list[Any] | np.ndarray:
-    """A list of bytes, or an array of Float32 or Int64."""
+    """Decode a feature to a list of bytes, or to an array of float32 or int64."""
     for field, _, content, _ in read_fields(message):
         if isinstance(content, int):
             continue
         if field == 1:
             return [bytes(item) for item in _messages(content, 1)]
-        if field == 2:  # packed, or one field for each
+        if field == 2:  # packed, or a separate field for each element
             parts = [bytes(part) for _, _, part, _ in read_fields(content) if not isinstance(part, int)]
             return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
         if field == 3:
@@ -134,7 +134,7 @@ def _feature(message: memoryview) -> list[Any] | np.ndarray:
 
 
 class _Examples:
-    """The Examples of several files as rows."""
+    """The Examples of several files, as samples with random access."""
 
     def __init__(self, files: Sequence[_Records], columns: Sequence[dict[str, Any]]) -> None:
         self.places = [(file, i) for file in files for i in range(len(file.places))]
@@ -159,9 +159,8 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
             array = np.frombuffer(b"".join(values), np.dtype(kind))
         elif any(value.endswith(b"\0") for value in values):
             raise RuntimeError(
-                f"the feature '{column['name']}' has bytes that end in zeros, which text of NumPy drops: "
-                f"give a schema "
-                f"in which its type is uint8"
+                f"the feature '{column['name']}' has bytes that end with zeros, which NumPy strings drop: "
+                f"pass a schema in which its type is uint8"
             )
         else:
             array = np.array(values, np.bytes_)
@@ -174,21 +173,24 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
 class TFRecordDataset(GeneratorDataset):
     """A dataset of the Examples in TFRecord files.
 
-    Columns: the features, by default those of the first record in the order of names. Lists of numbers are
-    Int64 and Float32 of one axis, lists of bytes are text of NumPy (``bytes_``); a schema gives other element
-    types and shapes, and ``uint8`` for the bytes themselves.
+    The columns are the features. By default, they are the features of the first record, sorted by name. Lists
+    of numbers are 1-D arrays of int64 or float32, and lists of bytes are arrays of ``numpy.bytes_``. A schema
+    can select other dtypes and shapes. The dtype ``uint8`` selects the raw bytes.
 
     Args:
-        schema (Schema or str, optional): a :class:`Schema`, or a file with one. Default: ``None``.
-        columns_list (list or tuple of str, optional): the features that are read. Default: ``None``.
-        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
-        shard_equal_rows (bool, optional): accepted for compatibility; all parts have as many rows.
-            Default: ``False``.
-        compression_type (str, optional): ``""``, ``"GZIP"`` or ``"ZLIB"``. Default: ``None``.
+        schema (Schema or str, optional): a :class:`Schema`, or the path of a schema file. Default: ``None``.
+        columns_list (list or tuple of str, optional): the features to read. ``None``: all features of the
+            schema or the first record. Default: ``None``.
+        shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
+            Default: ``Shuffle.GLOBAL``.
+        shard_equal_rows (bool, optional): accepted for compatibility; all parts have the same number of
+            samples. Default: ``False``.
+        compression_type (str, optional): ``""``, ``"GZIP"``, or ``"ZLIB"``. ``None``: no compression.
+            Default: ``None``.
 
     Raises:
-        RuntimeError: If a file is no TFRecord file; when iterating: a record lacks a feature.
-        ValueError: If there is no such compression, or no record.
+        RuntimeError: If a file is not a TFRecord file. During iteration, if a record lacks a feature.
+        ValueError: If ``compression_type`` is not one of these, or the files contain no records.
     """
 
     def __init__(
@@ -223,7 +225,7 @@ class TFRecordDataset(GeneratorDataset):
             unknown = [column for column in columns_list if column not in by_name]
             if unknown:
                 raise RuntimeError(
-                    f"For '{name}', there is no column '{unknown[0]}', but {', '.join(by_name)}."
+                    f"For '{name}', there is no column '{unknown[0]}', only {', '.join(by_name)}."
                 )
             columns = [by_name[column] for column in columns_list]
         lengths = [len(file.places) for file in files]

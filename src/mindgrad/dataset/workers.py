@@ -1,4 +1,7 @@
-"""Parallel workers are accepted and not started: the thread that reads a dataset makes its rows."""
+"""Warn about parallel workers, which are accepted without effect.
+
+The thread that reads a dataset creates its samples.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ def note_workers(count: Any) -> None:
     if isinstance(count, int) and count > 1 and not _warned:
         _warned.append(True)
         warn_user(
-            f"num_parallel_workers={count} has no effect: the thread that reads the dataset makes its rows, "
-            f"in order. If that is slow, do the work once, before training, or for a whole batch in "
+            f"num_parallel_workers={count} has no effect: the thread that reads the dataset creates its "
+            f"samples, in order. If that is slow, do the work once, before training, or for a whole batch in "
             f"batch(per_batch_map=...). Leave the argument out to silence this warning."
         )

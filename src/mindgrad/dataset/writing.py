@@ -1,4 +1,7 @@
-"""Element types of MindRecord hold those of columns: the narrowest one that holds all values is taken."""
+"""Convert columns to fields of MindRecord files, for ``Dataset.save``.
+
+Each column is stored in the smallest MindRecord type that represents all values of its dtype.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,17 @@ __all__ = ["field_of", "value_of"]
 
 
 def field_of(array: np.ndarray, column: str) -> dict[str, Any]:
-    """The field of a schema for a column.
+    """Return the field of a MindRecord schema for a column.
 
     Args:
-        array (numpy.ndarray): the column in the first row, of any shape.
-        column (str): its name.
+        array (numpy.ndarray): the column of the first sample, of any shape.
+        column (str): the name of the column.
 
     Returns:
-        ``{"type": ...}``, and its shape if it has axes, of which the first may have any length.
+        dict: ``{"type": ...}`` for a scalar. An array also has a ``"shape"``, whose first size is −1 (any).
 
     Raises:
-        TypeError: If no type of MindRecord holds its values.
+        TypeError: If MindRecord does not have a type for the dtype of the column.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.writing import field_of
@@ -37,14 +40,14 @@ def field_of(array: np.ndarray, column: str) -> dict[str, Any]:
         name = "float64" if size == 8 else "float32"
     else:
         raise TypeError(
-            f"For 'save', the column '{column}' has the element type {array.dtype}, which MindRecord does "
-            f"not hold; convert it with map, or leave it out with project."
+            f"For 'save', the column '{column}' has dtype {array.dtype}, which MindRecord does not "
+            f"support. Convert it with map, or omit it with project."
         )
     return {"type": name, "shape": [-1, *array.shape[1:]]} if array.ndim else {"type": name}
 
 
 def value_of(array: np.ndarray, field: dict[str, Any]) -> Any:
-    """A column of one row as the field holds it: an array, a number or a text."""
+    """Convert a column of one sample for a field: to an array, a number, or a string."""
     if field["type"] == "string":
         return array.item().decode() if array.dtype.kind == "S" else array.item()
     converted = array.astype(field["type"])

@@ -1,6 +1,7 @@
-"""Options of devices that MindSpore has had since 2.5: they are accepted, and XLA chooses for itself.
+"""Device options of MindSpore 2.5 and later, which are accepted without effect.
 
-``mindspore.device_context.cpu.op_tuning.threads_num(4)``.
+For example, ``mindgrad.device_context.cpu.op_tuning.threads_num(4)``. XLA chooses such settings
+automatically.
 """
 
 from mindgrad.device_context import ascend, cpu, gpu

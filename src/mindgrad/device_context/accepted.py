@@ -1,4 +1,4 @@
-"""Functions that modules of devices share: they accept options, which change nothing, and count devices."""
+"""Create the functions of the device modules: options without effect, and counts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["accepting", "counting"]
 
 
 def _accept(*args: Any, **kwargs: Any) -> None:
-    """Accepted for compatibility: XLA chooses for itself."""
+    """Accept an option for compatibility, without effect."""
 
 
 def accepting(names: str) -> SimpleNamespace:
-    """A namespace of functions that accept an option.
+    """Create a namespace of functions that accept an option without effect.
 
     >>> from mindgrad.device_context.accepted import accepting
     >>> accepting("threads_num").threads_num(4)
@@ -25,7 +25,7 @@ def accepting(names: str) -> SimpleNamespace:
 
 
 def counting(module: str, target: str) -> tuple[Callable[[], int], Callable[[], bool]]:
-    """The functions ``device_count`` and ``is_available`` of a module, for the devices of one kind."""
+    """Create the functions ``device_count`` and ``is_available`` of a device module."""
     name = module.rpartition(".")[2]
 
     def device_count() -> int:
@@ -34,13 +34,13 @@ def counting(module: str, target: str) -> tuple[Callable[[], int], Callable[[], 
     def is_available() -> bool:
         return hal.is_available(target)
 
-    device_count.__doc__ = f"""The number of {target} devices.
+    device_count.__doc__ = f"""Return the number of {target} devices.
 
     >>> from mindgrad.device_context import {name}
     >>> {name}.device_count() >= 0
     True
     """
-    is_available.__doc__ = f"""Whether there is one.
+    is_available.__doc__ = f"""Return whether there is such a device.
 
     >>> from mindgrad.device_context import {name}
     >>> {name}.is_available() == ({name}.device_count() > 0)

@@ -1,4 +1,4 @@
-"""Options of Ascend devices, which are accepted, and how many there are."""
+"""Ascend devices: options, which have no effect, and the number of devices."""
 
 from mindgrad.device_context.accepted import accepting, counting
 

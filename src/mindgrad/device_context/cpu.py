@@ -1,4 +1,4 @@
-"""Options of CPU devices, which are accepted, and how many there are."""
+"""CPU devices: options, which have no effect, and the number of devices."""
 
 from mindgrad.device_context import cpu_tuning as op_tuning
 from mindgrad.device_context.accepted import counting

@@ -1,4 +1,4 @@
-"""Options of CPU devices, which are accepted: ``mindspore.device_context.cpu.op_tuning``."""
+"""``device_context.cpu.op_tuning``: options of CPU devices, which have no effect."""
 
 from mindgrad.device_context.accepted import accepting
 

@@ -1,4 +1,4 @@
-"""Options of GPU devices, which are accepted, and how many there are."""
+"""GPU devices: options, which have no effect, and the number of devices."""
 
 from mindgrad.device_context.accepted import accepting, counting
 

@@ -1,1 +1,1 @@
-"""Eager mode: calls that repeat are recorded, compared and run as compiled programs."""
+"""Eager mode: repeated calls are recorded, compared, and compiled."""

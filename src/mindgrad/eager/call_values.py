@@ -1,4 +1,4 @@
-"""Values of one deferred call: what comes from outside, what is pending, and what programs make of them."""
+"""Values of one deferred call: inputs, pending results, and their computation."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: what is counted for an object that a list, and who goes through it, hold
+#: ``sys.getrefcount`` of an object to which only a list, and a loop over that list, refer
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: the obstacle of a call that gives back a recording
+#: the obstacle of a call that returns a recording
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -36,12 +36,12 @@ class CallValues:
     """The values of a call by number.
 
     Attributes:
-        arguments: the positions of the call's arguments, by the identity of their arrays.
-        leaves, types: the arrays from outside, and the types of the tensors that held them.
-        leaf_numbers: their numbers by identity and type.
-        pendings: the pending arrays of a call that goes as predicted, by number.
-        stored: the Parameters that the call wrote, with their arrays before, by identity.
-        lines: the lines of the events of a call whose values are checked; ``None`` where they are not.
+        arguments: the positions of the arguments of the call, by the ``id`` of their arrays.
+        leaves, types: the arrays of the inputs, and the types of their tensors.
+        leaf_numbers: the numbers of the inputs, by the ``id`` of their arrays and by type.
+        pendings: the pending arrays by number, if the call follows the prediction.
+        stored: the Parameters that the call wrote, with their previous arrays, by ``id``.
+        lines: the source lines of the events, if values are checked (``debug_nans``), else ``None``.
     """
 
     __slots__ = (
@@ -60,19 +60,19 @@ class CallValues:
         self.lines: dict[Event, tuple[str, int]] | None = {} if is_checked else None
 
     def add_leaf(self, array: Any, type: TensorType, tensor: Tensor) -> int:
-        """The number of a further array from outside, which is kept so that its identity stays its own."""
+        """Add an input and return its number. A reference to the array keeps its ``id`` unique."""
         number = self.leaf_numbers[id(array), type] = len(self.leaves)
         self.leaves.append(array)
         self.types.append(type)
         return number
 
     def leaf_tensors(self) -> list[Tensor]:
-        """The leaves as tensors."""
-        pairs = list(zip(self.leaves, self.types, strict=False))  # another thread may be adding one
+        """Return the inputs as tensors."""
+        pairs = list(zip(self.leaves, self.types, strict=False))  # another thread may append an input
         return [make_tensor(settled(array), type_) for array, type_ in pairs]
 
     def replaced(self, structure: Structure) -> set[tuple[int, int]]:
-        """Pairs (leaf, value): a Parameter held the one before the call, and holds the other now."""
+        """Return pairs (input, value) of Parameters before and after the call."""
         pairs = set()
         for parameter, before in self.stored.values():
             now = parameter._array
@@ -82,14 +82,17 @@ class CallValues:
         return pairs
 
     def _is_own(self, array: Any) -> bool:
-        """Whether an array is a value of this call, which refers to it by no cycle that would outlive it."""
+        """Whether ``array`` is a pending value of this call."""
         pendings = self.pendings
         return (
             type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
         )
 
     def is_quick(self, event: Event) -> bool:
-        """Whether an event takes NumPy no time: integers and truth values from outside of recordings."""
+        """Whether NumPy computes an event in negligible time.
+
+        This holds for operators on small integer and Boolean arrays outside of recordings.
+        """
         return (
             isinstance(event.primitive, Primitive)
             and not any(event.scopes)
@@ -102,10 +105,13 @@ class CallValues:
         )
 
     def run_program(self, structure: Structure) -> bool:
-        """Whether the program of ``structure`` ran; if it failed, nothing has changed."""
+        """Run the compiled segments of ``structure``, and return whether they succeeded.
+
+        If they fail, no value has changed.
+        """
         originals: list[Any] = []
         program = self._begun(structure)
-        if not program:  # another thread has found that a constant varies
+        if not program:  # another thread has removed it, because a constant varies
             return False
         last = program[-1]
         try:
@@ -121,7 +127,7 @@ class CallValues:
                 results = last.executable.run(operands, donated, last.executable.extra)
                 self._fill(structure, last, results)
             return True
-        except FloatingPointError:  # what ``debug_nans`` looks for
+        except FloatingPointError:  # the error of ``debug_nans``
             raise
         except Exception as error:
             if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
@@ -133,22 +139,22 @@ class CallValues:
             return False
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:
-        """The program of which segments have run in this call, or the newest one if none have."""
+        """Return the segments that this call has begun to run, else the newest ones."""
         if self._program is None or not self._segment:
             self._program = structure.current() or ()
         return self._program
 
     def change_program(self) -> None:
-        """Go on with the program of another structure: the segments that have run are not its own."""
+        """Switch to the segments of another structure. None of them has run."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:
-        """The numbers of the values that the program of this call gives."""
+        """Return the numbers of the values that the compiled segments compute."""
         program = self._begun(structure)
         return program[-1].known if program else frozenset()
 
     def run_segments(self, structure: Structure, position: int) -> None:
-        """Run the segments but for the last that end at ``position`` or before, and have not run."""
+        """Run the remaining segments up to ``position``, except the last segment."""
         program = self._begun(structure)
         while self._segment < len(program) - 1 and program[self._segment].end <= position:
             segment = program[self._segment]
@@ -157,7 +163,10 @@ class CallValues:
             self._segment += 1
 
     def run_request(self, structure: Structure, segment: Segment, events: Sequence[Event]) -> Any:
-        """The one value of a program of some of ``events``, those before a value was asked for."""
+        """Run a compiled request and return its value.
+
+        ``events`` are the events before the value was read. The request computes some of them.
+        """
         leaves = self.leaf_tensors()
         operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
         results = segment.executable.run(operands, [], segment.executable.extra)
@@ -189,7 +198,10 @@ class CallValues:
         results: Sequence[Any],
         recordings: set[int] | None = None,
     ) -> None:
-        """Look at the results of a program for values of ``events``, if the call is checked."""
+        """Raise ``FloatingPointError`` if the call is checked and a result is not finite.
+
+        The error shows the line of the first event whose result is not finite.
+        """
         if self.lines is None or are_finite(results):
             return
         with without_rewrites():
@@ -198,21 +210,21 @@ class CallValues:
         locate_fault(graph, [leaves[~k].host_array() for k in inputs])
 
     def restore(self) -> None:
-        """Give the Parameters that a call has written, which fails, the arrays from before it."""
+        """Restore the previous arrays of Parameters after a failed call."""
         for parameter, array in self.stored.values():
             if array is not None:
                 parameter._array = array
         self.stored = {}
 
     def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
-        """The arrays that the program takes over, with nothing of this call holding on to them any more."""
+        """Return the arrays to donate to a segment, and drop all references to them."""
         pairs = dict(self.replaced(structure))
         originals = []
         for k in segment.donated:
             array = self.leaves[k]
             if k in pairs:
                 self.leaves[k] = None
-            else:  # the Parameter is not written this time
+            else:  # this call does not replace the Parameter, so donate a copy
                 array = copy_on_device(on_device(array, self.types[k]))
             originals.append(array)
             del array
@@ -220,12 +232,15 @@ class CallValues:
         return originals
 
     def replayed(self, events: Sequence[Event]) -> Replay:
-        """The replay of a call up to here, whose values are those of tensors that are pending."""
+        """Replay the first events of a call operator by operator.
+
+        Pending tensors receive the values of the replay.
+        """
         pendings = self.pendings
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # values that programs have computed stay as they are: the call may have branched on them
+        # keep values that compiled segments have computed, because Python may have branched on them
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings
@@ -238,11 +253,11 @@ class CallValues:
         return replay
 
     def compute(self, structure: Structure, surviving: Sequence[DeferredScope]) -> None:
-        """Compute the values that outlive a call that was as predicted.
+        """Compute the values that outlive a call that followed the prediction.
 
         Args:
-            structure: what the call did.
-            surviving: its recordings that outlive it.
+            structure: the structure of the call.
+            surviving: the recordings of the call that outlive it.
         """
         pendings = self.pendings
         alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
@@ -252,7 +267,7 @@ class CallValues:
             structure.obstacle = GIVES_BACK
         program = structure.current()
         if program is not None and not surviving:
-            # not the structure's outputs: another thread may have added some while this was compiled
+            # do not use structure.outputs: another thread may have added outputs since the compilation
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return
@@ -286,7 +301,7 @@ class CallValues:
 
 
 def executed(tensor: Tensor) -> Tensor:
-    """The tensor of operator-by-operator execution that ``tensor`` stands for."""
+    """Return the tensor that has the value of a pending ``tensor`` in the replay."""
     array = tensor._array
     if type(array) is not PendingArray:
         return tensor if not tensor.is_parameter else make_tensor(settled(array), tensor.type)
@@ -296,7 +311,7 @@ def executed(tensor: Tensor) -> Tensor:
 
 
 def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """Run the operator of one event that is known to be needed, for its pending ``results``."""
+    """Run the operator of one event immediately, and fill in its pending ``results``."""
     with executing([]):
         computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
     for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):

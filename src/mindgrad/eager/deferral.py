@@ -1,16 +1,16 @@
-"""Deferred execution: one call of eager mode, whose operators are recorded and run as one program at its end.
+"""Deferred execution of one eager call: compute all values at its end.
 
-    deferred(f)(x) = f(x), bit for bit where operators run one by one, to rounding where a program ran
+    deferred(f)(x) = f(x), bit for bit if operators run one by one, up to rounding in compiled code
 
-Operators of a call whose structure is known do not run: each is compared with the event of the last calls at
-this position, and its result is a tensor whose array is pending. If the call ends as predicted, one program
-computes all values that outlive it. Until this program is compiled, the same events are replayed operator by
-operator. If a call diverges from the prediction, the recorded events are replayed at once and the remaining
-operators run as in eager mode, recorded for the next call. A value that is asked for during the call is
-computed from the values it depends on.
+If the structure of a call is known, its operators do not run. Each operator is compared with the event that
+earlier calls have at this position, and its result is a tensor with a pending array. If the whole call
+follows the prediction, compiled segments compute all values that outlive it. Until they are compiled, the
+events are replayed operator by operator. If the call diverges from the prediction, the events so far are
+replayed immediately. The remaining operators run one by one, and are recorded for the next call. If Python
+reads a value during the call, that value is computed from the values on which it depends.
 
-Cost: a comparison and two small objects for each operator. Limits: operators with side effects on Python
-(hooks) are not deferred, nor are calls that return a recording (``vjp``).
+Cost: one comparison and two small objects per operator. Limits: operators that call back into Python (hooks),
+and calls that return a recording (``vjp``), are not deferred.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class Deferral:
     """One call that is deferred, or recorded while it runs operator by operator.
 
     Args:
-        structures: the structures of calls of this kind so far, the likeliest first; if none, this call is
-            recorded.
-        arguments: the arguments of the call, whose tensors are no constants.
+        structures: the structures of earlier calls of this kind, the likeliest first. Without any, the call
+            runs operator by operator and is recorded.
+        arguments: the arguments of the call. Their tensors are never constants.
 
     Attributes:
-        structure: the prediction, ``None`` while operators run one by one.
-        diverged_at: file and line where the call went another way than predicted.
+        structure: the predicted structure, or ``None`` while operators run one by one.
+        diverged_at: file and line where the call diverged from the prediction.
     """
 
     __slots__ = (
@@ -78,17 +78,17 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # while operators run one by one
+        # state of operator-by-operator execution
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
         self._by_scope: dict[int, int] = {}
         self._count, self._obstacle = 0, ""
 
-    # -- what operators and recordings call ----------------------------------------------------------
+    # -- called by operators and recordings ----------------------------------------------------------
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-        """Apply ``primitive``: as predicted, or now."""
+        """Apply ``primitive``: defer it if the prediction holds, else execute it."""
         expected = self._expected
         if expected is not None:
             event = expected[self._position]
@@ -135,13 +135,13 @@ class Deferral:
         return tuple(results) if primitive.multiple else results[0]
 
     def new_scope(self) -> DeferredScope:
-        """A scope for a recording of this call."""
+        """Create the scope of a recording in this call."""
         scope = DeferredScope(self, len(self._scopes))
         self._scopes.append(scope)
         return scope
 
     def opens(self, scope: DeferredScope, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """The tensors of the recording ``scope``, now open, that stand for ``tensors``."""
+        """Open the recording ``scope``, and return its tensors for the inputs ``tensors``."""
         return self._step(OPEN, tensors, scope.index)
 
     def closes(self, scope: DeferredScope) -> None:
@@ -149,11 +149,11 @@ class Deferral:
         self._step(CLOSE, (), scope.index)
 
     def returns(self, scope: DeferredScope, recorded: Any) -> None:
-        """Note the object that stands for the recording ``scope``, which may outlive the call."""
+        """Remember the object that keeps the recording ``scope`` alive."""
         self._recordings.append((scope, weakref.ref(recorded)))
 
     def recording(self, scope: DeferredScope) -> tuple[Scope, list[Tensor]] | None:
-        """The scope in place of ``scope`` with its inputs, if operators run one by one, else ``None``."""
+        """Return the replayed scope and inputs of a recording, or ``None`` if deferred."""
         return None if self._replay is None else self._replay.recordings[scope.index]
 
     def finishes(
@@ -169,7 +169,7 @@ class Deferral:
         *,
         is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """The results of ``execution.record.finish`` for a recording of this call."""
+        """Defer or execute ``execution.record.finish`` for a recording of this call."""
         parameters = (
             scope.index, transform, shortcut, applied, is_last, len(chosen),
             tuple([x is not None for x in extras]), constant_block(),
@@ -179,33 +179,33 @@ class Deferral:
         return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
-        """The value of ``tensor``, which nothing differentiates."""
+        """Return the value of ``tensor`` as a constant for derivatives."""
         array = tensor._array
         if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
             return make_tensor(array, tensor.type)
         return self._step(DETACH, (tensor,), None)[0]
 
     def lifted(self, tensor: Tensor) -> Tensor:
-        """A value of a recording that has ended, as the recordings that are open still see it."""
+        """Lift a value of a finished recording to the recordings that are still open."""
         array = tensor._array
         if type(array) is not PendingArray or array.deferral is not self:
             return tensor
         return self._step(LIFT, (tensor,), None)[0]
 
     def stores(self, parameter: Any) -> None:
-        """Note that the stored value of ``parameter`` is about to be replaced by a value of this call."""
+        """Remember the array of ``parameter``, which this call is about to replace."""
         if id(parameter) not in self._values.stored:
             self._values.stored[id(parameter)] = (parameter, parameter._array)
 
     def requested(self, pending: PendingArray) -> Any:
-        """The array of a pending value that is asked for during the call."""
+        """Compute the array of a pending value that Python reads during the call."""
         if pending.shadow is not None:
             pending.value = pending.shadow._array
             return pending.value
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
         with window:  # another thread may be computing it
-            is_abandoned = not self._pendings  # then there are no pending arrays for the values of segments
+            is_abandoned = not self._pendings  # segments then have no pending arrays to fill
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
@@ -219,7 +219,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # from the next call on they run at once
+            for event in events:  # later calls run these operators immediately
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -236,7 +236,7 @@ class Deferral:
     # -- as predicted --------------------------------------------------------------------------------
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        """Whether a tensor from outside is the leaf ``index``, an earlier one or the next."""
+        """Whether a tensor from outside is input ``index``, a known one or the next."""
         if type(array) is not np.ndarray:
             array = settled(array)
         type_ = tensor._type or tensor.type
@@ -249,7 +249,7 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # an array that nobody can write into has not changed
+        # a read-only array has not changed
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -273,7 +273,7 @@ class Deferral:
         return results
 
     def _step(self, kind: str, tensors: Sequence[Tensor], parameters: Any) -> list[Tensor]:
-        """An event that is no operator."""
+        """Defer or execute an event that is not an operator."""
         expected = self._expected
         if expected is not None:
             event = expected[self._position]
@@ -298,9 +298,9 @@ class Deferral:
     # -- otherwise -----------------------------------------------------------------------------------
 
     def _switched(self) -> bool:
-        """Whether another known structure begins as this call did: then it is the prediction.
+        """Switch the prediction to another structure that begins like this call.
 
-        If there is none, the call goes on operator by operator.
+        Returns ``False`` if there is none. The rest of the call then runs operator by operator.
         """
         before, position = self.structure, self._position
         assert before is not None
@@ -315,7 +315,7 @@ class Deferral:
         return False
 
     def run_one_by_one(self) -> None:
-        """Execute what was deferred now, and the rest of the call operator by operator."""
+        """Execute the deferred events now, and the rest of the call operator by operator."""
         structure = self.structure
         assert structure is not None
         self.diverged_at = user_location()
@@ -331,7 +331,7 @@ class Deferral:
         """Execute an event now, and record it."""
         replay = self._replay
         assert replay is not None
-        # a differentiated leaf is no constant
+        # a differentiated input is not a constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
         operands = [executed(t) for t in tensors]
         if type(kind) is not str and not self._obstacle:
@@ -357,7 +357,7 @@ class Deferral:
         return results
 
     def _release(self, replay: Replay) -> None:
-        """Let go of recordings that nobody transforms any more."""
+        """Release recordings to which no object refers."""
         for scope, recorded in self._recordings:
             if recorded() is None and scope.index in replay.recordings:
                 self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)
@@ -378,13 +378,13 @@ class Deferral:
     # -- its end -------------------------------------------------------------------------------------
 
     def ends(self, results: Sequence[Tensor]) -> Structure:
-        """End the call: all values that outlive it are computed now.
+        """End the call, and compute all values that outlive it.
 
         Args:
             results: the tensors among the results of the call.
 
         Returns:
-            What the call did; the prediction itself if it was right.
+            The structure of the call: the prediction itself if the call followed it.
         """
         structure = self.structure
         if structure is not None and self._position != len(structure):
@@ -406,9 +406,10 @@ class Deferral:
         return structure
 
     def abandon(self, error: BaseException) -> None:
-        """End a call that raised: what it stored in Parameters is computed, the rest when it is asked for.
+        """End a call that raised an exception.
 
-        Where a value is checked and not finite, Parameters are as before the call.
+        Values stored in Parameters are computed now, other values when they are read. If ``debug_nans``
+        raised the exception, Parameters get their previous values.
         """
         if self._lines is not None and isinstance(error, FloatingPointError):
             self._values.restore()
@@ -419,11 +420,12 @@ class Deferral:
             self._forget()
 
     def _settle_stored(self) -> None:
-        """Replace pending values in Parameters, unless another thread has stored a value since."""
+        """Compute pending values in Parameters, unless another thread has replaced them."""
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
             array = settled(pending)
-            with window:  # in which threads draw from generators, whose states are Parameters
+            # threads also hold this lock while they draw from generators, whose states are Parameters
+            with window:
                 if parameter._array is pending:
                     parameter._array = array
 

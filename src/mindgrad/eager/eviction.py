@@ -1,4 +1,4 @@
-"""Eviction of programs by use: those that were not run for longest go when all take more than a bound."""
+"""Evict the least recently used compiled calls above a limit of memory."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: bytes of programs that are kept; a program is estimated by its operators and its large constants
+#: limit of the total size of compiled calls, and the estimated bytes of a call and of each of its operators;
+#: large constants count in addition
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
-#: structures that have programs, those that were used last at the end
+#: structures with compiled segments, the most recently used last
 _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]] = collections.OrderedDict()
 
 
 def used(structure: Structure) -> None:
-    """Note that the program of ``structure`` was run."""
-    with suppress(KeyError):  # another thread may have taken it out
+    """Mark ``structure`` as the most recently used."""
+    with suppress(KeyError):  # another thread may have evicted it
         _with_programs.move_to_end(id(structure))
 
 
 def keep(structure: Structure, program: Sequence[Segment]) -> None:
-    """Note that ``structure`` has a program; those that were not used for longest lose theirs for it."""
+    """Register the compiled segments of ``structure``, and evict others to make space."""
     constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
     weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
     key = id(structure)
     with _lock:
         _with_programs[key] = (weakref.ref(structure, lambda _: _with_programs.pop(key, None)), weight)
-        # a list, made in one go: other threads change the order meanwhile
+        # copy the values in one atomic step, because other threads change the order
         total = sum(size for _, size in list(_with_programs.values()))
         while total > _MOST_BYTES and len(_with_programs) > 1:
             _, (reference, size) = _with_programs.popitem(last=False)

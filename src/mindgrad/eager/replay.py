@@ -1,14 +1,19 @@
-"""Replay: the events of a deferred call, executed by the machinery that they were deferred from.
+"""Replay the events of a deferred call, eagerly or into a graph.
 
-    replay(events)(leaves) = what the call would have computed, operator by operator or as a graph
+    replay(events)(inputs) = the values of the call
 
-A deferred call is a list of events, each of which names values by number: an operator applied, a recording
-opened, closed or transformed, a value detached from its derivative, or lifted out of a recording. What an
-event means is not said here a second time: with arrays as leaves a replay runs kernels and recordings as
-eager mode does, with symbols of a program as leaves it emits equations as the compiler does, nested
-derivatives included.
+A deferred call is a list of events, which refer to values by number:
 
-Cost: that of the machinery, and a microsecond for each event.
+- an operator;
+- open, close, or transform (``finish``) a recording;
+- detach a value from its derivative;
+- lift a value out of a recording.
+
+A replay calls the functions that the events were deferred from. If the inputs are arrays, it runs kernels and
+recordings as in eager mode. If the inputs are symbols, it emits equations as in graph mode, including nested
+derivatives.
+
+Cost: about a microsecond per event in addition to these functions.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ from mindgrad.rows.structural import stop_gradient
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 
-#: the kinds of events that are no operators
+#: the kinds of events that are not operators
 OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
 
 
@@ -36,15 +41,17 @@ class Event:
 
     Attributes:
         primitive: the operator, or the kind of the event.
-        operands: numbers of values; of leaves the inverse (~0 is the first).
-        parameters: of an operator its parameters; of ``OPEN`` and ``CLOSE`` the number of the recording; of
-            ``FINISH`` ``(recording, transform, shortcut, applied, whether it is the last transform of the
-            recording, number of outputs, which extras are given, values held constant)``.
-        first: the number of its first result.
-        types: the types of its results.
-        scopes: for each result the number of the recording that it belongs to, 0 for none.
-        line: file and line of the user's program.
-        is_immediate: whether its results are asked for in each call, and quickly computed.
+        operands: the numbers of the operands. An input of the call has the bitwise inverse of its number (~0
+            is the first input).
+        parameters: for an operator, its parameters. For ``OPEN`` and ``CLOSE``, the number of the recording.
+            For ``FINISH``, ``(recording, transform, shortcut, applied, whether it is the last transform of
+            the recording, number of outputs, which extras are given, values held constant)``.
+        first: the number of the first result.
+        types: the types of the results.
+        scopes: for each result, the number of its recording, or 0 outside of recordings.
+        line: file and line in the user's code.
+        is_immediate: whether the operator runs immediately, because Python reads its results in each call and
+            they are cheap.
     """
 
     __slots__ = ("first", "is_immediate", "line", "operands", "parameters", "primitive", "scopes", "types")
@@ -69,7 +76,7 @@ class Event:
         self.is_immediate = False
 
     def is_same(self, other: Event) -> bool:
-        """Whether both are the same step of a call."""
+        """Whether both events are equal, except for their lines."""
         return (
             self.primitive is other.primitive
             and self.operands == other.operands
@@ -80,12 +87,12 @@ class Event:
 
     @property
     def results(self) -> range:
-        """The numbers of its results."""
+        """The numbers of the results."""
         return range(self.first, self.first + len(self.types))
 
 
 def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
-    """The reason for which an operator runs at once, where it stands; empty if it may run later."""
+    """Return the reason why an operator cannot be deferred, or an empty string."""
     graphs = [x for x in parameters.values() if isinstance(x, Graph)]
     if primitive.calls_back or any(map(calls_back, graphs)):
         return f"'{primitive.name}' calls back into Python"
@@ -95,7 +102,7 @@ def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:
-    """The events that ``numbers`` depend on, and the recordings that are transformed among them."""
+    """Return the events on which ``numbers`` depend, and the recordings in use."""
     needed = set(numbers)
     chosen: list[Event] = []
     recordings: set[int] = set()
@@ -118,14 +125,14 @@ def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list
 
 
 class Replay:
-    """Executes events, in order.
+    """Executor of events, in order.
 
     Args:
-        base: scopes that are open around all of it: that of a program.
+        base: scopes that are open during the whole replay, such as the scope of a graph.
 
     Attributes:
-        scopes: the open scopes; with ``executing(replay.scopes)`` operators belong to them.
-        recordings: by number, the scope of a recording with its tensors that stand for the inputs.
+        scopes: the open scopes. Operators are recorded in them within ``executing(replay.scopes)``.
+        recordings: the scope and the input tensors of each recording, by number.
     """
 
     __slots__ = ("_base", "_levels", "_open", "recordings", "scopes")
@@ -133,13 +140,13 @@ class Replay:
     def __init__(self, base: Sequence[Scope] = ()) -> None:
         self.scopes: list[Scope] = list(base)
         self._base = len(self.scopes)
-        #: for each recording that is open in the call, whether it is recorded here
+        #: for each open recording of the call, whether the replay records it
         self._levels: list[bool] = []
         self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
         self._open: dict[int, Any] = {}
 
     def execute(self, event: Event, operands: Sequence[Tensor]) -> Sequence[Tensor]:
-        """The results of one event, inside of ``executing(self.scopes)``."""
+        """Execute one event, within ``executing(self.scopes)``."""
         kind: Any = event.primitive
         if type(kind) is not str:
             result = apply(kind, *operands, **event.parameters)
@@ -188,15 +195,17 @@ class Replay:
         replaced: dict[int, Tensor] | None = None,
         lines: Mapping[Event, tuple[str, int]] | None = None,
     ) -> None:
-        """Execute ``events``, with ``values`` by number.
+        """Execute ``events``, and store the results in ``values`` by number.
 
         Args:
-            leaves: the tensors from outside.
-            recordings: those that are recorded; inside of any other one operators are simply executed, for
-                nobody transforms it. By default all.
-            last_uses: the values that are not used after an event, by its position.
-            replaced: tensors that later events have in place of values.
-            lines: the lines of events that are other ones in this call than when they were recorded.
+            events: the events, in order.
+            leaves: the inputs of the call.
+            values: the values by number.
+            recordings: the recordings to record, by default all. The operators of other recordings, which
+                are not transformed, are only executed.
+            last_uses: the values that no later event uses, by the position of their last use.
+            replaced: tensors that later events use instead of results.
+            lines: source lines of this call by event, which may differ from the recorded lines.
         """
         with executing(self.scopes):
             for position, event in enumerate(events):

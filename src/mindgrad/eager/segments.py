@@ -1,10 +1,10 @@
-"""Programs of deferred calls: the events of a structure become graphs, and these are compiled.
+"""Compile deferred calls: convert events to graphs, and compile the graphs.
 
-    segment k (leaves, values of segments before) = the values that are asked for at its end, or outlive the
+    segment k (inputs, values of earlier segments) = values that Python reads at its end, or that outlive the
     call
 
-The program is the one that graph mode would compile for the call: nested derivatives are replayed as
-derivatives, so that the choice of mode, tiling and the other rewrites apply.
+The graphs are equal to the graphs of graph mode. Nested derivatives are replayed as derivatives, so that mode
+choice, tiling, and all other rewrites apply.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ __all__ = ["compile_request", "compile_structure", "traced_events"]
 
 
 def compile_structure(structure: Structure) -> list[Segment]:
-    """Compile the segments of ``structure``: their values outlive a call, or are asked for during it.
+    """Compile the segments of ``structure``.
+
+    Their outputs are the values that outlive a call, or that Python reads during the call.
 
     Raises:
-        NotImplementedError: it has side effects.
+        NotImplementedError: If an operator calls back into Python.
     """
     version, count = structure.version, len(structure)
     segments: list[Segment] = []
     computed: set[int] = set()
-    outliving, cuts = set(structure.outputs), dict(structure.cuts)  # copies: calls go on meanwhile
+    outliving, cuts = set(structure.outputs), dict(structure.cuts)  # copies, because calls may change them
     for cut in sorted(cuts):
         outputs = _outputs(structure, cut, outliving | cuts[cut]) - computed
         segments.append(_compiled(structure, structure.events[:cut], outputs, computed))
@@ -44,14 +46,17 @@ def compile_structure(structure: Structure) -> list[Segment]:
 
 
 def compile_request(structure: Structure, number: int) -> Segment:
-    """Compile a program for one value that is asked for inside of a recording."""
+    """Compile the computation of one value that Python reads inside a recording."""
     last = next(k for k, event in enumerate(structure.events) if number in event.results)
     events, recordings = needed_events(structure.events[: last + 1], [number])
     return _compiled(structure, events, {number}, set(), recordings=recordings)
 
 
 def _outputs(structure: Structure, end: int, others: set[int]) -> set[int]:
-    """The values outside of recordings that are used from event ``end`` on, or are among ``others``."""
+    """Return the values before event ``end`` that are used later or are in ``others``.
+
+    Values inside recordings are left out.
+    """
     own = {
         n
         for event in structure.events[:end]
@@ -72,8 +77,8 @@ def _compiled(
 ) -> Segment:
     """Compile ``outputs`` of ``events``, with the values ``computed`` as inputs.
 
-    With numbers of half precision the program is not rewritten, so that it rounds and overflows where the
-    operators do: loss scales depend on it.
+    If a value has dtype float16 or bfloat16, the graph is not rewritten, so that it rounds and overflows like
+    the operators. Loss scaling depends on this.
     """
     if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():
@@ -89,10 +94,10 @@ def _compiled_as_it_is(
     recordings: set[int] | None,
     is_last: bool,
 ) -> Segment:
-    # where values are checked, what they were made of is kept
+    # if values are checked, keep the inputs, to find the operator that returned an infinite value or NaN
     may_donate = is_last and not structure.is_checked
     replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if may_donate else {}
-    # those that are replaced come first: jax puts the first result of a type into the first donated memory
+    # replaced values come first, because JAX puts the first result of a type into the first donated buffer
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     graph, inputs = traced_events(structure, events, numbers, computed, recordings)
     if calls_back(graph):
@@ -113,18 +118,18 @@ def traced_events(
     recordings: set[int] | None,
     lines: Mapping[Event, tuple[str, int]] | None = None,
 ) -> tuple[Graph, list[int]]:
-    """The graph of ``events``, as they are written.
+    """Return the graph of ``events``, without rewrites.
 
     Args:
-        structure: the call that they are of.
+        structure: the structure of the call.
         events: the events, in order.
-        numbers: the values that are the outputs.
-        computed: values that are inputs, beside the leaves.
-        recordings: those that are transformed; by default all.
-        lines: as ``Replay.run`` takes them.
+        numbers: the output values.
+        computed: values that are inputs, in addition to the inputs of the call.
+        recordings: the recordings that are transformed, by default all.
+        lines: source lines by event, as for ``Replay.run``.
 
     Returns:
-        The graph, and the numbers of its inputs, of leaves the inverse.
+        The graph, and the numbers of its inputs. Inputs of the call have the bitwise inverse of their number.
     """
     scope = GraphScope()
     inside = {n for event in events if event.primitive is OPEN for n in event.operands}
@@ -144,7 +149,7 @@ def traced_events(
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
-        for n in numbers:  # a value of a recording is computed again outside of it
+        for n in numbers:  # recompute values of recordings outside of them
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])

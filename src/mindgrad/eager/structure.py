@@ -1,9 +1,9 @@
-"""Structures: what calls of eager mode that are made in the same way have in common.
+"""Structures: the operators of an eager call, without the values of its inputs.
 
-    structure(f, x) = structure(f, x')  ⟹  one program gives f(x) and f(x')
+    structure(f, x) = structure(f, x')  ⟹  one compiled function computes f(x) and f(x')
 
-A structure is the list of events of a call, the types of the tensors from outside and the values of those
-that are constants, which values outlived the call, and what was compiled of it.
+A structure contains the events of a call, the types of its inputs, the values of inputs that are constants,
+the set of values that outlive the call, and the compiled segments.
 """
 
 from __future__ import annotations
@@ -22,22 +22,23 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 
-#: arrays of at most so many elements are compared by value, and constants of the program where they are equal
+#: largest number of elements for which an input is compared by value; an input is a constant of the compiled
+#: function as long as its value does not change
 _FEW = HOST.compared_elements
 
-#: the end of every structure, which no operator is
+#: the last event of every structure, which equals no operator
 _END = Event(None, (), None, 0, (), (), ("", 0))
 
 
 class Leaf:
-    """A tensor from outside of a deferred call.
+    """An input of a deferred call: a tensor from outside.
 
     Attributes:
-        type: its type.
-        constant: its bytes, if it is a constant of the program.
-        array: its array then.
-        is_infinite: whether an element is infinite or NaN, so that derivatives shield it from exact zeros.
-        is_differentiated: whether it is the input of a recording, for which that makes no difference.
+        type: the type of the tensor.
+        constant: the bytes of the array if the compiled function has it as a constant, else ``None``.
+        array: the array of a constant, else ``None``.
+        is_infinite: whether an element is infinite or NaN. Derivatives then treat 0 × ∞ as 0.
+        is_differentiated: whether a recording has it as an input. ``is_infinite`` is then irrelevant.
     """
 
     __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
@@ -50,7 +51,7 @@ class Leaf:
         self.is_differentiated = False
 
     def is_same(self, other: Leaf) -> bool:
-        """Whether one can stand for the other."""
+        """Whether compiled functions of both inputs are interchangeable."""
         return (
             self.type is other.type
             and self.constant == other.constant
@@ -58,12 +59,15 @@ class Leaf:
         )
 
     def is_unlike(self, array: Any) -> bool:
-        """Whether ``array``, of the host, is infinite or NaN and the leaf's was not, or vice versa."""
+        """Whether ``array`` is a host array whose ``is_infinite`` differs from this input."""
         return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not self.is_infinite
 
 
 def bytes_of(array: Any) -> bytes | None:
-    """The elements of a small array of the host; of an array that repeats one element only that."""
+    """Return the bytes of a small host array, or ``None`` for other arrays.
+
+    For an array that repeats one element, the bytes are the bytes of that element and ``*``.
+    """
     if isinstance(array, np.generic):
         return array.tobytes()
     if type(array) is not np.ndarray:
@@ -76,16 +80,16 @@ def bytes_of(array: Any) -> bytes | None:
 class Segment:
     """The compiled part of a call between two reads of values.
 
-    It ends where Python reads a value at level zero, or at the end of the call.
+    It ends before Python reads a value outside of a recording, or at the end of the call.
 
     Attributes:
-        end: the number of events before its end.
-        executable: what runs.
-        inputs: the numbers of the values that it takes, of leaves the inverse.
-        donated: the leaves whose memory it takes over.
-        outputs: the numbers of the values that it gives.
-        version: the version of the structure that it was compiled of.
-        known: the numbers of the values that it and the segments before it give.
+        end: the number of events before the end of the segment.
+        executable: the compiled function.
+        inputs: the numbers of its input values. Inputs of the call have the bitwise inverse of their number.
+        donated: the inputs of the call whose memory the segment reuses.
+        outputs: the numbers of the values that it computes.
+        version: the version of the structure at the start of the compilation.
+        known: the numbers of the values that this segment and all earlier segments compute.
     """
 
     __slots__ = ("donated", "end", "executable", "inputs", "known", "outputs", "version")
@@ -108,20 +112,21 @@ class Segment:
 
 
 class Structure:
-    """The events of a call, as far as the calls that are made in the same way have them in common.
+    """The events and inputs that repeated calls have in common.
 
     Attributes:
-        events: the events, and an end that no operator is.
-        leaves: the tensors from outside.
+        events: the events, and an end marker that equals no operator.
+        leaves: the inputs: tensors from outside the call.
         outputs: the numbers of the values that outlived a call.
-        replaced: pairs (leaf, value): a Parameter held the one before a call, and the other after it.
-        program: what was compiled of it, in the order of a call; ``None`` if nothing was.
-        requests: for a value that was asked for inside of a recording, how often, or the program for it.
-        cuts: by the number of events before it, values that were asked for while nothing was recorded.
-        version: changes when a constant turns out to vary.
-        confirmed: calls that were as predicted.
-        obstacle: why it must not be deferred; empty if it may.
-        is_checked: whether values that are not finite are errors in its calls (``debug_nans``).
+        replaced: pairs (input, value): every call replaced the input by the value in a Parameter.
+        program: the compiled segments in the order of a call, or ``None``.
+        requests: for a value that Python reads inside a recording, the number of reads or the segment that
+            computes it.
+        cuts: values that Python reads outside of recordings, by the number of events before the read.
+        version: counter of invalidations, for example because a constant varies.
+        confirmed: number of calls that followed the prediction.
+        obstacle: the reason why calls must not be deferred, or an empty string.
+        is_checked: whether a value that is not finite raises an error (``debug_nans``).
     """
 
     __slots__ = (
@@ -150,7 +155,7 @@ class Structure:
         return len(self.events) - 1
 
     def is_same(self, other: Structure) -> bool:
-        """Whether a call that one predicts is predicted by the other."""
+        """Whether both structures predict the same calls."""
         return (
             len(self.events) == len(other.events)
             and all(a.is_same(b) for a, b in zip(self.events, other.events, strict=True))
@@ -159,40 +164,40 @@ class Structure:
         )
 
     def has_leaves_of(self, other: Structure, count: int) -> bool:
-        """Whether the first ``count`` leaves of both are the same."""
+        """Whether the first ``count`` inputs of both structures are equal."""
         if count > len(self.leaves) or count > len(other.leaves):
             return False
         pairs = zip(self.leaves[:count], other.leaves[:count], strict=True)
         return all(a is b or a.is_same(b) for a, b in pairs)
 
     def begins_like(self, other: Structure, count: int) -> bool:
-        """Whether the first ``count`` events of both are the same."""
+        """Whether the first ``count`` events of both structures are equal."""
         if count > len(self):
             return False
         pairs = zip(self.events[:count], other.events[:count], strict=True)
         return all(a is b or a.is_same(b) for a, b in pairs)
 
     def vary(self, index: int) -> None:
-        """Take a leaf that has another value now as an input."""
+        """Convert a constant whose value has changed to a variable input."""
         leaf = self.leaves[index]
         self.leaves[index] = Leaf(leaf.type, leaf.array, is_variable=True)
         self.leaves[index].is_differentiated = leaf.is_differentiated
         self.changed()
 
     def changed(self) -> None:
-        """Forget what was compiled."""
+        """Discard the compiled segments and requests."""
         self.version += 1
         self.program = None
         self.is_queued = False
         self.requests = {}
 
     def current(self) -> list[Segment] | None:
-        """The program, unless another thread has found meanwhile that a constant of it varies."""
+        """Return the compiled segments, unless another thread has invalidated them."""
         program = self.program
         return None if program is None or program[-1].version != self.version else program
 
     def last_uses(self) -> dict[int, list[int]]:
-        """The values that no event after one uses, by its position."""
+        """Return the values that no later event uses, by the position of their last use."""
         if self._last_uses is None:
             last: dict[int, int] = {}
             for position, event in enumerate(self.events):

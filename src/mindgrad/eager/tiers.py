@@ -1,20 +1,20 @@
-"""When calls of eager mode are recorded, compared and compiled: the whole policy is in this file.
+"""Decide when eager calls are recorded, compared, and compiled.
 
-    first call       operator by operator, recorded
-    second call      operator by operator, compared with the recording
-    calls after it   operator by operator, until the program is compiled in the background
-    compiled         operators are compared with the recording, and one program computes their values
+    first call       operators run one by one and are recorded
+    second call      operators run one by one and are compared with the recording
+    later calls      operators run one by one, until the background compilation has finished
+    compiled         operators are compared with the recording, and one compiled function computes the values
 
-Python runs in every call. A *kind* of call is one function with arguments of certain types. Calls of a kind
-are compiled once two of them in a row applied the same operators and compiling is likely to pay: a call takes
-at least ``HOST.shortest_seconds``, and all calls of the kind together have taken ``HOST.compiling_seconds``.
-If JAX is not imported yet, calls of all kinds together must have taken ``HOST.importing_seconds``, because
-the import takes about a second. The call imports JAX itself. SciPy and other libraries look for it in
-``sys.modules``, and fail if another thread has imported only a part.
+Python runs in every call. A *kind* of call is one function with arguments of given types. A kind is compiled
+if two successive calls applied the same operators, and compiling is likely to save time: one call takes at
+least ``HOST.shortest_seconds``, and all calls of the kind have taken ``HOST.compiling_seconds``. If JAX is
+not imported yet, calls of all kinds together must also have taken ``HOST.importing_seconds``, because the
+import takes about a second. The import runs in the thread of the call, because SciPy and other libraries
+search ``sys.modules`` for JAX, and fail if another thread has imported only a part of it.
 
-While the program of a kind is being compiled, its calls run operator by operator. Before that, each waits
-for the program as long as ``HOST.waiting_calls`` of these calls would take, because the compiler and the
-operators need the same processors. So the compiler makes no call more than so many times slower.
+During compilation, calls of the kind run operator by operator. Each call first waits for the compiler, for at
+most ``HOST.waiting_calls`` times its own duration, because the compiler and the operators need the same
+processors. The waiting time bounds the slowdown of each call.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _KINDS = 64
 #: largest number of recordings kept for one kind of call
 _STRUCTURES = 8
 
-#: the environment variable: ``numpy`` compiles nothing; ``compiled`` compiles in the thread of the second
-#: call and ignores the times, for tests; ``deferred`` is another name of ``compiled``
+#: the environment variable, and its values for tests: the second call of a kind compiles in its own thread,
+#: whatever the times are. The value ``numpy`` turns compilation off.
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Thread(threading.local):
-    #: whether a call is running in this thread; calls inside of it belong to it
+    #: whether a call is running in this thread; nested calls belong to the outermost call
     is_busy = False
     #: seconds that calls of this thread have taken operator by operator
     seconds = 0.0
@@ -73,12 +73,12 @@ class Tier:
 
     Attributes:
         state: ``"not compiled"``, ``"compiling in the background"`` or ``"compiled"``.
-        reason: why.
-        is_final: whether its calls run operator by operator from now on.
+        reason: the reason for the state, for messages.
+        is_final: whether all further calls run operator by operator.
         calls: number of calls.
-        best, seconds: the shortest time of a call operator by operator, and the sum of these times.
-        divergences: number of calls that applied other operators than the recording.
-        diverged_at: file and line of the last of them.
+        best, seconds: the shortest and the total time of calls that ran operator by operator.
+        divergences: number of calls whose operators differed from the recording.
+        diverged_at: file and line of the last divergence.
         structures: the recordings, latest first.
     """
 
@@ -118,7 +118,7 @@ class Tier:
         self.moves("not compiled", reason)
 
     def took(self, seconds: float) -> None:
-        """Note the time of a call that ran operator by operator."""
+        """Add the time of a call that ran operator by operator."""
         self.best = min(self.best, seconds)
         self.seconds += seconds
         _thread.seconds += seconds
@@ -129,11 +129,11 @@ class EagerCalls:
 
     Args:
         name: the function's name in messages.
-        source: the function, or the one that it was made from.
+        source: the function, or the function from which it is derived.
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
-    #: recordings and programs do not make two functions different
+    #: two instances are equal if their functions are, whatever was recorded or compiled
     compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:
@@ -144,15 +144,15 @@ class EagerCalls:
             register_eager(self)
 
     def lines(self) -> list[str]:
-        """For each kind of call, a line that says whether it is compiled and why."""
+        """Return a line for each kind of call, with its state and the reason."""
         return list(map(str, self.tiers.values()))
 
     def clear(self) -> None:
-        """Forget what was recorded and compiled."""
+        """Delete all recordings and compiled functions."""
         self.tiers.clear()
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Return ``function(*args, **kwargs)``; run its operators as one program if that is compiled."""
+        """Return ``function(*args, **kwargs)``, computed by compiled code if available."""
         thread = _thread
         if thread.is_busy or open_scopes() or current_deferral() is not None:
             return function(*args, **kwargs)
@@ -160,7 +160,7 @@ class EagerCalls:
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        if options["partition"] is not None and current() is not None:  # the user says what is compiled
+        if options["partition"] is not None and current() is not None:  # the user chooses what is compiled
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
         key = (*kinds, options["device_target"], options["debug_nans"])
@@ -180,15 +180,15 @@ class EagerCalls:
             thread.is_busy = False
 
 
-#: the kinds of calls of functions by code object, then by name and by the callables that they close over
+#: the kinds of calls by code object, then by name and the callables in the closure of the function
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
-    """Return the kinds of calls of a function, which functions of one code share, as a lambda in a loop.
+    """Return the kinds of calls of a function.
 
-    Functions of one code that close over different functions or Cells share none. Numbers and tensors that
-    they close over are compared in each call.
+    Functions with the same code share them, for example lambdas that are created in a loop, unless their
+    closures contain different functions or Cells. Numbers and tensors in closures are compared in each call.
     """
     if not isinstance(source, types.FunctionType):
         return {}
@@ -206,7 +206,7 @@ def _call(
     latest = tier.structures[0] if tier.structures else None
     if latest is not None and latest.is_queued and latest.program is None:
         wait_until_compiled(HOST.waiting_calls * tier.best)
-        if tier.is_final:  # it could not be compiled
+        if tier.is_final:  # the compilation failed
             return function(*args, **kwargs)
     is_known = latest is not None and latest.confirmed and latest.program is None
     start = time.perf_counter()
@@ -223,7 +223,7 @@ def _call(
 def _compared(
     tier: Tier, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], start: float
 ) -> Any:
-    """Run a call that is compared with the recordings, or recorded if it differs from all of them."""
+    """Run a call and compare it with the recordings; record it if it differs."""
     predicted = tier.structures[0] if tier.structures else None
     is_compiled = predicted is not None and predicted.program is not None
     deferral = Deferral(tier.structures, args)
@@ -247,7 +247,7 @@ def _compared(
 
 
 def _remember(tier: Tier, structure: Structure) -> None:
-    """Keep the recording of a call that differs from the one that was expected."""
+    """Store the recording of the first call, or of a call that diverged."""
     known = next((s for s in tier.structures if s.is_same(structure)), structure)
     tier.structures = [known, *[s for s in tier.structures if s is not known]][:_STRUCTURES]
     if tier.divergences >= HOST.divergences and not any(s.confirmed for s in tier.structures):
@@ -257,7 +257,7 @@ def _remember(tier: Tier, structure: Structure) -> None:
 
 
 def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
-    """Have a recording compiled if two calls agree with it and compiling is likely to pay."""
+    """Compile a recording if two calls agree and compiling is likely to save time."""
     if structure.program is not None:
         used(structure)
         _consider_requests(structure, at_once)
@@ -279,7 +279,7 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
 
 
 def _import_jax() -> None:
-    with suppress(Exception):  # whoever compiles first gets the same error
+    with suppress(Exception):  # the first compilation raises the same error
         start_runtime()
 
 
@@ -295,7 +295,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
         return
     if structure.version == version:
         structure.program = program
-        if structure.version != version:  # another thread was quicker than the assignment
+        if structure.version != version:  # another thread invalidated it before the assignment
             structure.changed()
             return
         keep(structure, program)
@@ -304,7 +304,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
 
 
 def _consider_requests(structure: Structure, at_once: bool) -> None:
-    """Have programs compiled for values that call after call asks for inside a recording."""
+    """Compile values that Python reads inside recordings in each call."""
     for number, count in list(structure.requests.items()):
         if count == HOST.requested_calls:
             structure.requests[number] = HOST.requested_calls + 1
@@ -316,7 +316,7 @@ def _consider_requests(structure: Structure, at_once: bool) -> None:
 
 def _compile_request(structure: Structure, number: int) -> None:
     version = structure.version
-    with suppress(Exception):  # the value is computed operator by operator then
+    with suppress(Exception):  # after a failure, the value is computed operator by operator
         segment = compile_request(structure, number)
         if structure.version == version:
             structure.requests[number] = segment

@@ -1,6 +1,6 @@
-"""MindRecord files, version 3, are written by FileWriter and read by FileReader.
+"""Read and write MindRecord files, version 3: ``FileReader`` and ``FileWriter``.
 
-``dataset.MindDataset`` reads them as a data set. The files are those of MindSpore, in both directions.
+``dataset.MindDataset`` reads such files as a dataset. mindgrad and MindSpore can read each other's files.
 """
 
 from mindgrad._base.missing import explain_room as _explain_room
@@ -10,7 +10,7 @@ from mindgrad.mindrecord.errors import *  # noqa: F403
 from mindgrad.mindrecord.filereader import FileReader
 from mindgrad.mindrecord.filewriter import FileWriter
 
-#: answer of methods of FileWriter that succeed
+#: return value of methods of FileWriter
 SUCCESS = "SUCCESS"
 
 __all__ = ["SUCCESS", "FileReader", "FileWriter", "filereader", "filewriter"]

@@ -1,4 +1,4 @@
-"""Conversion of other files to MindRecord is not here; each name says what to do instead."""
+"""Converters of other formats to MindRecord, which raise ``NotImplementedError``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Cifar10ToMR", "Cifar100ToMR", "CsvToMR", "ImageNetToMR", "MnistToMR"
 
 
 class _Converter:
-    """A conversion that is absent."""
+    """Base class of converters, which are not supported. The error names an alternative."""
 
     source = ""
 
@@ -24,36 +24,36 @@ class _Converter:
 
 
 class Cifar10ToMR(_Converter):
-    """CIFAR-10 as MindRecord files: refused at its first use."""
+    """Not supported: convert CIFAR-10 to MindRecord files."""
 
     source = "Cifar10Dataset"
 
 
 class Cifar100ToMR(_Converter):
-    """CIFAR-100 as MindRecord files: refused at its first use."""
+    """Not supported: convert CIFAR-100 to MindRecord files."""
 
     source = "Cifar100Dataset"
 
 
 class CsvToMR(_Converter):
-    """A CSV file as MindRecord files: refused at its first use."""
+    """Not supported: convert CSV files to MindRecord files."""
 
     source = "CSVDataset"
 
 
 class ImageNetToMR(_Converter):
-    """ImageNet as MindRecord files: refused at its first use."""
+    """Not supported: convert ImageNet to MindRecord files."""
 
     source = "ImageFolderDataset"
 
 
 class MnistToMR(_Converter):
-    """MNIST as MindRecord files: refused at its first use."""
+    """Not supported: convert MNIST to MindRecord files."""
 
     source = "MnistDataset"
 
 
 class TFRecordToMR(_Converter):
-    """TFRecord files as MindRecord files: refused at its first use."""
+    """Not supported: convert TFRecord files to MindRecord files."""
 
     source = "TFRecordDataset"

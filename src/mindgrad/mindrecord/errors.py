@@ -7,28 +7,28 @@ __all__ = [
 
 
 class MindRecordException(RuntimeError):
-    """The base of all errors about MindRecord files."""
+    """Base class of all errors about MindRecord files."""
 
 
 class MRMOpenError(MindRecordException):
-    """A file that cannot be opened, or is no MindRecord file."""
+    """A file cannot be opened, or is not a MindRecord file."""
 
 
 class MRMInvalidSchemaError(MindRecordException, ValueError):
-    """A schema that the format does not have."""
+    """The MindRecord format does not support a schema."""
 
 
 class MRMValidateDataError(MindRecordException, ValueError):
-    """A row that does not fit the schema."""
+    """A row does not match the schema."""
 
 
 class ParamTypeError(MindRecordException, TypeError):
-    """An argument of a wrong type."""
+    """An argument has an unsupported type."""
 
 
 class ParamValueError(MindRecordException, ValueError):
-    """An argument with a wrong value."""
+    """An argument has an invalid value."""
 
 
 class PathNotExistsError(MindRecordException, FileNotFoundError):
-    """A file that does not exist."""
+    """A file does not exist."""

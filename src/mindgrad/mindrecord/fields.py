@@ -1,8 +1,12 @@
-"""Fields of MindRecord rows on the wire: blobs, and the plain fields beside them.
+"""Encode and decode the rows of MindRecord files.
 
-A row has a raw part, the plain fields in MessagePack, and a blob part: bytes and arrays one behind the other,
-each after its length where there are several. Arrays of integers are stored in as few bytes as each element
-needs: their number, two bits an element that say whether it has 1, 2, 4 or 8 bytes, then the elements.
+A row is one sample, a dict of fields. It is stored in two parts:
+
+- the raw part: numbers and strings (plain fields) in MessagePack;
+- the blob part: bytes and arrays, one after the other. If there are several, each follows its length.
+
+An array of integers is compressed. First comes the number of elements, then a two-bit code for the size of
+each element (1, 2, 4, or 8 bytes), and then the elements.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from mindgrad.mindrecord.messagepack import pack, unpack
 
 __all__ = ["TYPES", "blob_names", "blob_part", "check_schema", "plain_part", "row_of_parts"]
 
-#: NumPy's types of the types of fields; None for those that are no numbers
+#: NumPy dtypes of the types of fields; ``None`` for strings and bytes
 TYPES: dict[str, np.dtype | None] = {
     "int32": np.dtype(np.int32), "int64": np.dtype(np.int64), "float32": np.dtype(np.float32),
     "float64": np.dtype(np.float64), "string": None, "bytes": None,
@@ -28,11 +32,11 @@ Schema = dict[str, dict[str, Any]]
 
 
 def check_schema(schema: Any) -> Schema:
-    """The schema, checked.
+    """Check a schema and return it.
 
     Raises:
-        MRMInvalidSchemaError: If it is not a dict from names to ``{"type": ..., "shape": ...}`` with known
-            types.
+        MRMInvalidSchemaError: If the schema is not a dict from names to ``{"type": ..., "shape": ...}`` with
+            known types.
     """
     if not isinstance(schema, dict) or not schema:
         raise MRMInvalidSchemaError(
@@ -57,12 +61,12 @@ def check_schema(schema: Any) -> Schema:
 
 
 def blob_names(schema: Schema) -> list[str]:
-    """The fields of the blob part, in the order of names."""
+    """Return the names of the fields in the blob part, sorted."""
     return sorted(name for name, field in schema.items() if field["type"] == "bytes" or "shape" in field)
 
 
 def plain_part(row: dict[str, Any], schema: Schema) -> bytes:
-    """The raw part of a row."""
+    """Encode the raw part of a row."""
     blobs = blob_names(schema)
     names = [name for name in sorted(schema) if name not in blobs]
     return pack({name: _plain(row, name, schema[name]["type"]) for name in names} if names else {"id": 0})
@@ -92,7 +96,7 @@ def _plain(row: dict[str, Any], name: str, kind: str) -> Any:
 
 
 def blob_part(row: dict[str, Any], schema: Schema) -> bytes:
-    """The blob part of a row."""
+    """Encode the blob part of a row."""
     names = blob_names(schema)
     blobs = [_blob(_field(row, name), name, schema[name]) for name in names]
     if len(blobs) == 1:
@@ -152,7 +156,10 @@ def _decompressed(data: bytes, dtype: np.dtype) -> np.ndarray:
 
 
 def row_of_parts(plain: bytes, blobs: bytes, schema: Schema) -> dict[str, Any]:
-    """The row of a raw part and a blob part: numbers, texts, bytes and arrays by name.
+    """Decode a row from its raw part and its blob part.
+
+    Returns:
+        dict: numbers, strings, bytes, and arrays by name.
 
     Raises:
         MRMOpenError: If the parts do not match the schema.

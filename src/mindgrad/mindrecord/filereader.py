@@ -1,4 +1,7 @@
-"""Reading of MindRecord files takes the schema from the head, the places of rows from an index in SQLite."""
+"""Read MindRecord files.
+
+The schema is in the header of a file, and the positions of the rows are in its index, an SQLite database.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ _COLUMNS = (
 
 
 class _Shard:
-    """One file of rows and its index."""
+    """One MindRecord file and its index."""
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
@@ -55,7 +58,7 @@ class _Shard:
             raise MRMOpenError(f"the index '{index}' of a MindRecord file cannot be read: {error}") from None
 
     def row(self, number: int) -> dict[str, Any]:
-        """The row with this number in the file."""
+        """Read the row with this number in the file."""
         raw_page, raw_start, raw_end, blob_page, blob_start, blob_end = self.places[number]
         with self.path.open("rb") as file:
             plain = self._part(file, raw_page, raw_start, raw_end)
@@ -71,15 +74,15 @@ class _Shard:
 
 
 class Shards:
-    """The rows of one or several files, which can be read at any place.
+    """Random access to the rows of one or several files.
 
     Args:
-        files (str, PathLike, or list or tuple of str or PathLike): a file, one of the files that were written
-            together, which stands for all of them, or a list of files.
+        files (str, PathLike, or list or tuple of str or PathLike): a list of files, or one file. One file
+            represents all files that were written together with it.
 
     Raises:
         PathNotExistsError: If a file is missing.
-        MRMOpenError: If a file is not a MindRecord file, or files differ in their schema.
+        MRMOpenError: If a file is not a MindRecord file, or the schemas of the files differ.
     """
 
     def __init__(self, files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> None:
@@ -108,18 +111,19 @@ class Shards:
 
 
 class FileReader:
-    """The rows of MindRecord files as dicts.
+    """Reader of MindRecord files, which returns rows as dicts.
 
     Args:
-        file_name: a file, which stands for all that were written with it, or a list of files.
+        file_name (str or list of str): a list of files, or one file. One file represents all files that were
+            written together with it.
         num_consumer (int, optional): accepted for compatibility. Default: ``4``.
-        columns (list or tuple of str, optional): the fields that are given; all by default.
-        operator: accepted for compatibility.
+        columns (list or tuple of str, optional): the fields to read. ``None``: all fields. Default: ``None``.
+        operator (Any, optional): accepted for compatibility. Default: ``None``.
 
     Raises:
         PathNotExistsError: If a file is missing.
         MRMOpenError: If a file is not a MindRecord file.
-        ParamValueError: If there is no such field.
+        ParamValueError: If the files do not have a field of ``columns``.
     """
 
     def __init__(
@@ -132,25 +136,25 @@ class FileReader:
         self._shards = Shards(file_name)
         unknown = [name for name in columns or () if name not in self._shards.schema]
         if unknown:
-            raise ParamValueError(f"there is no field '{unknown[0]}', but {sorted(self._shards.schema)}.")
+            raise ParamValueError(f"there is no field '{unknown[0]}', only {sorted(self._shards.schema)}.")
         self._columns = columns
 
     def get_next(self) -> Iterator[dict[str, Any]]:
-        """The rows, one after the other."""
+        """Yield the rows in order, as dicts."""
         for i in range(len(self._shards)):
             row = self._shards[i]
             yield row if self._columns is None else {name: row[name] for name in self._columns}
 
     def schema(self) -> dict[str, dict[str, Any]]:
-        """The types of the fields, and the shapes of arrays, by name."""
+        """Return the types of the fields, and the shapes of arrays, by name."""
         return self._shards.schema
 
     def len(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return len(self._shards)
 
     def close(self) -> None:
-        """Nothing: no file is left open."""
+        """Do nothing, because no file stays open."""
 
     def finish(self) -> None:
-        """Nothing: the name of :meth:`close` in MindSpore 1.x."""
+        """Do nothing. This is the name of :meth:`close` in MindSpore 1.x."""

@@ -1,7 +1,8 @@
-"""Writing of MindRecord files: pages of blobs and of plain fields behind a head, and an index in SQLite.
+"""Write MindRecord files, with an index in an SQLite database.
 
-Rows go into a group until a page is full: their blobs into one page, their plain fields into the next. Pages
-have a fixed size, so that the file is sparse; the last one is as long as its rows.
+A file consists of a header and pages of fixed size. Rows are collected in a group until a page is full. The
+blob parts of a group are stored in one page, and the raw parts in the next page. Unused bytes at the end of a
+page are holes in a sparse file. The last page ends with its last row.
 """
 
 from __future__ import annotations
@@ -32,19 +33,19 @@ _PLACES = ("ID_RAW", "OFFSET_RAW", "OFFSET_RAW_END", "ID_BLOB", "OFFSET_BLOB", "
 
 
 class _ShardWriter:
-    """One file that is being written."""
+    """Writer of one file."""
 
     def __init__(self, path: Path, number: int, head: int, page: int) -> None:
         self.path, self.number, self.head, self.page = path, number, head, page
         self.file = path.open("wb")
         self.pages: list[dict[str, Any]] = []
-        #: for each row its number, pages and places, and its plain fields
+        #: for each row, its number, pages, and offsets, and its raw part
         self.index: list[tuple[list[int], bytes]] = []
         self.plain: list[bytes] = []
         self.blob_size = self.plain_size = 0
 
     def add(self, plain: bytes, blobs: bytes) -> None:
-        """One row."""
+        """Write a row."""
         plain, blobs = (struct.pack("<Q", len(part)) + part for part in (plain, blobs))
         if max(len(plain), len(blobs)) > self.page:
             raise MRMValidateDataError(
@@ -66,7 +67,7 @@ class _ShardWriter:
         self.plain_size += len(plain)
 
     def end_group(self) -> None:
-        """The page of plain fields behind the one of blobs."""
+        """Write the raw parts of the current group to the page after its blob parts."""
         if not self.plain:
             return
         page, group = len(self.pages), len(self.pages) // 2
@@ -86,7 +87,7 @@ class _ShardWriter:
         self.plain, self.blob_size, self.plain_size = [], 0, 0
 
     def finish(self, head: dict[str, Any], indexed: list[str], schema: dict[str, Any]) -> None:
-        """The head and the index."""
+        """Write the header and the index."""
         self.end_group()
         data = json.dumps(head | {"page": self.pages}, separators=(",", ":")).encode()
         if len(data) + 8 > self.head:
@@ -117,17 +118,17 @@ class _ShardWriter:
 
 
 class FileWriter:
-    """Rows written to MindRecord files.
+    """Writer of MindRecord files.
 
     Args:
-        file_name (str or PathLike): the file; several are told apart by a number at the end.
-        shard_num (int, optional): how many files the rows are divided into. Default: ``1``.
-        overwrite (bool, optional): whether files that exist are replaced. Default: ``False``.
+        file_name (str or PathLike): name of the file. Several files have a number at the end of the name.
+        shard_num (int, optional): number of files among which the rows are divided. Default: ``1``.
+        overwrite (bool, optional): whether to replace existing files. Default: ``False``.
 
     Raises:
-        MRMOpenError: If a file exists already.
+        MRMOpenError: If a file exists and ``overwrite`` is ``False``.
         ParamTypeError: If ``file_name`` is not a path.
-        ValueError: If ``shard_num`` is below 1.
+        ValueError: If ``shard_num`` is less than 1.
 
     >>> import tempfile
     >>> from mindgrad.mindrecord import FileReader, FileWriter
@@ -152,7 +153,7 @@ class FileWriter:
         self._paths = [path.with_name(name) for name in names]
         existing = [each for each in self._paths if each.exists()]
         if existing and not overwrite:
-            raise MRMOpenError(f"the file '{existing[0]}' exists already; delete it, or give overwrite=True.")
+            raise MRMOpenError(f"the file '{existing[0]}' exists already; delete it, or pass overwrite=True.")
         self._head, self._page = _HEAD, _PAGE
         self._schema: dict[str, Any] = {}
         self._description = ""
@@ -160,38 +161,41 @@ class FileWriter:
         self._shards: list[_ShardWriter] = []
 
     def set_header_size(self, header_size: int) -> str:
-        """The bytes of the head: a power of two from 16 KiB to 128 MiB."""
+        """Set the size of the header in bytes, a power of two from 16 KiB to 128 MiB."""
         self._head = _power(header_size, "header_size", 1 << 14, 1 << 27)
         return "SUCCESS"
 
     def set_page_size(self, page_size: int) -> str:
-        """The bytes of a page, which a row must fit into: a power of two from 32 KiB to 256 MiB."""
+        """Set the size of a page in bytes, a power of two from 32 KiB to 256 MiB.
+
+        Each row must fit into a page.
+        """
         self._page = _power(page_size, "page_size", 1 << 15, 1 << 28)
         return "SUCCESS"
 
     def add_schema(self, content: dict[str, Any], desc: str | None = None) -> int:
-        """The types of the fields.
+        """Set the types of the fields.
 
         Args:
-            content (dict): from names to ``{"type": t}`` with a type of int32, int64, float32, float64,
-                string or bytes, or to ``{"type": t, "shape": [...]}`` for arrays of numbers, −1 for any
-                length.
+            content (dict): maps the name of a field to ``{"type": t}``, where t is int32, int64, float32,
+                float64, string, or bytes, or to ``{"type": t, "shape": [...]}`` for an array of numbers. A
+                size of −1 means any length.
             desc (str, optional): a description. Default: ``None``.
 
         Returns:
-            The number of the schema, 0.
+            int: 0, the number of the schema.
 
         Raises:
-            MRMInvalidSchemaError: If it is something else.
+            MRMInvalidSchemaError: If ``content`` is not such a dict.
         """
         self._schema, self._description = check_schema(content), desc or ""
         return 0
 
     def add_index(self, index_fields: list[str]) -> str:
-        """The plain fields that the index has; by default all of them.
+        """Select the plain fields that the index contains. By default it contains all of them.
 
         Raises:
-            ParamValueError: If a field is not there, or is of bytes or an array.
+            ParamValueError: If a field does not exist, or contains bytes or an array.
         """
         for name in index_fields:
             if name not in self._schema or name in blob_names(self._schema):
@@ -200,15 +204,15 @@ class FileWriter:
         return "SUCCESS"
 
     def write_raw_data(self, raw_data: list[dict[str, Any]], parallel_writer: bool = False) -> str:
-        """Rows, divided among the files in order.
+        """Write rows, which are divided among the files in order.
 
         Args:
-            raw_data (list of dict): dicts from names of fields to numbers, texts, bytes and arrays.
+            raw_data (list of dict): rows: numbers, strings, bytes, and arrays by the names of fields.
             parallel_writer (bool, optional): accepted for compatibility. Default: ``False``.
 
         Raises:
-            ParamTypeError: If they are no list of dicts.
-            MRMInvalidSchemaError: If there is no schema yet.
+            ParamTypeError: If ``raw_data`` is not a list of dicts.
+            MRMInvalidSchemaError: If there is no schema.
             MRMValidateDataError: If a row does not match the schema.
         """
         if not isinstance(raw_data, list) or not all(isinstance(row, dict) for row in raw_data):
@@ -227,7 +231,7 @@ class FileWriter:
         return "SUCCESS"
 
     def commit(self) -> str:
-        """The end of writing: heads and indices.
+        """Finish writing: write the headers and indices.
 
         Raises:
             MRMValidateDataError: If no row was written.

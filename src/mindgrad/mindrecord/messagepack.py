@@ -1,6 +1,7 @@
-"""MessagePack, a public binary form of JSON (https://msgpack.org), for the plain fields of MindRecord rows.
+"""Encode and decode MessagePack, a binary form of JSON, for MindRecord rows.
 
-A value begins with a byte that says its type and, where it is short, its length or the value itself.
+The first byte of a value contains its type and, for a short value, its length or the value itself. See
+https://msgpack.org.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 
 
 def pack(value: Any) -> bytes:
-    """None, a truth value, number, text or dict of them in MessagePack.
+    """Encode ``None``, a bool, a number, a string, or a dict of these in MessagePack.
 
     >>> from mindgrad.mindrecord.messagepack import pack, unpack
     >>> unpack(pack({"x": -300, "name": "a"}))
@@ -57,10 +58,10 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """The value that the bytes hold.
+    """Decode a value from MessagePack.
 
     Raises:
-        ValueError: If they are no MessagePack, or not one value.
+        ValueError: If the bytes are not valid MessagePack, or contain more than one value.
     """
     try:
         value, end = _value(data, 0)

@@ -1,1 +1,1 @@
-"""Solvers with implicit derivatives: linear systems, roots, fixed points, ordinary differential equations."""
+"""Differentiable solvers: linear systems, roots, fixed points, minima, and ODEs."""

@@ -1,6 +1,7 @@
-"""Warnings of solvers whose statistics nobody asked for, where they have failed and that is known.
+"""Warn about solvers that failed, if the caller does not request their statistics.
 
-A program being traced has no values, and a compiled one cannot warn: ``has_aux=True`` tells in both.
+There are no warnings in compiled functions, because values are unknown during tracing. Callers can use
+``has_aux=True`` in both modes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ __all__ = ["warn_unless_converged", "warn_unless_reached"]
 
 
 def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> None:
-    """Give a warning if ``info``, a ``SolverInfo``, is of a search that has failed."""
+    """Warn if ``info``, a ``SolverInfo``, shows that a search did not converge."""
     if info.converged._array is None or info.converged:
         return
     trips, error = info.iterations.host_array().item(), info.error.host_array().item()
@@ -28,7 +29,7 @@ def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> No
 
 
 def warn_unless_reached(info: Any, max_steps: int) -> None:
-    """Give a warning if ``info``, an ``OdeInfo``, is of an integration that ended before the last time."""
+    """Warn if ``info``, an ``OdeInfo``, shows that ``odeint`` stopped too early."""
     if info.converged._array is None or info.converged:
         return
     steps = info.steps.host_array().item()

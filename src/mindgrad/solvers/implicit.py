@@ -1,10 +1,10 @@
-"""Implicit functions are defined by equations; their derivatives do not depend on the solver's iterations.
+"""Implicit differentiation of roots, fixed points, minima, and linear systems.
 
     f(x, a) = 0        ∂x/∂a = −(∂f/∂x)⁻¹ ∂f/∂a            (implicit function theorem)
 
-The iteration that finds ``x`` is not differentiated: the derivative is a linear system at the solution, in
-forward and reverse mode, of every order (``control.implicit``; for the theorem in this use see A. Griewank
-and A. Walther, *Evaluating Derivatives*, 2nd edition, chapter 15).
+The iteration that finds ``x`` is not differentiated. The derivative is the solution of a linear system at
+``x``, in forward and reverse mode and for any order (``control.implicit``; A. Griewank and A. Walther,
+*Evaluating Derivatives*, 2nd edition, chapter 15).
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def custom_root(
             can contain a ``while`` loop on tensors. ``None``: Newton's method, with step halving if the
             residual increases. Default: ``None``.
         tangent_solve (Callable or str, optional): solver of the linear systems of the derivative and of
-            Newton's method: a function ``(matvec, b) -> x``, or ``"dense"`` (LU factorization of the
-            Jacobian), ``"diagonal"`` (each element of ``f`` depends only on the same element of ``x``),
-            ``"cg"`` (symmetric positive definite), or ``"bicgstab"``. ``None``: ``"diagonal"`` if the traced
-            function shows that it is exact, else ``"dense"`` for up to 1000 unknowns, else ``"bicgstab"``.
-            Default: ``None``.
+            Newton's method. It is a function ``(matvec, b) -> x``, or one of ``"dense"`` (LU factorization of
+            the Jacobian), ``"cg"`` (for symmetric positive definite Jacobians), ``"bicgstab"``, and
+            ``"diagonal"``. The last one requires that each element of ``f`` depends only on the same element
+            of ``x``. ``None``: ``"diagonal"`` if the traced function shows that it is exact, else ``"dense"``
+            for up to 1000 unknowns, else ``"bicgstab"``. Default: ``None``.
         has_aux (bool, optional): whether ``solve`` returns ``(x, aux)``, and this function too. For the
             built-in solver, ``aux`` is a :class:`SolverInfo`. Default: ``False``.
         args (tuple or list, optional): further arguments of ``f``. Default: ``()``.
@@ -184,7 +184,7 @@ def fixed_point(
         start, structure = flatten(x)
         values, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
         if shape != structure or [y.type for y in values] != [y.type for y in start]:
-            return unflatten(shape, values)  # the check of the result refuses it with the reason
+            return unflatten(shape, values)  # Function raises an error with the reason
         return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
     function, unknowns, start, structure = _equation(owner, residual, initial_guess, ())
@@ -379,7 +379,11 @@ def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
 def _equation(
     owner: str, f: Callable[..., Any], initial_guess: Any, args: Sequence[Any]
 ) -> tuple[Function, Unknowns, list[Value], Any]:
-    """``f`` as a graph of the unknowns, these, the tensors of the initial guess and their structure."""
+    """Trace ``f`` as a function of the unknowns.
+
+    Returns:
+        tuple: the function, the unknowns, the tensors of the initial guess, and their structure.
+    """
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
     types = [x.type for x in start]
@@ -408,7 +412,10 @@ def _solver(
 def _passed(
     function: Function, unknowns: Unknowns, xs: Sequence[Value], solver: LinearSolver, structure: Any
 ) -> Any:
-    """The solution ``xs`` as a function of the values that the equation depends on, with its derivative."""
+    """Attach the implicit derivative to the solution ``xs``.
+
+    The result is differentiable with respect to the outside tensors of ``function``.
+    """
     xs = [held(x) for x in xs]
     if function.is_traced:
         outside = function.outside
@@ -426,11 +433,11 @@ def _user_solution(
     structure: Any,
     has_aux: bool,
 ) -> tuple[list[Value], Any]:
-    """The tensors of the solution that the user's ``solve`` returns, and ``aux``."""
+    """Call the user's ``solve``, and return the tensors of its solution and ``aux``."""
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
     if state.is_compiling():
-        # a program of its own, of constants for every derivative: nothing in it is ever linearized
+        # trace it as a separate graph of constants, so that no derivative linearizes the solver
         traced = Function(
             owner, "solve", lambda x: user_calls.run(solve, f, x), [x.type for x in start], structure
         )
@@ -456,7 +463,7 @@ def _user_solution(
 
 
 def _gradient(graph: Graph, consts: int) -> Graph:
-    """``(*outside, *xs) ↦ ∇f``."""
+    """Return the graph ``(*outside, *xs) ↦ ∇f``."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)

@@ -1,4 +1,4 @@
-"""The building blocks of solvers: iterations on tensors, and functions as graphs."""
+"""Building blocks of solvers: loops on tensors, and functions as graphs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from mindgrad.trace.control.runtime import RUNTIME
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 
-#: a Tensor; its operators are given to it by ``ops``, which mypy does not see
+#: a Tensor; mypy does not see its arithmetic operators, which ``ops`` adds
 Value = Any
 Values = list[Any]
 _TYPE_OF_PARTS = {complex64: float32, complex128: float64}
 
 
 def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> tuple[Any, ...]:
-    """``while test(*now): now = body(*now)``: Python's loop, or one of the program being compiled."""
+    """Run ``while test(*now): now = body(*now)`` in Python, or as a compiled loop."""
     now = tuple(start)
     if not state.is_compiling():
         while test(*now):
@@ -50,19 +50,22 @@ def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> t
 
 
 def held(x: Value) -> Value:
-    """``x`` as a constant for every derivative."""
+    """Return ``x`` as a constant for all derivatives."""
     return apply(stop_gradient, x) if x.is_traced else as_it_is(x)
 
 
 def chosen(test: Value, a: Value, b: Value) -> Value:
-    """``a`` if the scalar ``test`` is true, else ``b``: a select in a program, Python's choice elsewhere."""
+    """Return ``a`` if the scalar ``test`` is true, else ``b``.
+
+    In compiled functions, this is a select operator.
+    """
     if not state.is_compiling():
         return a if test else b
     return apply(select, apply(broadcast_in_dim, test, shape=a.shape, dims=()) if a.shape else test, a, b)
 
 
 def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
-    """The tensors of ``x``, a Tensor or a tuple, list or dict of them, and its structure."""
+    """Return the Tensors in ``x``, at least one, and the structure of ``x``."""
     leaves, structure = flatten(x)
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
@@ -71,14 +74,15 @@ def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
                 f"{type(leaf).__name__}."
             )
     if not leaves:
-        raise ValueError(f"For '{owner}', the {label} holds no Tensor.")
+        raise ValueError(f"For '{owner}', the {label} contains no Tensor.")
     return [lifted(state.read(leaf)) for leaf in leaves], structure
 
 
 def check_precision(owner: str, label: str, tensors: Values) -> DType:
-    """The real type of ``tensors``, which are of this or of the complex type that has parts of it.
+    """Return the real dtype of ``tensors``, or of the parts of complex tensors.
 
-    Raises: TypeError: they are of another type, or of several precisions.
+    Raises:
+        TypeError: If a tensor is neither floating-point nor complex, or their precisions differ.
     """
     parts = {_TYPE_OF_PARTS.get(x.dtype, x.dtype) for x in tensors}
     if len(parts) > 1 or any(dtype.kind != "float" for dtype in parts):
@@ -91,19 +95,20 @@ def check_precision(owner: str, label: str, tensors: Values) -> DType:
 
 
 class Function:
-    """A user's function of tensors as a graph, and the values from outside that it uses.
+    """A user's function of tensors as a graph, and the outside tensors that it uses.
 
     Args:
-        owner: the API that errors name.
-        label: what errors call the function.
-        fn: the function; its argument has the tree ``structure``, with tensors of ``types`` as leaves.
-        types, structure: the types of the tensors of its argument, and its tree.
-        expected: the structure and the types that its result must have; ``None``: any.
+        owner: the name of the API, for errors.
+        label: the name of the function, for errors.
+        fn: the function of one argument.
+        types, structure: the types of the tensors in the argument, and its structure.
+        expected: the structure and types that the result must have. ``None``: any.
 
     Attributes:
-        graph: ``(*outside, *tensors) ↦ tensors of the result``; equal functions have one graph.
-        outside: the captured tensors: weights, and other tensors that ``fn`` uses and that are no arguments.
-        structure: the tree of the result.
+        graph: ``(*outside, *tensors) ↦ tensors of the result``. Equal functions share a graph.
+        outside: the captured tensors: Parameters and other tensors that ``fn`` uses but that are not in its
+            argument.
+        structure: the structure of the result.
     """
 
     def __init__(
@@ -147,7 +152,7 @@ class Function:
 
     @property
     def is_traced(self) -> bool:
-        """Whether a captured tensor may have a derivative."""
+        """Whether a captured tensor may be differentiated."""
         return any(x.is_traced for x in self.outside)
 
 
@@ -161,7 +166,7 @@ def _run(owner: str, fn: Callable[..., Any], argument: Any) -> Any:
 
 
 def _described(structure: Any, count: int) -> str:
-    """The structure of ``count`` tensors in words."""
+    """Describe the structure of ``count`` tensors."""
     if not isinstance(structure, tuple):
         return "one Tensor"
     kind = getattr(structure[0], "__name__", "container")

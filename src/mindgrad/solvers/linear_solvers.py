@@ -1,12 +1,12 @@
-"""Matrix-free linear solvers serve implicit derivatives: a system is known by products with its matrix.
+"""Linear solvers for systems whose matrix is given by a matrix–vector product.
 
-    dense       the matrix, column by column, and LU
-    diagonal    b / A 1, where the graph of the product shows that no element depends on another
+    dense       compute all columns of the matrix, and factorize it (LU)
+    diagonal    b / A 1, if the graph of the product is elementwise
     cg          conjugate gradients, for symmetric positive definite matrices: Hestenes and Stiefel (1952)
-    bicgstab    stabilised biconjugate gradients, for any matrix: H. A. van der Vorst (1992)
+    bicgstab    stabilized biconjugate gradients, for any matrix: H. A. van der Vorst (1992)
 
-Vectors are lists of tensors. Each solver works on the graph of the product, so that one object serves the
-system, its transpose and the systems of their derivatives.
+A vector is a list of tensors. A solver takes the graph of the product, so one solver object is used for the
+system, its transpose, and the systems of their derivatives.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from mindgrad.trace.closed_program import trace
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: the most unknowns of a system that "auto" solves with a dense matrix
+#: largest number of unknowns for which "auto" uses a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
 
 
 def tolerance(dtype: DType) -> float:
-    """The default relative tolerance for the real element type ``dtype``."""
+    """Return the default relative tolerance for the real dtype ``dtype``."""
     return {8: 1e-12, 4: 1e-6}.get(dtype.itemsize, 1e-2)
 
 
 def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
-    """⟨a, b⟩."""
+    """Return the inner product ⟨a, b⟩."""
     terms = [(x * y).sum() for x, y in zip(a, b, strict=True)]
     return sum(terms[1:], terms[0])
 
 
 def norm(a: Sequence[Value]) -> Value:
-    """The Euclidean length of ``a``."""
+    """Return the Euclidean norm of ``a``."""
     return dot(a, a).sqrt()
 
 
@@ -61,7 +61,7 @@ def _plus(a: Sequence[Value], factor: Any, b: Sequence[Value]) -> Values:
 
 
 def split(vector: Value, like: Sequence[Any]) -> Values:
-    """``vector`` split into parts of the shapes of ``like``."""
+    """Split ``vector`` into parts with the shapes of ``like``."""
     parts, start = [], 0
     for tensor in like:
         size = math.prod(tensor.shape)
@@ -71,15 +71,15 @@ def split(vector: Value, like: Sequence[Any]) -> Values:
 
 
 class LinearSolver:
-    """A method for linear systems; equal methods share compiled programs.
+    """A method for linear systems. Equal methods share compiled functions.
 
     Args:
         how: one of ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
-        unknowns: the elements of the vectors; of complex ones the systems have the parts.
-        structure: the tree of the vectors that the user's function takes.
-        tol: the relative residual at which an iteration ends; by default as small as the type allows.
-        maxiter: the largest number of trips; by default 10 for each unknown.
-        owner: the API that errors name.
+        unknowns: the unknowns. Systems with complex unknowns are solved for their real and imaginary parts.
+        structure: the structure of the vectors in a user's function.
+        tol: the relative residual at which an iteration stops. ``None``: ``tolerance`` of the dtype.
+        maxiter: the largest number of iterations. ``None``: 10 for each unknown.
+        owner: the name of the API, for errors.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class LinearSolver:
         return self.how if isinstance(self.how, str) else getattr(self.how, "__name__", "a function")
 
     def __call__(self, product: Graph, consts: int) -> Graph:
-        """The graph ``(*consts, *bs) ↦ A⁻¹ b``."""
+        """Return the graph ``(*consts, *bs) ↦ A⁻¹ b``."""
 
         def solve(*symbols: Any) -> Values:
             with effect_log.isolated():
@@ -174,14 +174,14 @@ class LinearSolver:
 
 
 def _of_two_by_two(b: Value, u: Value, v: Value) -> Value:
-    """The parts of ``x`` of which ``x₀ u + x₁ v = b``, element by element: Cramer's rule."""
+    """Solve ``x₀ u + x₁ v = b`` for the parts of ``x``, elementwise, by Cramer's rule."""
     determinant = u[0] * v[1] - v[0] * u[1]
     rows = [b[0] * v[1] - v[0] * b[1], u[0] * b[1] - b[0] * u[1]]
     return apply(concatenate, *[(row / determinant).reshape((1, *row.shape)) for row in rows], axis=0)
 
 
 def _is_diagonal(product: Graph, consts: int) -> bool:
-    """Whether the graph shows that A is diagonal: it is pointwise in a single ``x``."""
+    """Whether A is diagonal because all operators on ``x`` are elementwise."""
     if len(product.outputs) != 1:
         return False
     x = product.inputs[consts]
@@ -236,7 +236,7 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     bound = tol * norm(bs)
 
     def goes_on(trips: Any, rho: Any, *vectors: Any) -> Any:
-        # a breakdown makes rho zero or NaN: the comparison ends the loop
+        # after a breakdown, rho is zero or NaN, and the comparison ends the loop
         return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (trips < maxiter)
 
     def step(trips: Any, rho: Any, *vectors: Any) -> tuple:
@@ -246,12 +246,12 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         s = _plus(r, -alpha, v)
         t = matvec(s)
         square = dot(t, t)
-        # a residual of zero after the first half step: the second adds nothing
+        # if the residual is zero after the first half step, omega is 0 and the second half step adds nothing
         omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
         y = _plus(_plus(x, alpha, p), omega, s)
         residual = _plus(s, -omega, t)
         after = dot(bs, residual)
-        # at the solution rho and omega are zero, and p is not used any more
+        # at the solution, omega is zero and p is no longer used: avoid 0 / 0
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
         return (trips + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
 

@@ -1,10 +1,10 @@
-"""``odeint``: initial value problems by an adaptive Runge–Kutta method of order 5, and their derivatives.
+"""``odeint``: solve initial value problems by an adaptive Runge–Kutta method.
 
     y(t₀) = y₀,    dy/dt = f(y, t, *args)
 
-The method is DOPRI5 of J. R. Dormand and P. J. Prince, *A family of embedded Runge–Kutta formulae* (1980),
-with the dense output of order 4, the step size control and the first step of E. Hairer, S. P. Nørsett and G.
-Wanner, *Solving Ordinary Differential Equations I*, 2nd edition, II.4–II.6.
+The method is DOPRI5, of order 5: J. R. Dormand and P. J. Prince, *A family of embedded Runge–Kutta formulae*
+(1980). The dense output of order 4, the step size control, and the choice of the first step follow E. Hairer,
+S. P. Nørsett, and G. Wanner, *Solving Ordinary Differential Equations I*, 2nd edition, II.4–II.6.
 """
 
 from __future__ import annotations
@@ -65,7 +65,11 @@ class OdeInfo(NamedTuple):
 
 
 class _Now(NamedTuple):
-    """The last step: its ends, their slopes, the coefficients of the dense output; the next step's length."""
+    """State of the solver: the last step, ``t0`` to ``t1``, and the next step size.
+
+    ``y0``, ``y1``, ``f0``, and ``f1`` are the states and slopes at both ends of the last step. ``bend`` is
+    the last coefficient of its dense output.
+    """
 
     t0: Value
     t1: Value
@@ -196,20 +200,17 @@ def odeint(
 def _times(t: Any, dtype: DType) -> Value:
     if not isinstance(t, (Tensor, np.ndarray, list, tuple)):
         raise TypeError(
-            f"For 'odeint', the times 't' must be a Tensor, an array, or a list of one axis, but got "
-            f"{type(t).__name__}."
+            f"For 'odeint', the times 't' must be a 1-D Tensor, array, or list, but got {type(t).__name__}."
         )
     t = lifted(state.read(t) if isinstance(t, Tensor) else Tensor(t))
     if len(t.shape) != 1 or not t.shape[0]:
-        raise ValueError(
-            f"For 'odeint', the times 't' must be a Tensor of one axis, but got the shape {t.shape}."
-        )
+        raise ValueError(f"For 'odeint', the times 't' must be 1-D, but got the shape {t.shape}.")
     if t._array is not None:
         times = t.host_array()
         steps = np.diff(times)
         if not ((steps >= 0).all() or (steps <= 0).all()):
             raise ValueError(
-                f"For 'odeint', the times 't' must rise throughout, or fall, but got "
+                f"For 'odeint', the times 't' must be monotonic, but got "
                 f"{np.array2string(times, threshold=8, edgeitems=3)}."
             )
     return real_of(t, dtype)
@@ -221,7 +222,11 @@ def _times(t: Any, dtype: DType) -> Value:
 def _solved(
     slope: Slope, ys: Values, times: Value, rtol: float, atol: float, max_steps: int
 ) -> tuple[Any, ...]:
-    """The states at ``times``, one tensor for each of ``ys``; steps, rejected, converged."""
+    """Compute the states at ``times``.
+
+    Returns:
+        tuple: one tensor for each of ``ys``, then the fields of :class:`OdeInfo`.
+    """
     start, end = times[0], held(times[-1])
     f0 = slope(ys, start)
     h = _first_step(slope, [held(y) for y in ys], [held(f) for f in f0], held(start), end, rtol, atol)
@@ -250,7 +255,7 @@ def _solved(
 
         names = ["the state of the solver", *[f"the states {k}" for k in range(len(ys))]]
         if targets.shape[0] > 1:
-            # one body whatever the number of times: unrolled, each would be a loop to compile
+            # a scan compiles the solver loop once; unrolled, there would be one loop for each time
             scanned(
                 targets.shape[0],
                 [(targets, False)],
@@ -268,7 +273,7 @@ def _solved(
 
 
 def _is_reached(t: Value, target: Value, direction: Value) -> Value:
-    """Whether ``t`` is at ``target`` or beyond, up to the rounding of the sum of steps."""
+    """Whether ``t`` has reached ``target``, up to rounding errors of the sum of steps."""
     precision = 8 * float(np.finfo(t.dtype.numpy).eps)
     return (target - t) * direction.sign() <= precision * (t.abs() + target.abs())
 
@@ -280,7 +285,7 @@ def _within(now: _Now, target: Value) -> Values:
 def _reach(
     slope: Slope, now: _Now, target: Value, end: Value, rtol: float, atol: float, max_steps: int
 ) -> _Now:
-    """The last step of the integration to ``target``, which lies within it."""
+    """Integrate until a step contains ``target``, and return the state after it."""
     shortest = 16 * float(np.finfo(target.dtype.numpy).eps)
     direction = now.h
     count = len(now.y0)
@@ -294,13 +299,14 @@ def _reach(
     def trip(*parts: Any) -> tuple[Any, ...]:
         now = _unpacked(parts, count)
         rest = end - held(now.t1)
-        # no step beyond the last time: f need not be defined there
+        # do not step beyond the last time, because f may be undefined there
         h = chosen(rest.abs() < now.h.abs(), rest, now.h)
         step = stepped(slope, now.y1, now.f1, now.t1, h)
         ratio = _ratio([held(e) for e in step.error], now.y1, step.y, rtol, atol)
         is_good = ratio <= 1
         share = _SAFETY * ratio ** (-0.2)
-        share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))  # of NaN too
+        # a share of NaN is replaced too, because the comparison is false
+        share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))
         following = chosen(share < _GROW, h * share, h * _GROW)
         steps, rejected = now.steps + 1, now.rejected + (~is_good).astype(int32)
         accepted = _Now(
@@ -314,7 +320,11 @@ def _reach(
 
 
 def _packed(now: _Now) -> tuple[Any, ...]:
-    """The carry of a loop: in a program few arrays, for each is saved, stacked and replayed by itself."""
+    """Convert the solver state to the carry of a loop.
+
+    In compiled functions, tensors are stacked into few arrays, because each array of a carry is stored and
+    restored separately.
+    """
     groups = (now.y0, now.y1, now.f0, now.f1, now.bend)
     if not state.is_compiling():
         return (*now[:5], *[x for group in groups for x in group])
@@ -336,7 +346,7 @@ def _stacked(xs: Sequence[Value]) -> Value:
 
 
 def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: float) -> Value:
-    """The root mean square of the errors relative to the tolerances."""
+    """Return the root mean square of the errors relative to the tolerances."""
     total, size = None, 0
     for e, a, b in zip(error, before, after, strict=True):
         a, b = held(a).abs(), held(b).abs()
@@ -349,7 +359,7 @@ def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: floa
 def _first_step(
     slope: Slope, ys: Values, fs: Values, start: Value, end: Value, rtol: float, atol: float
 ) -> Value:
-    """The length of the first step, with its sign (Hairer, Nørsett and Wanner, II.4)."""
+    """Choose the signed size of the first step (Hairer, Nørsett, and Wanner, II.4)."""
     direction = (end - start).sign()
     d0, d1 = (_ratio(x, ys, ys, rtol, atol) for x in (ys, fs))
     is_flat = (d0 < 1e-5) | (d1 < 1e-5)
@@ -375,12 +385,16 @@ def _adjoint(
     atol: float,
     max_steps: int,
 ) -> tuple[Any, ...]:
-    """The gradients of ``(outside, y0, times)``.
+    """Compute the gradients of ``(outside, y0, times)`` from the adjoint equation.
 
-    Backwards in time ``a' = −(∂f/∂y)ᵀ a``, from ``a = ∂L/∂y`` at the last time, to which ``∂L/∂y`` is added
-    at each time; the gradient of a parameter is ``∫ (∂f/∂p)ᵀ a``, that of a time ``⟨∂L/∂y, f⟩``, of the first
-    ``−⟨a, f⟩``. The integrals of parameters have the element type of ``times``; integers, such as the indices
-    of a graph, have none.
+    The adjoint equation ``a' = −(∂f/∂y)ᵀ a`` is solved backward in time. It starts with ``a = ∂L/∂y`` at the
+    last time, and ``∂L/∂y`` is added to ``a`` at each earlier time. The gradients are:
+
+    - ``a`` at the first time, for ``y0``;
+    - ``∫ (∂f/∂p)ᵀ a``, for an outside tensor ``p``, computed in the dtype of ``times``;
+    - ``⟨∂L/∂y, f⟩`` for a time, and ``−⟨a, f⟩`` for the first time.
+
+    Outside tensors of integers, such as the indices of a graph, are constants.
     """
     active = [i for i, p in enumerate(outside) if p.dtype.is_inexact]
     count, weights = len(rows), len(active)
@@ -433,18 +447,21 @@ def _adjoint(
 
 
 def _of_outside(gradients: Sequence[Value], outside: Sequence[Value]) -> Values:
-    """The gradients of what the slope uses, from the integrals of those that have any."""
+    """Return the gradients of all outside tensors; integer tensors have zeros."""
     following = iter(gradients)
     return [from_real(next(following), p.dtype) if p.dtype.is_inexact else p * 0 for p in outside]
 
 
 def _conjugate(ct: Value) -> Value:
-    """The gradient ∂/∂Re + i ∂/∂Im, as users of a ``bprop`` see it, of a cotangent."""
+    """Convert between a cotangent and the gradient ∂/∂Re + i ∂/∂Im of a ``bprop``."""
     return apply(conj, ct) if ct.dtype.kind == "complex" else ct
 
 
 def _pulled_slope(graph: Graph, active: Sequence[int], outside: int) -> Graph:
-    """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``, ``p`` being the ``active`` of outside."""
+    """Return the graph ``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``.
+
+    ``p`` are the ``active`` tensors of ``outside``.
+    """
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)

@@ -1,6 +1,8 @@
-"""Complex unknowns and states as real ones: what solvers compare and measure are their two parts.
+"""Split complex unknowns of solvers into real and imaginary parts.
 
-z of the shape s  ↔  (Re z, Im z) of the shape (2, *s)
+    z of shape s  ↔  (Re z, Im z) of shape (2, *s)
+
+Solvers compute and compare real tensors only.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ __all__ = ["Unknowns", "from_real", "in_real_parts", "real_of"]
 
 
 def real_of(x: Value, dtype: DType) -> Value:
-    """Numbers of the real type ``dtype``: for complex ones their two parts, stacked on the first axis."""
+    """Convert ``x`` to real tensors of ``dtype``.
+
+    The real and imaginary parts of a complex tensor are stacked along a new first axis.
+    """
     if x.dtype.kind == "complex":
         rows = [x.reshape((1, *x.shape)) for x in (apply(real, x), apply(imag, x))]
         return real_of(apply(concatenate, *rows, axis=0), dtype)
@@ -32,14 +37,14 @@ def real_of(x: Value, dtype: DType) -> Value:
 
 
 def from_real(x: Value, dtype: DType, axis: int = 0) -> Value:
-    """The inverse of :func:`real_of`: ``dtype`` is the former type, ``axis`` that of the two parts."""
+    """Invert :func:`real_of`. ``axis`` is the axis of the two parts, ``dtype`` the original dtype."""
     if dtype.kind == "complex":
         x = apply(complex_of_parts, *[x[(slice(None),) * axis + (part,)] for part in (0, 1)])
     return x if x.dtype is dtype else apply(convert, x, dtype=dtype)
 
 
 def in_real_parts(graph: Graph, first: int, last: int, dtype: DType) -> Graph:
-    """The ``graph`` with :func:`real_of` of its inputs from ``first`` to ``last``, and of its outputs."""
+    """Apply :func:`real_of` to inputs ``first:last`` and to all outputs of ``graph``."""
     types = [x.type for x in graph.inputs]
     converted = types[first:last]
 
@@ -56,11 +61,11 @@ def _shape_of_parts(type: TensorType) -> tuple[int, ...]:
 
 
 class Unknowns:
-    """The tensors that a solver seeks as what it computes with: themselves, or their parts if any is complex.
+    """The unknowns of a solver, and their conversion to real tensors.
 
     Args:
-        types: those of the tensors.
-        dtype: the real type of all of them, or of their parts.
+        types: the types of the unknowns.
+        dtype: the real dtype of the unknowns, or of the parts of complex unknowns.
     """
 
     def __init__(self, types: Sequence[TensorType], dtype: DType) -> None:
@@ -69,15 +74,15 @@ class Unknowns:
         self.are_complex = any(dtype.kind == "complex" for dtype in self.dtypes)
 
     def parts(self, xs: Sequence[Value]) -> Values:
-        """The real tensors that the solver computes with, of the tensors ``xs``."""
+        """Convert the unknowns ``xs`` to the real tensors of the solver."""
         return [real_of(x, self.dtype) for x in xs]
 
     def joined(self, xs: Sequence[Value]) -> Values:
-        """The inverse of :meth:`parts`."""
+        """Invert :meth:`parts`."""
         return [from_real(x, dtype) for x, dtype in zip(xs, self.dtypes, strict=True)]
 
     def function(self, function: Function) -> Function:
-        """The ``function`` of the tensors as one of what the solver computes with."""
+        """Convert a function of the unknowns to a function of the real tensors."""
         if not self.are_complex:
             return function
         first = len(function.outside)

@@ -1,4 +1,4 @@
-"""Searches for roots, minima and fixed points use Newton's method with a line search, or plain iteration."""
+"""Built-in solvers: Newton's method with a line search, fixed-point iteration."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from mindgrad.solvers.linear_solvers import LinearSolver, dot
 
 __all__ = ["SolverInfo", "iterated", "minimised", "newton"]
 
-_HALVINGS = 2.0**-20  # the shortest step of a line search
-_DECREASE = 1e-4  # the fraction of the predicted decrease that a step must give: Armijo's condition
-_ROUNDINGS = 8  # an objective may grow by this many roundings of its value, which are no increase
-_FLATTER = 0.25  # the part of its squared length that a gradient keeps at most after a short Newton step
+_HALVINGS = 2.0**-20  # smallest fraction of a step in the line search
+_DECREASE = 1e-4  # smallest accepted fraction of the predicted decrease: Armijo's condition
+_ROUNDINGS = 8  # accept an increase of the objective by this many rounding errors
+_FLATTER = 0.25  # accept a short Newton step if it multiplies the squared gradient norm by at most this
 
 
 class SolverInfo(NamedTuple):
@@ -41,7 +41,7 @@ class SolverInfo(NamedTuple):
 def _largest(xs: Sequence[Value]) -> Value:
     largest = Tensor(0.0, xs[0].dtype)
     for element in [x.abs().max() for x in xs if x.size]:
-        largest = apply(maximum, largest, element)  # NaN stays
+        largest = apply(maximum, largest, element)  # maximum propagates NaN
     return largest
 
 
@@ -100,7 +100,7 @@ def minimised(
         is_local = is_down & _is_small(_largest(step), xs, precision ** (1 / 3))
 
         def is_enough(t: Value, after: Value, square_after: Value) -> Value:
-            # a short step decreases the objective by less than its rounding: there the gradient decides
+            # a short step may change the objective by less than its rounding error: compare gradients
             is_flatter = is_local & (square_after <= _FLATTER * square)
             return (after <= now - _DECREASE * t * slope + rounding) | is_flatter
 
@@ -112,10 +112,13 @@ def minimised(
 def _descended(
     descent: Callable[..., Any], start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
-    """The end of the damped iteration from ``start``, which stops when its steps are small.
+    """Run a damped iteration from ``start`` until its steps are small.
 
-    ``descent(xs)`` gives a step, to be subtracted; a function from ``xs`` to a tuple of merits; and a
-    function ``(t, *merits)`` that says whether a fraction ``t`` of the step is accepted.
+    ``descent(xs)`` returns a tuple:
+
+    - a step, which is subtracted from ``xs``;
+    - a function that computes a tuple of merits at a point;
+    - a function ``(t, *merits)`` that decides whether to accept the fraction ``t`` of the step.
     """
     xs = [held(x) for x in start]
     full_step = Tensor(1.0, xs[0].dtype)
@@ -150,12 +153,12 @@ def _descended(
 def iterated(
     function: Function, start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
-    """Iterate ``x + (f(x) - x)`` until it no longer changes."""
+    """Iterate ``x + function(x)`` until ``x`` no longer changes."""
     xs = [held(x) for x in start]
     outside = [held(x) for x in function.outside]
 
     def goes_on(trips: Value, change: Value, *xs: Value) -> Value:
-        # a change of NaN ends the iteration
+        # the comparison is false if the change is NaN
         return (change > tol * (1 + _largest(xs))) & (trips < maxiter)
 
     def trip(trips: Value, _: Value, *xs: Value) -> tuple:

@@ -2,8 +2,8 @@
 
     y_i = y + h Σ_j a_ij k_j,    k_i = f(y_i, t + c_i h),    error = h Σ_i e_i k_i
 
-In a compiled program the stages are the trips of a ``scan`` over the stacked slopes, so that f and its
-derivatives stand in it once, not six times (docs/decisions/0003).
+In a compiled function, each stage is an iteration of a ``scan`` over the stacked slopes. The compiled code
+then contains f and its derivatives once instead of six times (docs/decisions/0003).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _STAGES: tuple[tuple[float, ...], ...] = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-#: the solution of order 5 minus that of order 4
+#: weights of the error estimate: the solution of order 5 minus the solution of order 4
 _ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-#: the last coefficient of the dense output
+#: weights of the last coefficient of the dense output
 _DENSE = (
     -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
     701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
@@ -47,7 +47,10 @@ Slope = Callable[[Values, Value], Values]
 
 
 class Step(NamedTuple):
-    """A step: the state behind it, its slope, the error, and the dense output's last coefficient."""
+    """A step: the state and slope at its end, the error estimate, and ``bend``.
+
+    ``bend`` is the last coefficient of the dense output.
+    """
 
     y: Values
     slope: Values
@@ -56,14 +59,14 @@ class Step(NamedTuple):
 
 
 def stepped(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> Step:
-    """A step of length ``h`` from the state ``ys`` at ``t``, where its slope is ``fs``."""
+    """Compute a step of length ``h`` from the state ``ys`` with slope ``fs`` at ``t``."""
     after, slopes = (_stages_as_loop if state.is_compiling() else _stages)(slope, ys, fs, t, h)
     last = [k[len(_NODES) - 1] for k in slopes]
     return Step(after, last, [h * _sum(_ERROR, k) for k in slopes], [_sum(_DENSE, k) * h for k in slopes])
 
 
 def _stages(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> tuple[Values, list[Any]]:
-    """The state behind the step, and the list of all slopes of each part of it."""
+    """Return the state after the step, and a list of slopes for each of its tensors."""
     slopes = [[f] for f in fs]
     after = ys
     for node, weights in zip(_NODES[1:], _STAGES[1:], strict=True):
@@ -74,7 +77,7 @@ def _stages(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> tuple[V
 
 
 def _stages_as_loop(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> tuple[Values, list[Any]]:
-    """:func:`_stages` with the slopes of each part stacked."""
+    """Compute :func:`_stages` as a loop. The slopes of each tensor are stacked."""
     count, kind = len(_NODES), ys[0].dtype.numpy
     weights = np.zeros((count - 1, count), kind)
     for row, terms in zip(weights, _STAGES[1:], strict=True):
@@ -101,7 +104,7 @@ def _stages_as_loop(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) ->
 
 
 def _zeros(count: int, like: Value) -> Value:
-    """A stack of ``count`` zeros; one element in memory, and equal in each call, whatever its size."""
+    """Return ``count`` stacked zeros, which need the memory of one element."""
     type = like.type.with_shape((count, *like.shape))
     return make_tensor(zeros(type).array(), type)
 
@@ -111,7 +114,7 @@ def _dot(weights: Value, slopes: Value) -> Value:
 
 
 def _sum(weights: Sequence[float], slopes: Any) -> Value:
-    """The sum of slopes with these weights, of a list or stacked."""
+    """Return the weighted sum of slopes, which are a list or stacked."""
     if not isinstance(slopes, list):
         return _dot(Tensor(np.array(weights, slopes.dtype.numpy)), slopes)
     terms = [w * k for w, k in zip(weights, slopes, strict=False) if w]
@@ -121,9 +124,9 @@ def _sum(weights: Sequence[float], slopes: Any) -> Value:
 def interpolated(
     t0: Value, t1: Value, y0: Values, y1: Values, f0: Values, f1: Values, bend: Values, target: Value
 ) -> Values:
-    """The state at a time within a step from ``t0`` to ``t1``."""
+    """Interpolate the state at time ``target`` in the step from ``t0`` to ``t1``."""
     h = held(t1 - t0)
-    h = h + (h == 0).astype(h.dtype)  # before the first step
+    h = h + (h == 0).astype(h.dtype)  # h is zero before the first step
     x = (target - t0) / h
     states = []
     for a, b, slope, slope_behind, bent in zip(y0, y1, f0, f1, bend, strict=True):

@@ -1,4 +1,4 @@
-"""Training: the Model and its callbacks, mixed precision, files of Parameters."""
+"""Training: ``Model``, callbacks, mixed precision, and checkpoint files."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.train import amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization

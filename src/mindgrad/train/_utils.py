@@ -15,10 +15,10 @@ __all__ = ["check_value_type"]
 
 
 def check_value_type(arg_name: str, arg_value: Any, valid_types: Any) -> None:
-    """Accept a value of one of some Python types.
+    """Check that a value has one of the given Python types.
 
     Raises:
-        TypeError: it is of another type.
+        TypeError: If the value has none of these types.
 
     >>> from mindgrad.train._utils import check_value_type
     >>> check_value_type("rate", 0.5, (int, float))
@@ -27,11 +27,11 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any) -> None:
 
 
 def _make_directory(path: str, arg_name: str = "path") -> str:
-    """The absolute path of a directory, which is made if it is not there.
+    """Create a directory if necessary, and return its absolute path.
 
     Raises:
-        TypeError: ``path`` is no string, or empty.
-        NotADirectoryError: a file has this name.
+        TypeError: If ``path`` is not a string or path, or is empty.
+        NotADirectoryError: If ``path`` is a file.
     """
     if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
         raise TypeError(f"The '{arg_name}' must be the path of a directory, but got {path!r}.")
@@ -45,7 +45,9 @@ def _make_directory(path: str, arg_name: str = "path") -> str:
 
 
 def _to_tensor(elem: Any, scaling_sens: Any = None) -> Any:
-    """Arrays as tensors: of a list of one of them, or with ``scaling_sens``, a single one or a tuple.
+    """Convert arrays, and a loss scale ``scaling_sens``, to Tensors.
+
+    A single Tensor is returned bare, several as a tuple.
 
     >>> import numpy as np
     >>> from mindgrad.train._utils import _to_tensor

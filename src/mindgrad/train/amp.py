@@ -1,16 +1,15 @@
-"""Mixed precision casts chosen Cells of a net to half precision, and builds training steps with loss scaling.
+"""Mixed precision: compute in float16 or bfloat16, with loss scaling.
 
 ===== ========================================================== =======================
-level what computes in half precision                            loss scale by default
+level Cells that compute in float16 or bfloat16                  default loss scale
 ===== ========================================================== =======================
-O0    nothing                                                    none
+O0    none                                                       none
 O1    the Cells in ``AMP_WHITE_LIST``                            none
-O2    everything but the Cells in ``AMP_BLACK_LIST``             moves with overflows
-O3    everything                                                 none
+O2    all Cells except ``AMP_BLACK_LIST``                        dynamic
+O3    all Cells                                                  none
 ===== ========================================================== =======================
 
-Parameters stay as they are; what they and the inputs are converted to is the Cell's business
-(``Cell.to_float``).
+Parameters keep their dtypes. Each Cell converts its inputs and Parameters (``Cell.to_float``).
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ __all__ = [
     "custom_mixed_precision", "get_black_list", "get_white_list",
 ]  # fmt: skip
 
-#: names of the Cells that compute in half precision at level O1
+#: names of the Cells that compute in float16 or bfloat16 at level O1
 AMP_WHITE_LIST = (
     "Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose", "Dense", "GRU",
     "GRUCell", "LSTM", "LSTMCell", "PReLU", "RNN", "RNNCell",
 )  # fmt: skip
-#: names of the Cells that keep single precision at level O2
+#: names of the Cells that compute in float32 at level O2
 AMP_BLACK_LIST = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "SyncBatchNorm")
 
 _LEVELS = ("O0", "O1", "O2", "O3", "auto")
@@ -72,7 +71,7 @@ def get_black_list() -> list[str]:
 
 
 def _named(cell: Cell, names: Any) -> bool:
-    """Whether a Cell is of a class, or derived from one, that is listed by name or itself."""
+    """Whether ``names`` contains a class of the Cell, or the name of such a class."""
     return any(kind.__name__ in names or kind in names for kind in type(cell).__mro__)
 
 
@@ -189,7 +188,7 @@ def custom_mixed_precision(
 
 
 def _keep_single(network: Any, black_list: Any, dtype: Any) -> None:
-    """Let the listed Cells in a net of half precision compute in single precision."""
+    """Let the listed Cells of a network in ``dtype`` compute in float32."""
     for _, cell in network.cells_and_names():
         if _named(cell, black_list):
             cell.to_float(float32)
@@ -197,9 +196,9 @@ def _keep_single(network: Any, black_list: Any, dtype: Any) -> None:
                 cell.register_forward_hook(_outputs_as(dtype))
 
 
-# --- MindSpore's private names, which libraries with training steps of their own import ---------------
+# --- private names of MindSpore that libraries with custom training steps import -----------------------
 
-#: what a level means for ``build_train_network``
+#: the default options of ``build_train_network`` by level
 _config_level = {
     level: {
         "keep_batchnorm_fp32": level == "O2",
@@ -212,12 +211,12 @@ _config_level = {
 
 
 def _do_keep_batchnorm_fp32(network: Any) -> None:
-    """Let the normalizations in a net that ``to_float(float16)`` was called of compute in Float32."""
+    """Let the normalization layers of a float16 network compute in float32."""
     _keep_single(network, AMP_BLACK_LIST, float16)
 
 
 def _add_loss_network(network: Any, loss_fn: Any, cast_model_type: Any) -> WithLossCell:
-    """A net with its loss, which is computed from Float32 outputs if the net computes in Float16."""
+    """Combine a network and its loss. Outputs of a float16 network are converted to float32."""
     if cast_model_type is float16:
         network.register_forward_hook(_outputs_as(float32))
     return WithLossCell(network, loss_fn)
@@ -308,6 +307,6 @@ def _warn_of_scale(optimizer: Any, scale: float) -> None:
     divided = getattr(optimizer, "loss_scale", scale)
     if divided != scale:
         warn_user(
-            f"the loss is multiplied with {scale}, but the optimizer divides gradients by {divided}: give it "
+            f"the loss is multiplied by {scale}, but the optimizer divides gradients by {divided}: give it "
             f"loss_scale={scale}, or use FixedLossScaleManager({scale}, drop_overflow_update=True)."
         )

@@ -1,4 +1,4 @@
-"""Batches of a dataset as a :class:`~mindgrad.train.Model` takes them: tuples of Tensors, pass by pass."""
+"""Iterate over the batches of a dataset for a ``Model``, as tuples of Tensors."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Batches:
     """The passes over a dataset.
 
     Args:
-        owner: what errors name.
-        name: the argument that the dataset is.
-        dataset: one of ``mindgrad.dataset``, or an iterable of tuples, lists, dicts or single tensors.
-        passes: how many passes there will be, −1 for any number.
+        owner: the name of the API, for errors.
+        name: the name of the argument ``dataset`` in that API.
+        dataset: a dataset of ``mindgrad.dataset``, or an iterable of tuples, lists, dicts, or single tensors.
+        passes: the number of passes; −1 for any number.
 
     Attributes:
-        size: the number of batches of a pass, 0 if the dataset does not know.
+        size: the number of batches in a pass, or 0 if unknown.
 
     Raises:
-        TypeError: it cannot be iterated.
-        ValueError: it can be iterated once, and there will be several passes.
+        TypeError: If the dataset is not iterable.
+        ValueError: If the dataset can be iterated only once, and several passes are needed.
     """
 
     def __init__(self, owner: str, name: str, dataset: Any, passes: int) -> None:
@@ -45,17 +45,17 @@ class Batches:
             )
         if passes != 1 and iter(dataset) is dataset:
             raise ValueError(
-                f"{self._where} is a generator or iterator, which gives its batches once, but they are "
+                f"{self._where} is a generator or iterator, which yields its batches once, but they are "
                 f"needed more often. Pass a list, or a class whose __iter__ starts from the beginning."
             )
         self.size = len(dataset) if isinstance(dataset, Sized) else 0
         self._source = dataset
 
     def one_pass(self) -> Iterator[tuple[Any, ...]]:
-        """The batches of the next pass.
+        """Yield the batches of the next pass.
 
         Raises:
-            ValueError: there is none.
+            ValueError: If there are no batches.
         """
         is_empty = True
         for batch in self._source:
@@ -65,7 +65,10 @@ class Batches:
             raise ValueError(f"{self._where} gave no batch.")
 
     def passes_of(self, length: int) -> Iterator[Iterator[tuple[Any, ...]]]:
-        """Passes of ``length`` batches each, which go on where the one before ended, over and over."""
+        """Yield endless passes of ``length`` batches, which continue through the dataset.
+
+        A pass starts at the batch after the previous pass. The dataset is repeated from its beginning.
+        """
 
         def endless() -> Iterator[tuple[Any, ...]]:
             while True:

@@ -1,4 +1,4 @@
-"""Entries of a checkpoint are names with arrays or texts; those of nets, lists and dicts are told here."""
+"""Convert networks, lists, and dicts to the entries of a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["appended", "entries_of", "named"]
 def entries_of(
     save_obj: Any, choice_func: Callable[[str], bool] | None
 ) -> Iterable[tuple[str, np.ndarray | str]]:
-    """The entries of a file for ``save_obj``, of those names that ``choice_func`` chooses.
+    """Yield the entries of ``save_obj`` whose names ``choice_func`` accepts.
 
     Raises:
-        TypeError: it, a name or a value is of another type.
+        TypeError: If ``save_obj``, a name, or a value has an unsupported type.
     """
     for name, value in named(save_obj):
         if not isinstance(name, str):
@@ -33,10 +33,12 @@ def entries_of(
 
 
 def named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
-    """Names and values of a Cell, dict, or list of Parameters or of ``{"name": …, "data": …}``.
+    """Return the names and values in a Cell, a dict, or a list.
+
+    The elements of a list are Parameters or dicts ``{"name": …, "data": …}``.
 
     Raises:
-        TypeError: it is of another type.
+        TypeError: If ``save_obj`` or an element has an unsupported type.
     """
     if isinstance(save_obj, Cell):
         return [(entry.name, entry) for entry in save_obj.get_parameters()]
@@ -62,11 +64,11 @@ def named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
 
 
 def appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
-    """The entries of a file for an ``append_dict``.
+    """Yield the entries of an ``append_dict``.
 
     Raises:
-        TypeError: it, a name or a value is of another type.
-        ValueError: a number does not fit Int64.
+        TypeError: If ``append_dict``, a name, or a value has an unsupported type.
+        ValueError: If an integer does not fit int64.
     """
     if append_dict is None:
         return
@@ -83,7 +85,7 @@ def appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
 
 
 def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> np.ndarray | str:
-    """A value as a file holds it."""
+    """Convert a value to an array or string for a file."""
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
@@ -91,7 +93,7 @@ def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> n
             f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64; save it as text."
         )
     if isinstance(value, types):
-        # Tensor turns numbers into the element types that MindSpore gives them
+        # Tensor converts numbers to the same dtypes as MindSpore
         return (value if isinstance(value, Tensor) else Tensor(value)).host_array()
     raise TypeError(
         f"For 'save_checkpoint', '{name}' in '{argument}' must be "

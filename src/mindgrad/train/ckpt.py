@@ -1,22 +1,21 @@
-"""Checkpoint files ``.ckpt`` follow the format of MindSpore 1.x and 2.x.
+"""Read and write ``.ckpt`` checkpoints in the format of MindSpore 1.x and 2.x.
 
-A file is one protobuf message, with no header before it::
+A file is one protobuf message without a header::
 
-    Checkpoint      1: value, repeated     one Value per Parameter, or per slice of a large one
+    Checkpoint      1: value, repeated     one Value per Parameter, or per part of a large Parameter
     Value           1: tag (text)          the name
                     2: tensor              a Tensor
-                    3: maptensor           hash tables of recommender systems; refused
+                    3: maptensor           hash tables of recommender systems; not supported
     Tensor          1: dims, repeated      the shape; no dims: a scalar
                     2: tensor_type (text)  'Float32', 'Int64', 'BFloat16', …, or 'str'
-                    3: tensor_content      the elements, row by row, least significant byte first
+                    3: tensor_content      the elements in C order, little-endian
 
-- Content of more than 512 MiB is spread over Values that follow each other, with one tag and each with
-  the whole shape.
-- A text has type ``'str'``, dims ``[0]`` and UTF-32 content. Old files also give scalars the dims ``[0]``.
-- With a checksum, ``crc_num`` and the CRC-32 of everything before it, as ten bytes, stand at the end.
+- Content of more than 512 MiB is split into consecutive Values with the same tag, each with the whole shape.
+- A string has type ``'str'``, dims ``[0]``, and UTF-32 content. In old files, scalars also have dims ``[0]``.
+- A file with a checksum ends with ``crc_num`` and the CRC-32 of all preceding bytes, as ten bytes.
 
-Two things MindSpore 2.10 does not do and this file does: it writes a tensor without elements (MindSpore
-drops it), and reads complex tensors (MindSpore writes them only).
+This module has two features that MindSpore 2.10 does not have. It writes tensors without elements, which
+MindSpore drops, and it reads complex tensors, which MindSpore can only write.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ _TYPES = {dtype.name: dtype.numpy for dtype in DTYPES}
 _TEXT = "str"
 _TEXT_SHAPE: tuple[int, ...] = (0,)
 _SLICE = 512 * 1024 * 1024
-_MOST_AXES = 64  # of an array of NumPy
+_MOST_AXES = 64  # largest number of axes of a NumPy array
 _CHECKSUM = b"crc_num"
 _CHECKSUM_LENGTH = 10
-#: the beginnings of files that people hand over by mistake
+#: first bytes of other file formats, for errors
 _FOREIGN = {
     b"\x80": "a pickle, which could run any program when it is loaded; it was not opened",
     b"PK": "a zip archive, perhaps a PyTorch or NumPy file; save its arrays with save_checkpoint",
@@ -67,7 +66,7 @@ _FOREIGN = {
 
 
 def write(file: BinaryIO, content: Content, checksum: bool = False) -> None:
-    """Write ``content`` to an open binary file, with its CRC-32 if wanted."""
+    """Write ``content`` to an open binary file, with a CRC-32 checksum if requested."""
     crc = 0
     for name, value in content.items():
         for part in _parts(name, value):
@@ -79,7 +78,7 @@ def write(file: BinaryIO, content: Content, checksum: bool = False) -> None:
 
 
 def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
-    """The bytes of one entry: heads, and the elements where they lie."""
+    """Yield the bytes of one entry: the headers, and views of the elements."""
     if isinstance(value, str):
         if value.endswith("\0"):
             raise ValueError(
@@ -107,12 +106,12 @@ def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
 
 
 def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | str]:
-    """The arrays and texts of a file by name, as views of ``content`` where possible.
+    """Return the arrays and strings of a file, by name.
 
-    A checksum that the file has is always compared.
+    Arrays are views of ``content`` if possible. A checksum in the file is always compared.
 
     Raises:
-        Malformed: ``content`` is no such file, or is damaged.
+        Malformed: If ``content`` is not a checkpoint, or is damaged.
     """
     for beginning, what in _FOREIGN.items():
         if content.startswith(beginning):
@@ -128,7 +127,7 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
     arrays: dict[str, np.ndarray | str] = {}
     for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
         first, *others = entries
-        for part in others:  # slices of one large tensor
+        for part in others:  # parts of one large tensor
             if (part.shape, part.type_name) != (first.shape, first.type_name) or not part.elements:
                 raise Malformed(f"'{name}' appears twice")
         if name in arrays:
@@ -198,7 +197,7 @@ def _entry(name: str, message: memoryview, start: int) -> _Entry:
 
 
 def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
-    """The value of an entry, whose ``elements`` may have been in several pieces."""
+    """Return the value of an entry. ``elements`` are the joined elements of all its parts."""
     name, shape = entry.name, entry.shape
     if entry.type_name == _TEXT:
         try:
@@ -212,7 +211,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
             f"{', '.join(_TYPES)}"
         )
     if shape == (0,) and len(elements) == element_type.itemsize:
-        shape = ()  # a scalar of an old file
+        shape = ()  # a scalar in an old file
     size = math.prod(shape) * element_type.itemsize
     if size != len(elements):
         raise Malformed(
@@ -223,14 +222,14 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
         raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")
     try:
         return np.frombuffer(elements, element_type).reshape(shape)
-    except ValueError as error:  # axes longer than those of an array can be
+    except ValueError as error:  # a size exceeds the limit of NumPy
         raise Malformed(f"'{name}' has the shape {shape}, which no array can have: {error}") from None
 
 
 def _bytes(
     message: str, number: int, wire: int, value: int | memoryview, fields: dict[int, str]
 ) -> memoryview:
-    """The field as bytes, if the message has such a field."""
+    """Return a field as bytes, if the message has it."""
     if number not in fields:
         raise Malformed(f"a {message} has no field {number}: this is not a MindSpore checkpoint")
     if wire != BYTES or not isinstance(value, memoryview):

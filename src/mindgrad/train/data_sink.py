@@ -1,4 +1,4 @@
-"""``data_sink``: a function that takes its batches from a dataset by itself."""
+"""``data_sink``: bind a function to the batches of a dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The iterator over batches that MindSpore's own training loops use, for programs that write such a loop."""
+"""``DatasetHelper``: the batch iterator of MindSpore's training loops."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DatasetHelper:
         types = [pytype_to_dtype(kind) for kind in self._dataset.output_types()]
         return types, self._dataset.output_shapes()
 
-    #: the same
+    #: alias of :meth:`types_shapes`
     get_data_info = types_shapes
 
     def sink_size(self) -> int:

@@ -1,7 +1,7 @@
-"""Distributed loading gives a net the Parameters of a sharded checkpoint or of the files of all ranks.
+"""``load_distributed_checkpoint``: load a sharded checkpoint or rank files.
 
-Any number of devices can load what any other number has saved: of a Parameter that has a layout already each
-device reads the slices that it needs, and no more.
+The number of devices that load may differ from the number that saved. If a Parameter has a layout, each
+device reads only the slices that it needs.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from mindgrad.train.sliced_arrays import SlicedArrays
 __all__ = ["load_distributed_checkpoint"]
 
 _CALLER = "load_distributed_checkpoint"
-#: MindSpore's other options, and what they are by default
+#: MindSpore's other options and their defaults
 _DEFAULTS = {
     "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
     "max_process_num": 64, "return_param_dict": False,
 }  # fmt: skip
-#: options that may have any value: names of files say their format, and one process reads them
+#: options without effect: the format follows from the file names, and one process reads the files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
     "dec_key": "encrypted files are not read; save the file without a key",
@@ -106,7 +106,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
 
 
 def _source(filenames: Any, strategy_file: Any) -> SlicedArrays:
-    """The arrays of the files that a call names."""
+    """Return the arrays in the files of a call."""
     if isinstance(filenames, (str, os.PathLike)):
         return set_at(filenames, _CALLER)
     if not isinstance(filenames, (list, tuple)) or not all(

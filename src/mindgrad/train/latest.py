@@ -1,4 +1,4 @@
-"""The latest checkpoint of a folder is what a training goes on from that has been started again."""
+"""Find the latest checkpoint in a folder, to resume training from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ENDINGS = (".ckpt", ".safetensors")
 
 
 def natural_order(name: str) -> list[Any]:
-    """Return a sort key with which numbers in names count as numbers.
+    """Return a sort key that compares numbers in names as numbers.
 
     >>> sorted(["net-10", "net-9"], key=natural_order)
     ['net-9', 'net-10']

@@ -1,4 +1,4 @@
-"""Loading of a checkpoint sets all Parameters of a Cell, or none and raises one error."""
+"""``load_param_into_net``: copy values into the Parameters of a Cell, all or none."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mindgrad.nn.cell import Cell
 
 __all__ = ["load_param_into_net"]
 
-_MOST_NAMES = 20  # that a message lists
-#: what MindSpore 2.0 and 2.1 call attributes of the transformer's layers, and later versions
+_MOST_NAMES = 20  # largest number of names in a message
+#: parts of the names of transformer layers in MindSpore 2.0 and 2.1, and in later versions
 _FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 
 
@@ -106,7 +106,7 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
     if not isinstance(parameter_dict, dict):
         raise TypeError(
             f"For 'load_param_into_net', the argument 'parameter_dict' should be a dict, but got "
-            f"{type(parameter_dict).__name__}; load_checkpoint(file) gives one."
+            f"{type(parameter_dict).__name__}; load_checkpoint(file) returns one."
         )
     for name, value in parameter_dict.items():
         if not isinstance(name, str) or not isinstance(value, (Tensor, str)):
@@ -127,7 +127,7 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
 
 
 def _renamed(values: dict[str, Any], own: list[Parameter]) -> dict[str, Any]:
-    """``values`` with former names of Parameters replaced by those that the net has instead."""
+    """Replace former names in ``values`` by the names of the network."""
     names = {f".{each.name}" for each in own}
     renamed = {}
     for name, value in values.items():
@@ -147,15 +147,16 @@ def _convertible(value: Tensor, parameter: Parameter) -> bool:
 
 
 def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
-    if shape == () and expected == (1,):  # the powers of Adam are the one or the other, by version
+    if shape == () and expected == (1,):  # the shape of Adam's powers depends on the version
         return True
     return shape[: len(expected)] == expected and all(size == 1 for size in shape[len(expected) :])
 
 
 def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
-    """The prefix of most of the missing names in the checkpoint; None if two prefixes do equally.
+    """Return the prefix that matches most missing Parameters, or ``None`` at a tie.
 
-    A file of an optimizer has ``net.weight`` and ``moment1.net.weight``: of these it is ``net.``.
+    If all the best prefixes end with the shortest one, the result is the shortest. For example, the
+    checkpoint of an optimizer contains ``net.weight`` and ``moment1.net.weight``, and the prefix is ``net.``.
     """
     names = {f".{candidate.name}" for candidate in missing}
     serves: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Loss scale managers choose a fixed or dynamic scale for a :class:`~mindgrad.train.Model`."""
+"""Loss scale managers: a fixed or dynamic loss scale for a ``Model``."""
 
 from __future__ import annotations
 

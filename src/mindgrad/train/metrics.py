@@ -1,4 +1,4 @@
-"""Metrics, under the name that MindSpore 2.x has for them."""
+"""Metrics, under the module name of MindSpore 2.x."""
 
 from mindgrad.nn import metrics
 from mindgrad.nn.metrics import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The Model trains, evaluates and applies a net with its loss, optimizer and metrics over datasets."""
+"""``Model``: training and evaluation loops over datasets."""
 
 from __future__ import annotations
 
@@ -326,7 +326,7 @@ class Model:
 
     def _check_can_evaluate(self, owner: str, metrics: Any) -> None:
         if not metrics:
-            raise ValueError(f"For '{owner}', there are no metrics: give the Model some, metrics={{'loss'}}.")
+            raise ValueError(f"For '{owner}', the Model has no metrics. Create it with metrics={{'loss'}}.")
         if self._eval_network is None:
             raise ValueError(f"For '{owner}', give the Model a 'loss_fn' or an 'eval_network'.")
 
@@ -399,20 +399,20 @@ class Model:
                 cell.training = training
 
     def build(self, *_: Any, **__: Any) -> None:
-        """Do nothing, because programs are compiled in their first call."""
+        """Do nothing, because networks are compiled in their first call."""
 
 
-#: callbacks beside which a progress bar would be in the way
+#: callbacks that print; a Model with one of them does not add a progress bar
 _PRINTING = (LossMonitor, ProgressBar, TimeMonitor)
 
 
-# --- what programs import that copied their training loop from MindSpore's ---------------------------
+# --- private names of MindSpore that copies of its training loop import --------------------------------
 
 
 class _StepSync(Callback):
-    """Waits for the end of each step: here a step has ended when its result is there."""
+    """MindSpore's callback that waits for the end of each step. It does nothing in mindgrad."""
 
 
 def _transfer_tensor_to_tuple(inputs: Any) -> Any:
-    """The inputs of a net as a tuple: one tensor becomes a tuple of one."""
+    """Return the inputs of a network as a tuple. A single tensor becomes a tuple of one element."""
     return (inputs,) if isinstance(inputs, Tensor) else inputs

@@ -1,10 +1,10 @@
-"""Rank files hold the slices that one rank has of divided arrays; strategy files say how they lie.
+"""Convert rank files, MindSpore's checkpoints with a file for each rank.
 
-    folder/rank_0/net-1_2.ckpt, folder/rank_1/net-1_2.ckpt, …        a file for each rank, of its slices
+    folder/rank_0/net-1_2.ckpt, folder/rank_1/net-1_2.ckpt, …        a file for each rank, with its slices
 
-Sharded checkpoints (``train.sharded_checkpoint``) need none of this: they are read on any number of devices.
-These are MindSpore's functions for programs that save a file for each rank: the files for one number of
-devices become those for another, or one file.
+A rank file contains the slices of one rank, and a strategy file describes the partition of the arrays. The
+functions convert the files for one number of devices to the files for another number, or to one file. Sharded
+checkpoints (``train.sharded_checkpoint``) need no conversion, because any number of devices can read them.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def rank_list_for_transform(
     caller = "rank_list_for_transform"
     source, target = _strategy(src_strategy_file, caller), _strategy(dst_strategy_file, caller)
     _check_rank(caller, rank_id, target)
-    ranks = {0}  # what is not divided is read from its file
+    ranks = {0}  # arrays that are not divided are read from the file of rank 0
     for name, (shape, _) in (source.parameters if source else {}).items():
         assert source is not None
         region = _region(name, shape, rank_id, target, caller)
@@ -213,21 +213,21 @@ def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File)
 
 
 def arrays_of_ranks(files: Mapping[int, _File], strategy: Strategy | None, caller: str) -> SlicedArrays:
-    """The arrays that lie in the files of ranks.
+    """Return the arrays in rank files.
 
     Args:
-        files: the file of each rank; not all need to be there.
-        strategy: how the arrays are divided; ``None``: they are not, and there is one file.
-        caller: the function that errors name.
+        files: the files by rank. Some ranks may be missing.
+        strategy: the partition of the arrays. ``None``: the arrays are not divided, and there is one file.
+        caller: the name of the function, for errors.
 
     Raises:
-        ValueError: there are several files and no strategy, ranks that the strategy has not, or a file is
+        ValueError: If there are several files and no strategy, a rank is not in the strategy, or a file is
             missing or damaged.
     """
     if not files or (strategy is None and len(files) > 1):
         raise ValueError(
             f"For '{caller}', there are {len(files)} files of ranks"
-            + (", and no strategy file that says how they belong together." if files else ".")
+            + (", but no strategy file with the partition of the arrays." if files else ".")
         )
     unknown = sorted(rank for rank in files if strategy is not None and not 0 <= rank < strategy.devices)
     if strategy is not None and unknown:
@@ -267,7 +267,11 @@ def _content(path: str, caller: str) -> Mapping[str, np.ndarray | str]:
 
 
 def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArrays:
-    """The arrays of a folder with folders of ranks, of a file in it, or of a sharded checkpoint."""
+    """Return the arrays in a folder.
+
+    The folder is a sharded checkpoint, contains a folder for each rank, or contains files. In a folder of
+    files, the last one is read.
+    """
     if is_set(folder):
         return set_at(folder, caller)
     folders = {}
@@ -291,19 +295,19 @@ def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArray
     names = {file.name for file in files.values()}
     if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
         raise ValueError(
-            f"For '{caller}', the last files of the ranks are not of one checkpoint: "
-            f"{', '.join(sorted(names))}. Leave the files of one in the folders."
+            f"For '{caller}', the last files of the ranks belong to different checkpoints: "
+            f"{', '.join(sorted(names))}. Keep the files of one checkpoint in the folders."
         )
     return arrays_of_ranks(files, strategy, caller)
 
 
 def _without(rank: int, stem: str) -> str:
-    """The name of a rank's file without the rank, where it ends with it."""
+    """Remove the rank from the end of the name of a rank file."""
     return stem.removesuffix(str(rank))
 
 
 def _last_file(folder: Path) -> Path | None:
-    """The last file of a folder, where numbers in names count as numbers."""
+    """Return the last file of a folder by name. Numbers in names are compared as numbers."""
     if not folder.is_dir():
         return None
     files = [x for x in folder.iterdir() if x.suffix in _ENDINGS and x.is_file()]
@@ -316,7 +320,7 @@ def _last_file(folder: Path) -> Path | None:
 def _content_of(
     rank: int, source: SlicedArrays, target: Strategy | None, caller: str
 ) -> dict[str, np.ndarray | str]:
-    """The content of the file of a rank."""
+    """Return the content of the file for a rank."""
     content: dict[str, np.ndarray | str] = {}
     for name, entry in source.entries.items():
         content[name] = source.region(name, _region(name, entry.shape, rank, target, caller))
@@ -330,8 +334,8 @@ def _region(
         return [slice(0, size) for size in shape]
     if target.parameters[name][0] != tuple(shape):
         raise ValueError(
-            f"For '{caller}', '{name}' has the shape {tuple(shape)}, but the strategy that is to be "
-            f"written for has {target.parameters[name][0]}."
+            f"For '{caller}', '{name}' has the shape {tuple(shape)}, but the target strategy has "
+            f"{target.parameters[name][0]}."
         )
     return target.bounds(name, rank)
 

@@ -1,12 +1,12 @@
-"""Checkpoints in the safetensors format, read and written by the library of that name.
+"""Read and write checkpoints with the library safetensors.
 
-The format (https://github.com/huggingface/safetensors) is a length, a JSON header of at most 100 MB, and
-the elements. The library checks all offsets and sizes; what it lets pass is checked here: names that
-occur twice, shapes that no array can have, and element types that no Tensor has.
+A file (https://github.com/huggingface/safetensors) consists of a length, a JSON header of at most 100 MB, and
+the elements. The library checks all offsets and sizes. This module also rejects repeated names, shapes that
+an array cannot have, and dtypes that a Tensor cannot have.
 
-The header's metadata is what MindSpore 2.10 writes: ``{"format": "ms"}``, and ``crc_num`` with a checksum
-over names and elements. The format holds no texts: those of ``append_dict`` go into the metadata too,
-under ``mindgrad.texts``, where MindSpore leaves them alone.
+The metadata of the header are the metadata that MindSpore 2.10 writes: ``{"format": "ms"}``, and a checksum
+``crc_num`` of names and elements. The format does not support strings, so the strings of ``append_dict`` are
+stored in the metadata under ``mindgrad.texts``, which MindSpore ignores.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _MOST_ZEROS = 1 << 31
 
 
 def write(path: Path, content: Content, checksum: bool = False) -> None:
-    """Write ``content`` to the file ``path``, with its CRC-32 if wanted.
+    """Write ``content`` to the file ``path``, with a CRC-32 checksum if requested.
 
     Raises:
-        TypeError: an array is Complex128, which the format does not have.
-        OSError: writing fails.
+        TypeError: If an array is complex128, which the format does not support.
+        OSError: If the file cannot be written.
     """
     arrays: dict[str, np.ndarray] = {}
     texts: dict[str, str] = {}
@@ -62,10 +62,10 @@ def write(path: Path, content: Content, checksum: bool = False) -> None:
 
 
 def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]:
-    """The arrays and texts of the file by name.
+    """Read the arrays and strings of a file, by name.
 
     Raises:
-        Malformed: it is no such file, or is damaged.
+        Malformed: If the file is not a safetensors file, or is damaged.
     """
     contents: dict[str, np.ndarray | str] = {}
     arrays: dict[str, np.ndarray] = {}
@@ -94,7 +94,7 @@ def _array(name: str, file: Any) -> np.ndarray:
     try:
         array = file.get_tensor(name)
         as_dtype(array.dtype)
-    except (TypeError, AttributeError):  # the library asks NumPy for a type that it does not have
+    except (TypeError, AttributeError):  # the library requests a dtype that NumPy does not have
         raise Malformed(f"'{name}' has elements of type {kind}, which mindgrad does not have") from None
     except ValueError as error:
         raise Malformed(f"'{name}' has a shape that no array can have: {error}") from None
@@ -104,7 +104,7 @@ def _array(name: str, file: Any) -> np.ndarray:
 
 
 def _check_names(path: Path) -> None:
-    """Refuse a header with a name that occurs twice, of which the library takes the last."""
+    """Raise ``Malformed`` if a name is repeated; the library would use the last entry."""
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
@@ -129,9 +129,10 @@ def _texts(metadata: dict[str, str]) -> dict[str, str]:
 
 
 def _crc(arrays: dict[str, np.ndarray]) -> int:
-    """MindSpore's checksum: over name and elements of each array, in the order of names.
+    """Compute MindSpore's checksum of names and elements, in the order of names.
 
-    MindSpore takes ``bytes(array)``, which for an integer scalar n is n zeros, and so does this.
+    MindSpore uses ``bytes(array)``, which returns n zero bytes for an integer scalar n. This function
+    reproduces that.
     """
     crc = 0
     for name, array in sorted(arrays.items()):

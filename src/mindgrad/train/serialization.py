@@ -1,8 +1,8 @@
-"""Saving and loading of Parameters: ``save_checkpoint``, ``load_checkpoint``, ``load_param_into_net``.
+"""Save and load Parameters in checkpoint files.
 
-The name says the format: ``.ckpt`` is MindSpore's own layout (:mod:`mindgrad.train.ckpt`),
-``.safetensors`` that of the library of this name (:mod:`mindgrad.train.safetensors`). Neither runs code when
-it is loaded.
+The ending of the file name selects the format: ``.ckpt`` is MindSpore's format (:mod:`mindgrad.train.ckpt`),
+and ``.safetensors`` is the format of the library safetensors (:mod:`mindgrad.train.safetensors`). Loading a
+file never runs code from it.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ __all__ = [
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")
-#: the element types of checkpoints by the names that they have there
+#: dtypes by their names in checkpoint files
 tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
 _DIVIDED = "puts together Parameters that several processes hold"
 _WHOLE = "One process holds every Parameter: load_checkpoint reads its file."
 build_searched_strategy = absent(__name__, "build_searched_strategy", _DIVIDED, _WHOLE)
 merge_sliced_parameter = absent(__name__, "merge_sliced_parameter", _DIVIDED, _WHOLE)
-_LONGEST = 500  # characters of a reason
+_LONGEST = 500  # longest reason in an error, in characters
 _Choice = Callable[[str], bool]
 
 
 def tensor_to_np_type(tensor_type_str: str) -> type:
-    """The NumPy type that stores an element type of a checkpoint.
+    """Return the NumPy type that stores a dtype of a checkpoint.
 
     >>> from mindgrad.train.serialization import tensor_to_np_type
     >>> tensor_to_np_type("Float32")
@@ -66,7 +66,7 @@ def tensor_to_np_type(tensor_type_str: str) -> type:
 
 
 def _update_param(param: Parameter, new_param: Any, strict_load: bool = False) -> None:
-    """Set a Parameter to the value of another one."""
+    """Set a Parameter to a new value."""
     param.set_data(new_param if strict_load else Tensor(new_param, param.dtype))
 
 
@@ -96,8 +96,8 @@ def save_checkpoint(
     as in MindSpore. ``format`` overrides the ending, and adds its own if it is missing.
 
     Args:
-        save_obj (Cell, Optimizer, list, or dict): a Cell or an optimizer; a list of Parameters or of
-            ``{"name": ..., "data": ...}``; or a dict from names to Parameters, Tensors, arrays, or strings.
+        save_obj (Cell, Optimizer, list, or dict): the Parameters. A list contains Parameters or dicts
+            ``{"name": ..., "data": ...}``. A dict maps names to Parameters, Tensors, arrays, or strings.
         ckpt_file_name (str or PathLike): name of the file. Its folder must exist.
         integrated_save (bool, optional): if ``False`` and programs are divided among devices, the name is a
             folder with a file for each device and an index, for ``load_distributed_checkpoint`` and
@@ -173,7 +173,7 @@ def _write(path: str, format: str, content: dict[str, np.ndarray | str], crc_che
 
 
 def _target(name: Any, format: str | None) -> tuple[str, str]:
-    """The file to write, and its format."""
+    """Return the file to write, and its format."""
     path = _file_name("save_checkpoint", name)
     _check_format("save_checkpoint", format)
     if format is None:
@@ -263,8 +263,9 @@ def load_checkpoint(
         chosen[name] = value if isinstance(value, str) else Parameter(Tensor(value), name=name or None)
     if not chosen:
         raise ValueError(
-            f"For 'load_checkpoint', nothing of '{ckpt_file_name}' is left: it has {len(content)} entries "
-            f"({', '.join([*content][:10])}); filter_prefix, specify_prefix or choice_func leaves out all."
+            f"For 'load_checkpoint', no entry of '{ckpt_file_name}' is selected. It has {len(content)} "
+            f"entries ({', '.join([*content][:10])}), but filter_prefix, specify_prefix, or choice_func "
+            f"excludes all."
             if content
             else f"For 'load_checkpoint', '{ckpt_file_name}' is a checkpoint without entries."
         )
@@ -303,7 +304,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
             return ckpt.read(path.read_bytes(), crc_check)
         return safetensors.read(path, crc_check)
     except Malformed as error:
-        reason = str(error)  # names in it are as long as the file wants
+        reason = str(error)  # may contain arbitrarily long names from the file
         reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + " ..."
         raise ValueError(f"For 'load_checkpoint', the file '{name}' cannot be loaded: {reason}.") from None
 

@@ -1,12 +1,12 @@
-"""Sharded checkpoints: one file with the slices of each device, and an index of all files.
+"""Sharded checkpoints: one file with the slices of each device, and an index.
 
-    folder/index.json                    names, shapes, and where the slices of each array lie
+    folder/index.json                    names, shapes, and the file and position of each slice
     folder/<set>-00003.safetensors       the slices of device 3
 
-The processes of a job write a set together, each the slices of its devices. Rank 0 writes the index last, and
-it takes the old one's place in one step: whoever reads finds the old set or the new one, whole, wherever the
-writers were stopped. Slices are put together for any number of devices; what one device needs is read, no
-more.
+All processes of a job write a set of files together, and each process writes the slices of its devices. At
+the end, rank 0 replaces the index atomically. If the processes are interrupted, a reader finds either the
+complete old set or the complete new set. A checkpoint can be loaded on any number of devices. Each device
+reads only the slices that it needs.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 _INDEX = "index.json"
 _PART = re.compile(r"[0-9a-f]{32}-\d{5,}\.safetensors")
-#: so long a process waits for the others, which may write many bytes
+#: timeout in seconds of waiting for the other processes, which may write large files
 _SECONDS = 3600.0
 _saves = count()
 
@@ -51,7 +51,10 @@ def is_set(path: str | os.PathLike[str]) -> bool:
 
 
 def completed_at(path: str | os.PathLike[str]) -> int | None:
-    """The time in nanoseconds when the sharded checkpoint at ``path`` was completed; ``None`` if none is."""
+    """Return the time in nanoseconds when the sharded checkpoint was completed.
+
+    The result is ``None`` if there is no complete sharded checkpoint at ``path``.
+    """
     try:
         entries = set_at(path).entries.values()
         if all((Path(path) / piece.file).is_file() for entry in entries for piece in entry.slices):
@@ -62,10 +65,12 @@ def completed_at(path: str | os.PathLike[str]) -> int | None:
 
 
 def remove_set(folder: str | os.PathLike[str]) -> None:
-    """Remove a sharded checkpoint, the index first, and its folder if nothing else is in it.
+    """Remove a sharded checkpoint, and its folder if no other file is in it.
+
+    The index is removed first.
 
     Raises:
-        OSError: a file cannot be removed.
+        OSError: If a file cannot be removed.
     """
     target = Path(folder)
     (target / _INDEX).unlink(missing_ok=True)
@@ -80,16 +85,18 @@ def remove_set(folder: str | os.PathLike[str]) -> None:
 
 
 def write_set(folder: str | os.PathLike[str], entries: Iterable[tuple[str, Any]]) -> None:
-    """Write a sharded checkpoint; with several processes all of them call it, and each writes its slices.
+    """Write a sharded checkpoint.
+
+    All processes of a job must call this function. Each writes the slices of its devices.
 
     Args:
-        folder: where; it is made if it is not there.
-        entries: names with Tensors, arrays or texts.
+        folder: the folder, which is created if necessary.
+        entries: pairs of a name and a Tensor, array, or string.
 
     Raises:
-        ValueError: two entries have one name.
-        OSError: a file cannot be written, or there is a file of that name. An old set stays as it was.
-        RuntimeError: another process could not write its slices, or has ended.
+        ValueError: If two entries have the same name.
+        OSError: If a file cannot be written, or ``folder`` is a file. An existing set does not change.
+        RuntimeError: If another process could not write its slices, or has ended.
     """
     target = Path(folder)
     token = _together(lambda: _begun(target))[0]
@@ -108,21 +115,21 @@ def write_set(folder: str | os.PathLike[str], entries: Iterable[tuple[str, Any]]
             if _PART.fullmatch(path.name) and not path.name.startswith(token):
                 path.unlink(missing_ok=True)
 
-    _together(complete)  # nobody goes on before the set is complete
+    _together(complete)  # all processes wait until the set is complete
 
 
 def _begun(target: Path) -> str:
-    """The name of a new set; its folder is there."""
+    """Create the folder if necessary, and return the name of a new set."""
     if target.exists() and not target.is_dir():
         raise FileExistsError(
-            f"'{target}' is a file, where a sharded checkpoint needs a folder; remove it first."
+            f"'{target}' is a file, but a sharded checkpoint needs a folder. Remove the file first."
         )
     target.mkdir(exist_ok=True)
     return uuid.uuid4().hex
 
 
 def _parts_written(target: Path, token: str, entries: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Write the slices of this process's devices; what an index says of them."""
+    """Write the slices of the devices of this process, and return their index entries."""
     listed: dict[str, Any] = {}
     texts: dict[str, str] = {}
     parts: dict[int, dict[str, np.ndarray | str]] = {}
@@ -145,7 +152,7 @@ def _parts_written(target: Path, token: str, entries: Iterable[tuple[str, Any]])
 
 
 def _slices_to_write(tensor: Tensor) -> Iterable[tuple[int, tuple[int, ...], np.ndarray]]:
-    """The slices of a tensor that this process writes: number of the device, start and values."""
+    """Yield the slices that this process writes: device number, start, and values."""
     array: Any = resolved(tensor._array)
     if is_divided(array):
         numbers = {
@@ -164,10 +171,12 @@ def _on_host(array: Any) -> np.ndarray:
 
 
 def have_one_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether the processes of the job, all of which call this, save to one folder, or each to its own.
+    """Whether all processes of the job pass the same folder.
+
+    All processes of the job must call this function.
 
     Raises:
-        ValueError: some of them have one folder, others another.
+        ValueError: If some processes, but not all of them, pass the same folder.
     """
     paths = _together(lambda: os.path.abspath(path))
     if len(set(paths)) not in (1, len(paths)):
@@ -179,10 +188,10 @@ def have_one_folder(path: str | os.PathLike[str]) -> bool:
 
 
 def own_slices(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Entries with this process's slices in the place of divided tensors, as MindSpore's files of ranks have.
+    """Replace sharded tensors by the slice of this process, for rank files.
 
     Raises:
-        ValueError: several devices of a program are this process's, which would be several files.
+        ValueError: If this process has several devices, which would need several files.
     """
     slices = []
     for name, value in entries:
@@ -201,11 +210,11 @@ def own_slices(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def _together(task: Callable[[], Any]) -> list[Any]:
-    """The results of a task in all processes, by rank; its error in one of them is an error in all.
+    """Run a task in all processes, and return all results by rank.
 
     Raises:
-        RuntimeError: another process could not do it, or has ended.
-        Exception: the error of this one.
+        RuntimeError: If the task failed in another process, or another process has ended.
+        Exception: If the task failed in this process: its error.
     """
     board = store()
     if board is None:
@@ -224,8 +233,8 @@ def _together(task: Callable[[], Any]) -> list[Any]:
     for rank, other in enumerate(answers):
         if "error" in other:
             raise RuntimeError(
-                f"For 'save_checkpoint', rank {rank} could not write its part of a sharded checkpoint, and "
-                f"an older one stays as it was: {other['error']}"
+                f"For 'save_checkpoint', rank {rank} could not write its part of a sharded checkpoint. An "
+                f"older checkpoint does not change. Reason: {other['error']}"
             )
     return [other["result"] for other in answers]
 
@@ -234,10 +243,10 @@ def _together(task: Callable[[], Any]) -> list[Any]:
 
 
 def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> SlicedArrays:
-    """The sharded checkpoint in ``folder``.
+    """Read the index of the sharded checkpoint in ``folder``.
 
     Raises:
-        ValueError: there is none, or it is damaged.
+        ValueError: If there is no complete sharded checkpoint, or the index is damaged.
     """
     path = Path(folder)
     content = SlicedArrays(f"the sharded checkpoint '{folder}'", path, {})

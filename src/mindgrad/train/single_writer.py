@@ -1,15 +1,16 @@
-"""A single writer of the processes that save the same content to the same file, for replicated Parameters.
+"""Write a file only once if several processes save equal content to it.
 
-    rank 0, 1, 2, 3: save(path, c)        the first that comes writes; the others wait until it is complete
-    rank 1: save("rank_1/net.ckpt", c)    it writes
+    rank 0, 1, 2, 3: save(path, c)        the first process writes; the others wait until the file is complete
+    rank 1: save("rank_1/net.ckpt", c)    rank 1 writes
 
-The board of the job has a log for each file: who has written what, by a digest of it. A process writes unless
-the log, beyond the last entry that it has seen, says that another one has written the same. So nobody waits
-for a process that does not come, writers of one file take turns, and what differs is never left out. Where
-trained Parameters are the same and others are not (moving statistics of batches), rank 0's are kept.
+This avoids redundant writes of replicated Parameters. The shared board of the job has a log for each file. An
+entry contains the rank of a writer and digests of the content. A process skips the write only if a new entry
+of the log has equal digests. Therefore no process waits for a process that does not save, writers of one file
+take turns, and different content is always written. If the trained Parameters are equal but other Parameters
+differ, such as moving statistics of batch normalization, the file contains the values of rank 0.
 
-A file of the same name on another machine may be another file: a process that does not find there what was
-written comes to an agreement with those of its machine.
+A path can refer to different files on different machines. If the written file does not exist on the machine
+of a process, that process uses a separate log for its machine.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from mindgrad.communication.session import store
 
 __all__ = ["Digests", "SingleWriter", "agreed", "digests_of", "write_once"]
 
-#: so long a process waits for another one that writes
+#: timeout in seconds of waiting for the process that writes
 _SECONDS = 3600.0
 
 
@@ -35,8 +36,8 @@ class Digests(NamedTuple):
     """Digests of the content of a file.
 
     Attributes:
-        replica: of the trained Parameters; of all where there are none.
-        content: of all.
+        replica: digest of the trained Parameters, or of all entries if there are none.
+        content: digest of all entries.
     """
 
     replica: str
@@ -44,7 +45,10 @@ class Digests(NamedTuple):
 
 
 def digests_of(content: Mapping[str, np.ndarray | str], trained: Iterable[str]) -> Digests:
-    """The digests of arrays and texts, of which ``trained`` names the trained Parameters."""
+    """Compute the digests of arrays and strings.
+
+    ``trained`` are the names of the trained Parameters.
+    """
     names = content.keys() & set(trained)
     digest = hashlib.sha256(usedforsecurity=False)
     _add(digest, {name: value for name, value in content.items() if name in names})
@@ -63,21 +67,21 @@ def _add(digest: Any, content: Mapping[str, np.ndarray | str]) -> None:
 
 
 class SingleWriter:
-    """A process's part in agreements about files.
+    """The state of one process in the protocol of a single writer.
 
     Args:
-        board: the board of the job, or the way to it.
-        rank: the number of this process.
-        machines: for each process its machine.
+        board: the board of the job, or a connection to it.
+        rank: the rank of this process.
+        machines: the machine of each process.
     """
 
     def __init__(self, board: Any, rank: int, machines: Sequence[str]) -> None:
         self.board, self._rank, self._machines = board, rank, machines
-        #: of each log the number of the next entry that this process has not seen
+        #: by log, the number of the last entry that this process has read
         self._positions: dict[str, int] = {}
 
     def write_once(self, path: str, own: Digests, write: Callable[[], None]) -> None:
-        """Write a file, unless another process writes the same; as the function of this name."""
+        """Write a file, unless another process writes equal content to it."""
         file = os.path.realpath(path)
         end = self._written(f"the file {file}", own, write, file)
         if end is not None and end != _status(file):
@@ -85,7 +89,7 @@ class SingleWriter:
             self._written(f"the file {file} of the machine {machine}", own, write, file)
 
     def agreed(self, subject: str, choose: Callable[[], str]) -> str:
-        """The choice of the first process that asks about a subject; as the function of this name."""
+        """Return the choice of the first process that calls this with ``subject``."""
         value: bytes = self.board.claim(self._next(subject), choose().encode())
         return value.decode()
 
@@ -94,7 +98,11 @@ class SingleWriter:
         return f"{log}, {number}"
 
     def _written(self, log: str, own: Digests, write: Callable[[], None], file: str) -> Any:
-        """The status of the file that a process of another machine has written, else ``None``."""
+        """Write the file or wait for its writer.
+
+        Returns:
+            The status of the file if a process on another machine wrote it, else ``None``.
+        """
         mine = json.dumps([self._rank, *own]).encode()
         while True:
             key = self._next(log)
@@ -104,10 +112,10 @@ class SingleWriter:
             writer, *others = json.loads(entry)
             end = json.loads(self.board.get(f"{key} is complete", _SECONDS))
             theirs = Digests(*others)
-            # rank 0's statistics are kept, whoever came first
+            # the statistics of rank 0 are kept, even if another process was first
             if theirs.replica == own.replica and (self._rank != 0 or theirs.content == own.content):
                 if isinstance(end, str):
-                    raise OSError(f"rank {writer}, which wrote '{file}' for all, could not: {end}")
+                    raise OSError(f"rank {writer} could not write '{file}' for all processes: {end}")
                 return None if self._machines[writer] == self._machines[self._rank] else end
 
     def _write_and_tell(self, key: str, write: Callable[[], None], file: str) -> None:
@@ -123,7 +131,7 @@ class SingleWriter:
 
 
 def _status(file: str) -> list[int] | None:
-    """Numbers that tell a file from others of its name."""
+    """Return numbers that identify a version of a file, or ``None`` without a file."""
     try:
         status = os.stat(file)
     except OSError:
@@ -135,7 +143,7 @@ _current: SingleWriter | None = None
 
 
 def _writer() -> SingleWriter | None:
-    """This process's part in the agreements of its job; ``None`` with one process."""
+    """Return the state of this process, or ``None`` in a job of one process."""
     global _current
     board = store()
     if board is None:
@@ -146,16 +154,16 @@ def _writer() -> SingleWriter | None:
 
 
 def write_once(path: str, digests: Callable[[], Digests], write: Callable[[], None]) -> None:
-    """Write a file, unless another process of the job writes the same to it: then wait until it is complete.
+    """Write a file, or wait until another process has written equal content to it.
 
     Args:
         path: the file.
-        digests: gives the digests of the content; not called with one process.
-        write: writes it.
+        digests: function that returns the digests of the content. It is not called in a job of one process.
+        write: function that writes the file.
 
     Raises:
-        OSError: it cannot be written, by this process or by the other.
-        RuntimeError: the other process has ended.
+        OSError: If this process or the other process cannot write the file.
+        RuntimeError: If the other process has ended.
     """
     writer = _writer()
     if writer is None:
@@ -165,7 +173,9 @@ def write_once(path: str, digests: Callable[[], Digests], write: Callable[[], No
 
 
 def agreed(subject: str, choose: Callable[[], str]) -> str:
-    """The choice of the first process of the job that asks about a subject; each may ask again, for another.
+    """Return the choice of the first process of the job that calls this function.
+
+    Calls with the same ``subject`` are counted: the n-th calls of all processes return the same choice.
 
     >>> agreed("the name of the file", lambda: "net")
     'net'

@@ -1,9 +1,10 @@
-"""Sliced arrays lie in several files, each of which has slices of some of them; any region can be read.
+"""Arrays that are stored as slices in several files.
 
-    region = the slices that meet it, each put where it belongs        every element is written once
+    region = the slices that overlap with it, each copied to its position        each element is written once
 
-A slice says its file, where it begins in the array, and its shape. Where several files have the same slice
-the first is read. Files are read as they are needed: of ``.safetensors`` single arrays, of ``.ckpt`` all.
+A slice has a file, a start index in the array, and a shape. If several files contain the same slice, the
+first one is read. Files are read on demand: single arrays of a ``.safetensors`` file, or a whole ``.ckpt``
+file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["Entry", "Slice", "SlicedArrays"]
 
 
 class Slice(NamedTuple):
-    """A slice of an array: the file that has it, where it begins, and its shape."""
+    """A slice of an array: its file, its start index, and its shape."""
 
     file: str
     start: Sequence[int]
@@ -30,12 +31,12 @@ class Slice(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An array in slices.
+    """An array that is stored as slices.
 
     Attributes:
-        dtype: its element type.
-        shape: its shape.
-        slices: where it lies.
+        dtype: the dtype of the array.
+        shape: the shape of the array.
+        slices: the slices.
     """
 
     dtype: Any
@@ -44,13 +45,13 @@ class Entry(NamedTuple):
 
 
 class SlicedArrays:
-    """Arrays that lie in slices in several files.
+    """Arrays that are stored as slices in several files.
 
     Args:
-        title: what they are, as errors name it.
-        folder: files of slices are relative to it.
+        title: a description of the checkpoint, for errors.
+        folder: the folder of the files.
         entries: the arrays by name.
-        texts: texts by name.
+        texts: the strings by name.
     """
 
     def __init__(
@@ -61,26 +62,26 @@ class SlicedArrays:
         self._contents: dict[str, Mapping[str, Any]] = {}
 
     def content(self) -> dict[str, np.ndarray | str]:
-        """All arrays, undivided, and the texts.
+        """Read all arrays, undivided, and the strings.
 
         Raises:
-            ValueError: a file is damaged or missing.
+            ValueError: If a file is damaged or missing.
         """
         return {**{name: self.array(name) for name in self.entries}, **self.texts}
 
     def array(self, name: str) -> np.ndarray:
-        """An undivided array; errors as :meth:`region`."""
+        """Read a whole array. Errors are those described in :meth:`region`."""
         return self.region(name, [slice(None)] * len(self.entries[name].shape))
 
     def region(self, name: str, index: Sequence[slice]) -> np.ndarray:
-        """A region of an array.
+        """Read a region of an array.
 
         Args:
-            name: the array.
-            index: a slice for each axis, as jax gives them.
+            name: the name of the array.
+            index: a slice for each axis, as in the sharding indices of JAX.
 
         Raises:
-            ValueError: a file is damaged or missing.
+            ValueError: If a file is damaged or missing.
         """
         dtype, shape, slices = self.entries[name]
         bounds = [part.indices(size)[:2] for part, size in zip(index, shape, strict=True)]
@@ -102,10 +103,10 @@ class SlicedArrays:
         return region
 
     def damaged(self, reason: str) -> NoReturn:
-        """Say that a file is damaged or missing.
+        """Report a damaged or missing file.
 
         Raises:
-            ValueError: always.
+            ValueError: Always.
         """
         raise ValueError(f"For 'load_checkpoint', {self.title} is damaged: {reason}.")
 

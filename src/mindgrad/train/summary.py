@@ -1,4 +1,4 @@
-"""``from mindspore.train.summary import SummaryRecord``, a writer that warns once and writes nothing."""
+"""``SummaryRecord``, under the module name of MindSpore."""
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.train.callback.summary import SummaryRecord
@@ -7,5 +7,5 @@ __all__ = ["SummaryRecord"]
 
 
 def _get_summary_tensor_data() -> dict[str, Tensor]:
-    """The values that operators of summaries noted: none, because these operators record nothing."""
+    """Return an empty dict, because summary operators record nothing."""
     return {}

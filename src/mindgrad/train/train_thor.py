@@ -1,4 +1,4 @@
-"""Changes of nets and Models for the second-order optimizer THOR: importable, refused when called."""
+"""Functions of the optimizer THOR, which raise ``NotImplementedError``."""
 
 from mindgrad._base.absent import absent
 

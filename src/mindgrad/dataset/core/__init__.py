@@ -1,4 +1,4 @@
-"""Settings of datasets under the name of MindSpore: ``import mindspore.dataset.core.config``."""
+"""Settings of datasets, under the module name ``mindspore.dataset.core``."""
 
 from mindgrad.dataset import config
 

@@ -1,4 +1,4 @@
-"""Datasets under the name of MindSpore: ``from mindspore.dataset.engine import Dataset``."""
+"""Datasets, under the module name ``mindspore.dataset.engine``."""
 
 from mindgrad import dataset
 from mindgrad.dataset import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Datasets under the name of MindSpore: ``from mindspore.dataset.engine.datasets import Dataset``."""
+"""Datasets, under the module name ``mindspore.dataset.engine.datasets``."""
 
 from mindgrad.dataset import image_sources, minddataset, pipeline, sources, steps, text_sources
 from mindgrad.dataset.file_samplers import Shuffle
@@ -17,4 +17,4 @@ for _part in (pipeline, sources, steps, image_sources, text_sources, minddataset
 
 
 def _set_training_dataset(dataset: object) -> None:
-    """Accepted from trainers of other libraries; nothing here asks which data set is being trained on."""
+    """Do nothing. Training code of other libraries calls this function."""

@@ -1,4 +1,4 @@
-"""Datasets of general formats of files: ``mindspore.dataset.engine.datasets_standard_format``."""
+"""Datasets of file formats: ``mindspore.dataset.engine.datasets_standard_format``."""
 
 from mindgrad.dataset.minddataset import MindDataset
 from mindgrad.dataset.text_sources import CSVDataset

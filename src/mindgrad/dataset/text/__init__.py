@@ -1,6 +1,6 @@
-"""Functions of text for ``Dataset.map``: vocabularies, tokens, normal forms, sequences of one length.
+"""Transforms of text for ``Dataset.map``: tokenizers, vocabularies, normal forms.
 
-Text is an array of NumPy of ``str_``; a list of tokens is one of one axis.
+Strings are NumPy arrays of dtype ``str_``. A list of tokens is a 1-D array.
 """
 
 from mindgrad.dataset.text import editing, tokenizers, transforms, vocabulary

@@ -1,4 +1,4 @@
-"""Editing of texts and of sequences of tokens: normal forms, replacement, numbers, lengths, n-grams."""
+"""Transforms of strings and tokens: normal forms, replacement, numbers, n-grams."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ __all__ = [
 
 
 def text_of(data: Any, name: str) -> np.ndarray:
-    """The data as an array of text.
+    """Convert data to an array of strings.
 
     Raises:
-        TypeError: If it is none.
+        TypeError: If the data are not strings.
     """
     array = array_of(data, f"For '{name}', the data")
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
     if array.dtype.kind != "U":
-        raise TypeError(f"For '{name}', the data must be text, but got {array.dtype}.")
+        raise TypeError(f"For '{name}', the data must be strings, but got {array.dtype}.")
     return array
 
 
 def edited(data: Any, name: str, edit: Any) -> np.ndarray:
-    """Each text of an array edited."""
+    """Apply ``edit`` to each string of an array."""
     texts = text_of(data, name)
     return np.array([edit(text) for text in texts.ravel().tolist()], np.str_).reshape(texts.shape)
 
@@ -77,7 +77,7 @@ class NormalizeUTF8:
     """Transform that converts strings to a normal form of Unicode.
 
     Args:
-        normalize_form (NormalizeForm, optional): a :class:`NormalizeForm`. Default: ``NormalizeForm.NFKC``.
+        normalize_form (NormalizeForm, optional): the normal form. Default: ``NormalizeForm.NFKC``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.NormalizeUTF8()("ﬁ"))
@@ -92,7 +92,7 @@ class NormalizeUTF8:
         self.form = normalize_form
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The normal form."""
+        """Return the normal form."""
         if self.form == NormalizeForm.NONE:
             return text_of(data, "NormalizeUTF8")
         form: Any = self.form.name
@@ -108,7 +108,7 @@ class CaseFold:
     """
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The folded text."""
+        """Return the folded text."""
         return edited(data, "CaseFold", lambda text: unicodedata.normalize("NFKC", text.casefold()))
 
 
@@ -118,7 +118,8 @@ class RegexReplace:
     Args:
         pattern (str): the expression.
         replace (str): the replacement.
-        replace_all (bool, optional): whether all matches are replaced, or the first one. Default: ``True``.
+        replace_all (bool, optional): whether to replace all matches, or only the first one. Default:
+            ``True``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.RegexReplace("a+", "X")("aaba"))
@@ -130,7 +131,7 @@ class RegexReplace:
         self.count = 0 if replace_all else 1
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The text with replacements."""
+        """Return the text with replacements."""
         return edited(
             data, "RegexReplace", lambda text: self.pattern.sub(self.replacement, text, count=self.count)
         )
@@ -140,10 +141,10 @@ class ToNumber:
     """Transform that converts strings to numbers.
 
     Args:
-        data_type (DType or numpy.dtype): their element type.
+        data_type (DType or numpy.dtype): dtype of the numbers.
 
     Raises:
-        RuntimeError: In a call, if a text is not a number, or is out of the range of the type.
+        RuntimeError: In a call, if a string is not a number, or the number is out of the range of the dtype.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import text
@@ -155,7 +156,7 @@ class ToNumber:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The numbers."""
+        """Return the numbers."""
         texts = text_of(data, "ToNumber")
         kind = int if self.data_type.kind in "iu" else float
         try:
@@ -170,7 +171,7 @@ class Truncate:
     """Transform that keeps only the first tokens.
 
     Args:
-        max_seq_len (int): how many at most.
+        max_seq_len (int): largest number of tokens.
 
     >>> from mindgrad.dataset import text
     >>> text.Truncate(2)(["a", "b", "c"]).tolist()
@@ -181,7 +182,7 @@ class Truncate:
         self.length = whole_number(max_seq_len, "Truncate", "max_seq_len", 0)
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The tokens; of two axes, those of each row."""
+        """Return the first tokens, for a 2-D array the first tokens of each row."""
         return array_of(data, "For 'Truncate', the data")[..., : self.length]
 
 
@@ -191,7 +192,7 @@ class TruncateSequencePair:
     It removes the last elements of the longer sequence one by one.
 
     Args:
-        max_length (int): how many they have at most.
+        max_length (int): largest total number of elements.
 
     >>> from mindgrad.dataset import text
     >>> text.TruncateSequencePair(4)([1, 2, 3], [4])
@@ -215,7 +216,7 @@ class AddToken:
 
     Args:
         token (str): the token.
-        begin (bool, optional): whether before. Default: ``True``.
+        begin (bool, optional): whether to add it before the other tokens. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> text.AddToken("[CLS]")(["a"]).tolist()
@@ -226,7 +227,7 @@ class AddToken:
         self.token, self.begin = token, begin
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The tokens with one more; of two axes, in each row."""
+        """Return the tokens with one more token, for a 2-D array in each row."""
         tokens = text_of(data, "AddToken")
         more = np.full((*tokens.shape[:-1], 1), self.token)
         return np.concatenate([more, tokens] if self.begin else [tokens, more], -1)
@@ -236,8 +237,9 @@ class SlidingWindow:
     """Transform that returns sliding windows along an axis.
 
     Args:
-        width (int): how many are in a window.
-        axis (int, optional): the axis to divide. The result has one more axis after it. Default: ``0``.
+        width (int): number of elements in a window.
+        axis (int, optional): axis along which to slide. The result has one more axis after it. Default:
+            ``0``.
 
     >>> from mindgrad.dataset import text
     >>> text.SlidingWindow(2)(["a", "b", "c"]).tolist()
@@ -249,7 +251,7 @@ class SlidingWindow:
         self.axis = whole_number(axis, "SlidingWindow", "axis")
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The windows; none where there are fewer elements."""
+        """Return the windows, or an empty array if there are too few elements."""
         array = array_of(data, "For 'SlidingWindow', the data")
         number = max(array.shape[self.axis] - self.width + 1, 0)
         places = np.arange(number)[:, None] + np.arange(self.width)
@@ -260,11 +262,11 @@ class Ngram:
     """Transform that returns the n-grams of tokens.
 
     Args:
-        n (int or list or tuple of int): their length, or several.
-        left_pad (tuple of str, optional): a token and how often it is added before the others, at most n − 1
-            times. Default: ``('', 0)``.
-        right_pad (tuple of str, optional): the same for the end. Default: ``('', 0)``.
-        separator (str, optional): what stands between the tokens. Default: ``" "``.
+        n (int or list or tuple of int): length of the n-grams, or several lengths.
+        left_pad (tuple of str, optional): padding before the tokens: a token and the number of copies. At
+            most n − 1 copies are added. Default: ``('', 0)``.
+        right_pad (tuple of str, optional): padding after the tokens. Default: ``('', 0)``.
+        separator (str, optional): separator between the tokens. Default: ``" "``.
 
     >>> from mindgrad.dataset import text
     >>> text.Ngram(2)(["a", "b", "c"]).tolist()
@@ -283,7 +285,7 @@ class Ngram:
         self.left, self.right, self.separator = left_pad, right_pad, separator
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The n-grams; one empty text where there are none."""
+        """Return the n-grams, or one empty string if there are none."""
         tokens = text_of(data, "Ngram").tolist()
         grams = []
         for length in self.lengths:

@@ -1,4 +1,4 @@
-"""Tokenizers cut a text into tokens: at spaces, between characters, at matches, by word pieces."""
+"""Tokenizers, which split strings at whitespace, characters, matches, or pieces."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def _array(tokens: Iterable[str]) -> np.ndarray:
 
 
 class _Tokenizer:
-    """A tokenizer of one text."""
+    """Base class of tokenizers of one string."""
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens of a text."""
+        """Return the tokens of a string."""
         raise NotImplementedError
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The tokens, an array of one axis; one empty text where there are none."""
+        """Return a 1-D array of tokens, or of one empty string if there are none."""
         text = text_of(data, type(self).__name__)
         if text.size != 1:
             raise RuntimeError(
-                f"For '{type(self).__name__}', the data must be one text, but got an array of shape "
+                f"For '{type(self).__name__}', the data must be one string, but got an array of shape "
                 f"{text.shape}."
             )
         return _array(self.tokens(str(text.reshape(()))))
@@ -57,7 +57,7 @@ class PythonTokenizer(_Tokenizer):
         self.tokenizer = tokenizer
 
     def tokens(self, text: str) -> list[str]:
-        """The result of the function."""
+        """Return the result of the function."""
         return list(self.tokenizer(text))
 
 
@@ -70,7 +70,7 @@ class WhitespaceTokenizer(_Tokenizer):
     """
 
     def tokens(self, text: str) -> list[str]:
-        """The words."""
+        """Return the words."""
         return text.split()
 
 
@@ -83,7 +83,7 @@ class UnicodeCharTokenizer(_Tokenizer):
     """
 
     def tokens(self, text: str) -> list[str]:
-        """The characters."""
+        """Return the characters."""
         return list(text)
 
 
@@ -91,9 +91,8 @@ class RegexTokenizer(_Tokenizer):
     """Tokenizer that splits strings at matches of a regular expression.
 
     Args:
-        delim_pattern (str): the expression.
-        keep_delim_pattern (str, optional): matches that match this one too are tokens themselves.
-            Default: ``""``.
+        delim_pattern (str): the regular expression.
+        keep_delim_pattern (str, optional): expression of the matches that are also tokens. Default: ``""``.
 
     >>> from mindgrad.dataset import text
     >>> text.RegexTokenizer(", ")("a, b").tolist()
@@ -105,7 +104,7 @@ class RegexTokenizer(_Tokenizer):
         self.keep = re.compile(keep_delim_pattern) if keep_delim_pattern else None
 
     def tokens(self, text: str) -> list[str]:
-        """The parts."""
+        """Return the parts."""
         parts, start = [], 0
         for match in self.pattern.finditer(text):
             parts.append(text[start : match.start()])
@@ -119,7 +118,7 @@ _PRESERVED = re.compile(r"(\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\
 
 
 def _stands_alone(character: str) -> bool:
-    """Whether a character is a token: punctuation, symbols of ASCII, and Chinese characters."""
+    """Whether a character is a token: punctuation, ASCII symbol, or Chinese character."""
     code = ord(character)
     chinese = (
         0x4E00 <= code <= 0x9FFF
@@ -135,12 +134,13 @@ class BasicTokenizer(_Tokenizer):
     """Tokenizer for words, punctuation, and Chinese characters, as in BERT.
 
     Args:
-        lower_case (bool, optional): whether letters become small, without accents. Default: ``False``.
+        lower_case (bool, optional): whether to convert letters to lower case and to remove accents. Default:
+            ``False``.
         keep_whitespace (bool, optional): whether spaces are tokens. Default: ``False``.
-        normalization_form (NormalizeForm, optional): a :class:`NormalizeForm`, used if ``lower_case`` is
-            false. Default: ``NormalizeForm.NONE``.
-        preserve_unused_token (bool, optional): whether ``[CLS]``, ``[SEP]``, ``[UNK]``, ``[PAD]``, ``[MASK]``
-            and ``[unused1]`` and so on stay whole. Default: ``True``.
+        normalization_form (NormalizeForm, optional): normal form of Unicode, if ``lower_case`` is ``False``.
+            Default: ``NormalizeForm.NONE``.
+        preserve_unused_token (bool, optional): whether not to split ``[CLS]``, ``[SEP]``, ``[UNK]``,
+            ``[PAD]``, ``[MASK]``, and ``[unused1]``, ``[unused2]``, …. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> text.BasicTokenizer(lower_case=True)("Hi, Zoë!").tolist()
@@ -158,7 +158,7 @@ class BasicTokenizer(_Tokenizer):
         self.form, self.preserve = normalization_form, preserve_unused_token
 
     def tokens(self, text: str) -> list[str]:
-        """The tokens."""
+        """Return the tokens."""
         parts = _PRESERVED.split(text) if self.preserve else [text]
         tokens: list[str] = []
         for i, part in enumerate(parts):
@@ -195,11 +195,12 @@ class WordpieceTokenizer:
     """Tokenizer that splits words into the longest pieces of a vocabulary.
 
     Args:
-        vocab (Vocab): a :class:`Vocab`.
-        suffix_indicator (str, optional): what pieces begin with that are not the first of a word.
-            Default: ``"##"``.
-        max_bytes_per_token (int, optional): longer words are unknown. Default: ``100``.
-        unknown_token (str, optional): the token of unknown words; if empty, the word itself.
+        vocab (Vocab): the vocabulary.
+        suffix_indicator (str, optional): prefix of all pieces of a word except the first piece. Default:
+            ``"##"``.
+        max_bytes_per_token (int, optional): largest number of bytes in a word. Longer words are unknown.
+            Default: ``100``.
+        unknown_token (str, optional): token of unknown words. If it is empty, the token is the word itself.
             Default: ``"[UNK]"``.
 
     >>> from mindgrad.dataset import text
@@ -238,7 +239,7 @@ class WordpieceTokenizer:
         return pieces
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The pieces of all words, an array of one axis."""
+        """Return a 1-D array of the pieces of all words."""
         words = text_of(data, "WordpieceTokenizer").ravel().tolist()
         return _array(piece for word in words for piece in self._cut(word))
 
@@ -247,17 +248,20 @@ class BertTokenizer:
     """:class:`BasicTokenizer`, then :class:`WordpieceTokenizer`.
 
     Args:
-        vocab (Vocab): a :class:`Vocab`.
-        suffix_indicator (str, optional): what pieces begin with that are not the first of a word.
-            Default: ``"##"``.
-        max_bytes_per_token (int, optional): longer words are unknown. Default: ``100``.
-        unknown_token (str, optional): the token of unknown words; if empty, the word itself.
+        vocab (Vocab): the vocabulary.
+        suffix_indicator (str, optional): prefix of all pieces of a word except the first piece. Default:
+            ``"##"``.
+        max_bytes_per_token (int, optional): largest number of bytes in a word. Longer words are unknown.
+            Default: ``100``.
+        unknown_token (str, optional): token of unknown words. If it is empty, the token is the word itself.
             Default: ``"[UNK]"``.
-        lower_case (bool, optional): whether letters become small, without accents. Default: ``False``.
+        lower_case (bool, optional): whether to convert letters to lower case and to remove accents. Default:
+            ``False``.
         keep_whitespace (bool, optional): whether spaces are tokens. Default: ``False``.
-        normalization_form (NormalizeForm, optional): a :class:`NormalizeForm`, used if ``lower_case`` is
-            false. Default: ``NormalizeForm.NONE``.
-        preserve_unused_token (bool, optional): whether ``[CLS]`` and the like stay whole. Default: ``True``.
+        normalization_form (NormalizeForm, optional): normal form of Unicode, if ``lower_case`` is ``False``.
+            Default: ``NormalizeForm.NONE``.
+        preserve_unused_token (bool, optional): whether not to split special tokens such as ``[CLS]``.
+            Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["un", "##able", "[UNK]"])
@@ -280,5 +284,5 @@ class BertTokenizer:
         self.pieces = WordpieceTokenizer(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The pieces, an array of one axis."""
+        """Return a 1-D array of pieces."""
         return self.pieces(self.basic(data))

@@ -1,4 +1,4 @@
-"""Functions of text under the name of MindSpore: ``from mindspore.dataset.text.transforms import Lookup``."""
+"""Transforms of text, under the module name ``mindspore.dataset.text.transforms``."""
 
 from mindgrad.dataset.text import editing, tokenizers
 from mindgrad.dataset.text.editing import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""Vocabularies number the tokens of a language, and look the numbers of tokens up."""
+"""``Vocab`` and ``Lookup``: mappings between tokens and integer ids."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Vocab:
         """Create a vocabulary from a dict of ids.
 
         Raises:
-            ValueError: If a number is negative.
+            ValueError: If an id is negative.
         """
         for token, number in word_dict.items():
             if not isinstance(token, str) or number < 0:
@@ -70,10 +70,11 @@ class Vocab:
             word_list (list or tuple of str): the tokens.
             special_tokens (list or tuple of str, optional): tokens before or after all others.
                 Default: ``None``.
-            special_first (bool, optional): which of both. Default: ``True``.
+            special_first (bool, optional): whether ``special_tokens`` precede all other tokens. Default:
+                ``True``.
 
         Raises:
-            ValueError: If a token is there twice.
+            ValueError: If a token is repeated.
         """
         return cls._numbered(word_list, special_tokens, special_first)
 
@@ -90,11 +91,13 @@ class Vocab:
 
         Args:
             file_path (str or PathLike): the file, in UTF-8.
-            delimiter (str, optional): what ends the word; by default it is the whole line.
-            vocab_size (int, optional): how many words are read at most. Default: ``None``.
+            delimiter (str, optional): string after the word. If it is empty, the word is the whole line.
+                Default: ``""``.
+            vocab_size (int, optional): largest number of words. ``None``: no limit. Default: ``None``.
             special_tokens (list or tuple of str, optional): tokens before or after all others.
                 Default: ``None``.
-            special_first (bool, optional): which of both. Default: ``True``.
+            special_first (bool, optional): whether ``special_tokens`` precede all other tokens. Default:
+                ``True``.
         """
         lines = Path(file_path).read_text(encoding="utf-8").splitlines()[:vocab_size]
         words = [line.split(delimiter)[0] if delimiter else line for line in lines]
@@ -113,14 +116,16 @@ class Vocab:
         """Create a vocabulary from the words of a dataset, the most frequent first.
 
         Args:
-            dataset (Dataset): a dataset with text.
-            columns (str or list or tuple of str, optional): which columns; all by default.
-            freq_range (tuple of int, optional): how often a word comes at least and at most; None for no
-                limit. Default: ``None``.
-            top_k (int, optional): how many words at most. Default: ``None``.
+            dataset (Dataset): dataset with columns of strings.
+            columns (str or list or tuple of str, optional): columns to read. ``None``: all. Default:
+                ``None``.
+            freq_range (tuple of int, optional): smallest and largest frequency of a word. ``None``: no limit.
+                Default: ``None``.
+            top_k (int, optional): largest number of words. ``None``: no limit. Default: ``None``.
             special_tokens (list or tuple of str, optional): tokens before or after all others.
                 Default: ``None``.
-            special_first (bool, optional): which of both. Default: ``True``.
+            special_first (bool, optional): whether ``special_tokens`` precede all other tokens. Default:
+                ``True``.
         """
         low, high = freq_range or (None, None)
         names = [columns] if isinstance(columns, str) else columns or dataset.get_col_names()
@@ -156,14 +161,14 @@ class Lookup:
     """Transform that converts tokens to their ids in a vocabulary.
 
     Args:
-        vocab (Vocab): a :class:`Vocab`.
-        unknown_token (str, optional): the token whose number others have; without one they raise an error.
-            Default: ``None``.
-        data_type (DType or numpy.dtype, optional): the element type of the numbers.
+        vocab (Vocab): the vocabulary.
+        unknown_token (str, optional): token whose id unknown tokens get. ``None``: an unknown token raises an
+            error. Default: ``None``.
+        data_type (DType or numpy.dtype, optional): dtype of the ids.
 
     Raises:
-        ValueError: If ``unknown_token`` is not there.
-        RuntimeError: In a call, if a token is not there.
+        ValueError: If ``unknown_token`` is not in the vocabulary.
+        RuntimeError: In a call, if a token is not in the vocabulary, and ``unknown_token`` is ``None``.
 
     >>> from mindgrad.dataset import text
     >>> text.Lookup(text.Vocab.from_list(["a", "b"]))(["b", "a"])
@@ -180,7 +185,7 @@ class Lookup:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The numbers."""
+        """Return the ids."""
         words = array_of(data, "For 'Lookup', the data")
         numbers = [self.numbers.get(word, self.unknown) for word in words.ravel().tolist()]
         if None in numbers:

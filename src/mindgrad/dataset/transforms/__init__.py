@@ -1,7 +1,7 @@
-"""Functions for ``Dataset.map``: element types, one-hot vectors, masks, chains and random choices.
+"""Transforms for ``Dataset.map``: type conversion, one-hot vectors, masks, chains.
 
-Those for images are in :mod:`mindgrad.dataset.vision`, those for text in :mod:`mindgrad.dataset.text`; any
-function from arrays to arrays serves.
+Transforms of images are in :mod:`mindgrad.dataset.vision`, transforms of text in
+:mod:`mindgrad.dataset.text`. ``Dataset.map`` also accepts any function from arrays to arrays.
 """
 
 from mindgrad.dataset.transforms import transforms

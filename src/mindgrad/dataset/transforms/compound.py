@@ -1,4 +1,4 @@
-"""Compound functions for ``Dataset.map``: chains of functions, and random ones of several."""
+"""Compound transforms: chains of functions, and random choices of functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Compose:
     """Transform that applies several functions one after the other.
 
     Args:
-        transforms (list or tuple of Callable): the functions; each takes what the one before gave.
+        transforms (list or tuple of Callable): the functions. Each receives the result of the previous one.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Compose([abs, lambda x: x + 1])(-3)
@@ -38,7 +38,7 @@ class Compose:
         self.transforms = _functions(transforms, "Compose")
 
     def __call__(self, *data: Any) -> Any:
-        """The result of the last function."""
+        """Return the result of the last function."""
         return _chained(self.transforms, data)
 
 
@@ -49,10 +49,10 @@ class RandomApply:
 
     Args:
         transforms (list or tuple of Callable): the functions.
-        prob (float, optional): the probability that all of them are applied. Default: ``0.5``.
+        prob (float, optional): probability of applying all functions. Default: ``0.5``.
 
     Raises:
-        ValueError: If ``prob`` is not from 0 to 1.
+        ValueError: If ``prob`` is not in the range [0, 1].
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomApply([abs], prob=1.0)(-3)
@@ -66,7 +66,7 @@ class RandomApply:
         self.prob = prob
 
     def __call__(self, *data: Any) -> Any:
-        """The result of the last function, or the data."""
+        """Return the result of the last function, or the data."""
         return _chained(self.transforms if generator().random() < self.prob else (), data)
 
 
@@ -85,7 +85,7 @@ class RandomChoice:
         self.transforms = _functions(transforms, "RandomChoice")
 
     def __call__(self, *data: Any) -> Any:
-        """The result of one function."""
+        """Return the result of one function."""
         return _chained([self.transforms[generator().integers(len(self.transforms))]], data)
 
 
@@ -104,5 +104,5 @@ class RandomOrder:
         self.transforms = _functions(transforms, "RandomOrder")
 
     def __call__(self, *data: Any) -> Any:
-        """The result of the last function."""
+        """Return the result of the last function."""
         return _chained([self.transforms[i] for i in generator().permutation(len(self.transforms))], data)

@@ -1,4 +1,4 @@
-"""Functions of arrays for ``Dataset.map``: element types, one-hot vectors, masks, slices, padding."""
+"""Transforms of arrays: type conversion, one-hot vectors, masks, slices, padding."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ __all__ += compound.__all__
 
 
 class TensorOperation:
-    """The base that programs derive functions of their own from, with a ``__call__``."""
+    """Base class of user-defined transforms, which define ``__call__``."""
 
 
 class PyTensorOperation(TensorOperation):
-    """The base that programs derive functions of Python from, with a ``__call__``."""
+    """Base class of user-defined Python transforms, which define ``__call__``."""
 
 
 class TypeCast:
     """Transform that converts data to another dtype.
 
     Args:
-        data_type (DType or numpy.dtype, optional): the element type: ``mindgrad.float32``, or a NumPy type.
+        data_type (DType or numpy.dtype, optional): the new dtype, for example ``mindgrad.float32``.
             Default: ``None``.
-        output_type (DType or numpy.dtype, optional): its name in MindSpore 1.x. Default: ``None``.
+        output_type (DType or numpy.dtype, optional): name of ``data_type`` in MindSpore 1.x.
+            Default: ``None``.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import transforms
@@ -58,13 +59,13 @@ class OneHot:
     """Transform that converts class indices to one-hot vectors.
 
     Args:
-        num_classes (int): the length of the vectors.
-        smoothing_rate (float, optional): how much of the one is spread evenly over all classes.
-            Default: ``0.0``.
+        num_classes (int): length of the vectors.
+        smoothing_rate (float, optional): label smoothing: the part of the 1 that is distributed evenly over
+            all classes. Default: ``0.0``.
 
     Raises:
-        ValueError: If a class is negative or not below ``num_classes``, or ``smoothing_rate`` not from 0 to
-            1.
+        ValueError: If a class is negative or not less than ``num_classes``, or ``smoothing_rate`` is not in
+            the range [0, 1].
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.OneHot(3)(1)
@@ -97,9 +98,9 @@ class Concatenate:
     """Transform that concatenates several columns to one.
 
     Args:
-        axis (int, optional): along which axis. Default: ``0``.
-        prepend: an array to begin with.
-        append: an array to end with.
+        axis (int, optional): axis along which to concatenate. Default: ``0``.
+        prepend (array, optional): array to insert before the columns. Default: ``None``.
+        append (array, optional): array to insert after the columns. Default: ``None``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Concatenate(append=[9])([1, 2], [3])
@@ -129,11 +130,12 @@ class Duplicate:
 
 
 class OneHotOp(OneHot):
-    """:class:`OneHot` under the name of MindSpore 1.x's ``py_transforms``.
+    """:class:`OneHot`, under its name in MindSpore 1.x.
 
     Args:
-        num_classes: the length of the vectors.
-        smoothing_rate: how much of the one is spread evenly over all classes.
+        num_classes (int): length of the vectors.
+        smoothing_rate (float, optional): the part of the 1 that is distributed evenly over all classes.
+            Default: ``0.0``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.OneHotOp(3)(1)
@@ -156,7 +158,7 @@ class Fill:
         self.fill_value = fill_value
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The filled array."""
+        """Return the filled array."""
         return np.full_like(array_of(data, "For 'Fill', the data"), self.fill_value)
 
 
@@ -177,9 +179,9 @@ class Mask:
     The result has Booleans, or elements of another dtype.
 
     Args:
-        operator (Relational): a :class:`Relational`.
-        constant: the right side of the comparison.
-        dtype (DType, optional): the element type of the result. Default: ``np.bool_``.
+        operator (Relational): the comparison.
+        constant (number or str): right-hand side of the comparison.
+        dtype (DType, optional): dtype of the result. Default: ``np.bool_``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Mask(transforms.Relational.GE, 2)([1, 2, 3])
@@ -194,7 +196,7 @@ class Mask:
         self.dtype = as_dtype(dtype).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The mask."""
+        """Return the mask."""
         return np.asarray(self.compare(array_of(data, "For 'Mask', the data"), self.constant)).astype(
             self.dtype
         )
@@ -204,8 +206,9 @@ class PadEnd:
     """Transform that pads or crops data at the end of each axis to a given shape.
 
     Args:
-        pad_shape: the length of each axis; None keeps it.
-        pad_value: what is added; zero, or an empty text, by default.
+        pad_shape (list of int): new size of each axis. ``None`` keeps the size.
+        pad_value (number or str, optional): value of new elements. ``None``: zero, or an empty string.
+            Default: ``None``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.PadEnd([4], -1)([1, 2])
@@ -221,7 +224,7 @@ class PadEnd:
         self.pad_value = pad_value
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The padded array."""
+        """Return the padded array."""
         array = array_of(data, "For 'PadEnd', the data")
         if array.ndim != len(self.pad_shape):
             raise RuntimeError(
@@ -256,7 +259,7 @@ class Slice:
         )
 
     def __call__(self, data: Any) -> np.ndarray:
-        """The part."""
+        """Return the selected part."""
         array = array_of(data, "For 'Slice', the data")
         for axis, part in enumerate(self.slices):
             if part is not Ellipsis:
@@ -275,7 +278,7 @@ class Unique:
     """
 
     def __call__(self, data: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The three arrays, the last two of Int32."""
+        """Return the three arrays. The last two have dtype int32."""
         array = array_of(data, "For 'Unique', the data").ravel()
         values, first, inverse, counts = np.unique(array, True, True, True)
         order = np.argsort(first)

@@ -1,9 +1,9 @@
-"""Image transforms for ``Dataset.map``, on NumPy arrays (height, width, channels) and on images of Pillow.
+"""Image transforms for ``Dataset.map``, on NumPy arrays and on PIL images.
 
-Results on arrays are those of MindSpore 2.10; encoded images and transforms of Pillow's images need the
-optional package Pillow. Random transforms draw from the seed of the data set, and take several columns, which
-they treat
-alike: an image and its mask. What works on boxes and on videos is not here.
+Arrays have the shape (height, width, channels), and results on arrays agree with MindSpore 2.10. Image files
+and PIL images require the optional package Pillow. Random transforms use the seed of the dataset. They accept
+several columns, such as an image and its mask, and treat them in the same way. Transforms of bounding boxes
+and videos are not supported.
 """
 
 from mindgrad.dataset.vision import choices, files, transforms
@@ -11,7 +11,7 @@ from mindgrad.dataset.vision import choices as utils
 from mindgrad.dataset.vision.files import *  # noqa: F403
 from mindgrad.dataset.vision.transforms import *  # noqa: F403
 
-# the modules of MindSpore 1.x define some of the names above anew
+# these modules of MindSpore 1.x redefine some of the names above, so import them last
 from mindgrad.dataset.vision import c_transforms, py_transforms  # isort: skip
 
 __all__ = ["c_transforms", "choices", "files", "py_transforms", "transforms", "utils"]

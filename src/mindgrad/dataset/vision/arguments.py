@@ -1,4 +1,4 @@
-"""Arguments of image transforms (sizes, intervals, colors) are read once and refused by name."""
+"""Check the arguments of image transforms: sizes, intervals, colors, and choices."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _Choice = TypeVar("_Choice", bound=Enum)
 def number(
     value: Any, name: str, argument: str, least: float | None = None, most: float | None = None
 ) -> float:
-    """A real number in a closed interval.
+    """Return a real number in a closed interval.
 
     Raises:
-        TypeError: If it is not a number.
-        ValueError: If it lies outside.
+        TypeError: If ``value`` is not a real number.
+        ValueError: If ``value`` is outside of the interval.
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
         raise TypeError(f"For '{name}', '{argument}' must be a number, but got {value!r}.")
@@ -38,21 +38,21 @@ def number(
 
 
 def factor(value: Any, name: str, argument: str) -> float:
-    """A number that is not negative."""
+    """Return a nonnegative number."""
     return number(value, name, argument, 0)
 
 
 def probability(value: Any, name: str, argument: str = "prob") -> float:
-    """A number from 0 to 1."""
+    """Return a number between 0 and 1."""
     return number(value, name, argument, 0, 1)
 
 
 def pair(value: Any, name: str, argument: str) -> tuple[float, float]:
-    """Two numbers, the first not above the second.
+    """Return two numbers in ascending order.
 
     Raises:
-        TypeError: If it is not a list or tuple of numbers.
-        ValueError: If they are not two, or not in order.
+        TypeError: If ``value`` is not a list or tuple of numbers.
+        ValueError: If there are not two numbers, or they are not in order.
     """
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"For '{name}', '{argument}' must be a tuple of two numbers, but got {value!r}.")
@@ -67,7 +67,10 @@ def pair(value: Any, name: str, argument: str) -> tuple[float, float]:
 def interval(
     value: Any, name: str, argument: str, centre: float = 0.0, least: float | None = None
 ) -> tuple[float, float]:
-    """A pair, or one number r for the interval from ``centre`` − r to ``centre`` + r, cut at ``least``."""
+    """Return an interval, given as a pair or as one number r.
+
+    The number r means the interval from ``centre`` − r to ``centre`` + r, with a minimum of ``least``.
+    """
     if isinstance(value, (list, tuple)):
         low, high = pair(value, name, argument)
         if least is not None and low < least:
@@ -79,11 +82,11 @@ def interval(
 
 
 def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
-    """Height and width: a pair, or one number for both.
+    """Return height and width, given as a pair or as one number for both.
 
     Raises:
-        TypeError: If it is neither an int nor two of them.
-        ValueError: If one is below 1.
+        TypeError: If ``value`` is neither an int nor two ints.
+        ValueError: If a size is less than 1.
     """
     both = value if isinstance(value, (list, tuple)) else (value, value)
     if len(both) != 2 or any(
@@ -100,7 +103,10 @@ def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
 
 
 def margins(value: Any, name: str, argument: str = "padding") -> tuple[int, int, int, int]:
-    """Margins (left, top, right, bottom) of one number, (left and right, top and bottom), or all four."""
+    """Return margins (left, top, right, bottom).
+
+    They are given as one number, as (left and right, top and bottom), or as all four numbers.
+    """
     if not isinstance(value, (list, tuple)):
         value = (value,)
     if len(value) not in (1, 2, 4):
@@ -112,7 +118,7 @@ def margins(value: Any, name: str, argument: str = "padding") -> tuple[int, int,
 
 
 def colour(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ...]:
-    """A level of gray or a tuple of red, green and blue, each from 0 to 255."""
+    """Return a gray level, or (red, green, blue), as a tuple of ints from 0 to 255."""
     levels = value if isinstance(value, (list, tuple)) else (value,)
     if len(levels) not in (1, 3):
         raise TypeError(f"For '{name}', '{argument}' must be an int or three of them, but got {value!r}.")
@@ -123,10 +129,10 @@ def colour(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ..
 
 
 def choice(value: Any, kind: type[_Choice], name: str, argument: str) -> _Choice:
-    """A member of an enumeration.
+    """Check that ``value`` is a member of an enumeration.
 
     Raises:
-        TypeError: If it is something else.
+        TypeError: If ``value`` has a different type.
     """
     if not isinstance(value, kind):
         raise TypeError(f"For '{name}', '{argument}' must be a {kind.__name__}, but got {value!r}.")
@@ -134,11 +140,11 @@ def choice(value: Any, kind: type[_Choice], name: str, argument: str) -> _Choice
 
 
 def transform_list(value: Any, name: str, argument: str = "transforms") -> list[Any]:
-    """Functions, at least one.
+    """Return a nonempty list of functions.
 
     Raises:
-        TypeError: If it is not a list of functions.
-        ValueError: If it is empty.
+        TypeError: If ``value`` is not a list of functions.
+        ValueError: If ``value`` is empty.
     """
     if not isinstance(value, (list, tuple)) or not all(map(callable, value)):
         raise TypeError(f"For '{name}', '{argument}' must be a list of functions, but got {value!r}.")

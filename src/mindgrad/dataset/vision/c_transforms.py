@@ -1,4 +1,4 @@
-"""Image transforms as MindSpore 1.x named those on arrays: ``mindspore.dataset.vision.c_transforms``."""
+"""Image transforms of arrays, under their names in MindSpore 1.x."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Decode(conversion.Decode):
     It needs Pillow.
 
     Args:
-        rgb (bool, optional): must be true: the colors are red, green and blue. Default: ``True``.
+        rgb (bool, optional): must be ``True``. The colors are red, green, and blue. Default: ``True``.
 
     >>> from mindgrad.dataset.vision import c_transforms, encode_png
     >>> import numpy as np
@@ -30,5 +30,5 @@ class Decode(conversion.Decode):
         super().__init__()
 
     def __call__(self, data: Any) -> Any:
-        """The array."""
+        """Return the array."""
         return super().__call__(data)

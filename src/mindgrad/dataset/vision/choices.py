@@ -1,4 +1,4 @@
-"""Enumerations name the choices of image transforms: interpolation, borders, layouts of batches, colors."""
+"""Enumerations for arguments of image transforms: interpolation, padding, layouts."""
 
 from enum import IntEnum, StrEnum
 

@@ -1,4 +1,4 @@
-"""Transforms that change colors in a fixed way: brightness to sharpness, histograms, blur."""
+"""Deterministic color transforms: brightness, contrast, hue, histograms, blur."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ __all__ = [
 
 
 def enhanced(image: Any, kind: str, amount: float) -> Any:
-    """An image with a Brightness, Contrast, Color or Sharpness (``kind``) of ``amount``; 1 keeps it."""
+    """Multiply a property of an image by a factor.
+
+    ``kind`` is ``"Brightness"``, ``"Contrast"``, ``"Color"``, or ``"Sharpness"``. ``amount`` is the factor.
+    """
     if pillow.is_pillow(image):
         return getattr(pillow.ImageEnhance, kind)(image).enhance(amount)
     if kind == "Brightness":
@@ -45,14 +48,14 @@ def enhanced(image: Any, kind: str, amount: float) -> Any:
 
 
 def bytes_only(image: np.ndarray, name: str) -> np.ndarray:
-    """The image, checked to be of uint8."""
+    """Check that an image has dtype uint8, and return it."""
     if image.dtype != np.uint8:
         raise refuse_image(name, "be of uint8", image)
     return image
 
 
 class _Enhance(ImageTransform):
-    """A transform that moves an image away from a poorer one, or toward it."""
+    """Base class of transforms that multiply a property of an image by a factor."""
 
     takes_one = True
 
@@ -62,7 +65,7 @@ class _Enhance(ImageTransform):
         self.amount = factor(amount, type(self).__name__, argument)
 
     def array(self, image: Any) -> Any:
-        """The enhanced image."""
+        """Return the enhanced image."""
         return enhanced(image, self.kind, self.amount)
 
     pillow = array
@@ -72,7 +75,7 @@ class AdjustBrightness(_Enhance):
     """Transform that multiplies the brightness of an image by a factor.
 
     Args:
-        brightness_factor (float): 0 gives a black image, 1 the image itself.
+        brightness_factor (float): 0 results in a black image, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -92,7 +95,7 @@ class AdjustContrast(_Enhance):
     It scales the differences from the mean luminance.
 
     Args:
-        contrast_factor (float): 0 gives a uniform gray, 1 the image itself.
+        contrast_factor (float): 0 results in a uniform gray, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -112,7 +115,7 @@ class AdjustSaturation(_Enhance):
     It scales the differences of the colors from the luminance.
 
     Args:
-        saturation_factor (float): 0 gives an image in gray, 1 the image itself.
+        saturation_factor (float): 0 results in an image in gray, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -132,7 +135,7 @@ class AdjustSharpness(_Enhance):
     It scales the differences of inner pixels from their smoothed image.
 
     Args:
-        sharpness_factor (float): 0 gives the smoothed image, 1 the image itself.
+        sharpness_factor (float): 0 results in the smoothed image, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -152,7 +155,7 @@ class AdjustHue(ImageTransform):
     """Transform that rotates the hue of an image.
 
     Args:
-        hue_factor (float): the part, from −0.5 to 0.5.
+        hue_factor (float): rotation of the hue, as a fraction of the circle, from −0.5 to 0.5.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -174,7 +177,7 @@ class AdjustGamma(ImageTransform):
     """Transform that applies gamma correction: gain · x^gamma for x from 0 to 1.
 
     Args:
-        gamma (float): the exponent, not negative.
+        gamma (float): exponent, nonnegative.
         gain (float, optional): the factor. Default: ``1``.
 
     >>> import numpy as np
@@ -188,12 +191,12 @@ class AdjustGamma(ImageTransform):
         self.gain = number(gain, "AdjustGamma", "gain")
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The corrected array."""
+        """Return the corrected array."""
         if image.dtype.kind == "f":
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "be of integers or floats", image)
-        # each of the 256 levels stands for an equal part of 0 to 1
+        # map [0, 1] to 256 levels of equal width
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
 
@@ -202,10 +205,9 @@ class AutoContrast(ImageTransform):
     """Transform that stretches the values of each channel to 0 to 255.
 
     Args:
-        cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out,
-            from 0 to below 50. Default: ``0.0``.
-        ignore (int or list or tuple of int, optional): levels that are left out: an int or a list.
-            Default: ``None``.
+        cutoff (float, optional): percentage of pixels to ignore at each end of the histogram, at least 0 and
+            less than 50. Default: ``0.0``.
+        ignore (int or list or tuple of int, optional): levels to ignore. Default: ``None``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -223,11 +225,11 @@ class AutoContrast(ImageTransform):
         self.ignore = [whole_number(level, "AutoContrast", "ignore", 0) for level in levels]
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The stretched array."""
+        """Return the stretched array."""
         return stretched(bytes_only(image, "AutoContrast"), self.cutoff, self.ignore)
 
     def pillow(self, image: Any) -> Any:
-        """The stretched image of Pillow."""
+        """Return the stretched image."""
         return pillow.ImageOps.autocontrast(image, self.cutoff, self.ignore or None)
 
 
@@ -261,7 +263,7 @@ class Invert(ImageTransform):
     """
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The negative."""
+        """Return the inverted array."""
         return (255 - image).astype(image.dtype)
 
 
@@ -269,7 +271,7 @@ class Posterize(ImageTransform):
     """Transform that keeps only the highest bits of the values.
 
     Args:
-        bits (int): how many, from 0 to 8.
+        bits (int): number of bits, from 0 to 8.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -283,7 +285,7 @@ class Posterize(ImageTransform):
             raise ValueError(f"For 'Posterize', 'bits' must be from 0 to 8, but got {bits!r}.")
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array with fewer levels."""
+        """Return the array with fewer levels."""
         return bytes_only(image, "Posterize") & np.uint8(256 - (1 << (8 - self.bits)) & 255)
 
     pillow = ImageTransform.as_array
@@ -293,8 +295,8 @@ class Solarize(ImageTransform):
     """Transform that inverts the values in an interval.
 
     Args:
-        threshold (float or list or tuple of float): (min, max); one number, or two equal ones, is the
-            interval from it to 255.
+        threshold (float or list or tuple of float): interval (min, max). One number t, or (t, t), means (t,
+            255).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -309,7 +311,7 @@ class Solarize(ImageTransform):
             self.high = 255.0
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array with a part of its levels inverted."""
+        """Return the array with a part of its levels inverted."""
         return np.where((image >= self.low) & (image <= self.high), 255 - image, image).astype(image.dtype)
 
     pillow = ImageTransform.as_array
@@ -319,9 +321,9 @@ class GaussianBlur(ImageTransform):
     """Transform that blurs an image with a Gaussian kernel; borders are reflected.
 
     Args:
-        kernel_size (int or list or tuple of int): the odd width of the surroundings, or (width, height).
-        sigma (float or list or tuple of float, optional): the standard deviation, or (along the width, along
-            the height); by default 0.3·((n − 1)/2 − 1) + 0.8 for the width n.
+        kernel_size (int or list or tuple of int): odd width of the kernel, or (width, height).
+        sigma (float or list or tuple of float, optional): standard deviation, or (horizontal, vertical).
+            ``None``: 0.3·((n − 1)/2 − 1) + 0.8 for a kernel of width n. Default: ``None``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -349,7 +351,7 @@ class GaussianBlur(ImageTransform):
         ]
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The blurred array."""
+        """Return the blurred array."""
         if image.dtype.kind != "f" and image.dtype not in (np.uint8, np.uint16, np.int16):
             raise refuse_image("GaussianBlur", "be of uint8, uint16, int16 or floats", image)
         values = image.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Transforms between color spaces: gray, hue and saturation, orders of channels."""
+"""Transforms between color spaces: grayscale, HSV, and orders of channels."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Grayscale(ImageTransform):
         self.channels = num_output_channels
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The luminance of shape (H, W), or (H, W, 3)."""
+        """Return the luminance of shape (H, W), or (H, W, 3)."""
         luminance = grey(image) if image.ndim > 2 and image.shape[-1] == 3 else image.reshape(image.shape[:2])
         return luminance if self.channels == 1 else np.stack([luminance] * 3, -1)
 
     def pillow(self, image: Any) -> Any:
-        """The image of Pillow in gray."""
+        """Return the image in gray."""
         luminance = image.convert("L")
         return luminance if self.channels == 1 else luminance.convert("RGB")
 
@@ -52,7 +52,7 @@ class RgbToHsv(ImageTransform):
     Hue and saturation are from 0 to 1.
 
     Args:
-        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
             width. Default: ``False``.
 
     >>> import numpy as np
@@ -68,7 +68,7 @@ class RgbToHsv(ImageTransform):
         self.is_hwc = bool(is_hwc)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array in the other color space."""
+        """Return the array in the other color space."""
         axis = -1 if self.is_hwc else -3
         if image.shape[axis] != 3:
             raise refuse_image(type(self).__name__, f"have 3 channels at axis {axis}", image)
@@ -79,7 +79,8 @@ class HsvToRgb(RgbToHsv):
     """Transform that converts HSV to RGB, in float64.
 
     Args:
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
+            width.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -90,7 +91,7 @@ class HsvToRgb(RgbToHsv):
     _convert = staticmethod(rgb_of_hsv)
 
 
-#: the channels of the result as channels of the input; a text of other channels is appended as opaque
+#: the input channel of each output channel; ``None`` is an opaque alpha channel
 _CHANNELS = {
     ConvertMode.COLOR_BGR2BGRA: (0, 1, 2, None), ConvertMode.COLOR_BGRA2BGR: (0, 1, 2),
     ConvertMode.COLOR_BGR2RGBA: (2, 1, 0, None), ConvertMode.COLOR_RGBA2BGR: (2, 1, 0),
@@ -103,7 +104,7 @@ class ConvertColor(ImageTransform):
     """Transform that converts the color space of an image.
 
     Args:
-        convert_mode (ConvertMode): a :class:`ConvertMode`.
+        convert_mode (ConvertMode): the conversion.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -117,7 +118,7 @@ class ConvertColor(ImageTransform):
         self.mode = choice(convert_mode, ConvertMode, "ConvertColor", "convert_mode")
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The converted array."""
+        """Return the converted array."""
         source = self.mode.name.removeprefix("COLOR_").partition("2")[0]
         channels = 1 if source == "GRAY" else len(source)
         if image.ndim == 2:

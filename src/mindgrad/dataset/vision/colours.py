@@ -1,4 +1,4 @@
-"""Arithmetic of colors on arrays: brightness, contrast, saturation, hue, histograms, sharpness."""
+"""Color arithmetic on arrays: luminance, hue, saturation, histograms, sharpness."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = [
     "with_smoothed_inside",
 ]  # fmt: skip
 
-#: the weights of red, green and blue in the luminance (ITU-R BT.601)
+#: weights of red, green, and blue in the luminance (ITU-R BT.601)
 _LUMINANCE = (0.299, 0.587, 0.114)
-_SHIFT = 15  # bits of the weights of bytes
+_SHIFT = 15  # number of bits of fixed-point weights for uint8
 
 
 def saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Values rounded and cut to the range of an integer type; as they are for floats."""
+    """Round and clip values to the range of an integer dtype; cast to a float dtype."""
     if dtype.kind == "f":
         return values.astype(dtype)
     limits = np.iinfo(dtype)
@@ -27,14 +27,14 @@ def saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def coloured(image: np.ndarray, name: str) -> np.ndarray:
-    """The image, checked to be of shape (..., H, W, 3)."""
+    """Check that an image has shape (..., H, W, 3), and return it."""
     if image.ndim < 3 or image.shape[-1] != 3:
         raise refuse_image(name, "be of shape (H, W, 3)", image)
     return image
 
 
 def grey(image: np.ndarray) -> np.ndarray:
-    """The luminance of the last axis (red, green, blue), in the element type of the image."""
+    """Return the luminance of an RGB image, in the dtype of the image."""
     if image.dtype == np.uint8:
         weights = [round(weight * (1 << _SHIFT)) for weight in _LUMINANCE[:2]]
         weights.append((1 << _SHIFT) - sum(weights))
@@ -44,17 +44,17 @@ def grey(image: np.ndarray) -> np.ndarray:
 
 
 def blended(image: np.ndarray, other: np.ndarray | float, factor: float) -> np.ndarray:
-    """``other`` for the factor 0, the image for 1, and beyond."""
+    """Interpolate or extrapolate: ``other`` for factor 0, ``image`` for factor 1."""
     share = np.float32(factor)
     values = image.astype(np.float32) * share + np.asarray(other, np.float32) * np.float32(1 - factor)
     return saturated(values, image.dtype)
 
 
 def hsv_of_rgb(image: np.ndarray) -> np.ndarray:
-    """Hue, saturation (both from 0 to 1) and value of red, green and blue, in Float64.
+    """Convert RGB to HSV in float64. Hue and saturation are between 0 and 1.
 
     Args:
-        image (numpy.ndarray): of shape (..., 3).
+        image (numpy.ndarray): image of shape (..., 3).
     """
     colours = image.astype(np.float64)
     value, low = colours.max(-1), colours.min(-1)
@@ -72,10 +72,10 @@ def hsv_of_rgb(image: np.ndarray) -> np.ndarray:
 
 
 def rgb_of_hsv(image: np.ndarray) -> np.ndarray:
-    """Red, green and blue of hue, saturation and value, in Float64: the inverse of :func:`hsv_of_rgb`.
+    """Convert HSV to RGB in float64. This is the inverse of :func:`hsv_of_rgb`.
 
     Args:
-        image (numpy.ndarray): of shape (..., 3).
+        image (numpy.ndarray): image of shape (..., 3).
     """
     hue, saturation, value = np.moveaxis(image.astype(np.float64), -1, 0)
     sector = np.floor(hue * 6)
@@ -87,14 +87,14 @@ def rgb_of_hsv(image: np.ndarray) -> np.ndarray:
 
 
 def adjusted_hue(image: np.ndarray, amount: float) -> np.ndarray:
-    """The image with its hue turned by a part of the circle."""
+    """Rotate the hue of an image by a fraction of the circle."""
     hsv = hsv_of_rgb(image)
     hsv[..., 0] = (hsv[..., 0] + amount) % 1
     return saturated(rgb_of_hsv(hsv), image.dtype)
 
 
 def equalized(image: np.ndarray) -> np.ndarray:
-    """Each channel of bytes with a histogram as even as a function of the level can make it."""
+    """Equalize the histogram of each channel of a uint8 image."""
     result = image.copy()
     for channel in _channels(result):
         counts = np.bincount(channel.ravel(), minlength=256)
@@ -106,12 +106,12 @@ def equalized(image: np.ndarray) -> np.ndarray:
 
 
 def stretched(image: np.ndarray, cutoff: float, ignored: Sequence[int]) -> np.ndarray:
-    """Each channel of bytes with its levels stretched over 0 to 255.
+    """Stretch the levels of each channel to the range from 0 to 255.
 
     Args:
-        image (numpy.ndarray): of uint8.
-        cutoff (float): the percentage of pixels at each end that are left out.
-        ignored (list or tuple of int): levels that are left out.
+        image (numpy.ndarray): image of dtype uint8.
+        cutoff (float): percentage of pixels to ignore at each end of the histogram.
+        ignored (list or tuple of int): levels to ignore.
     """
     result = image.copy()
     for channel in _channels(result):
@@ -137,7 +137,10 @@ def _channels(image: np.ndarray) -> list[np.ndarray]:
 
 
 def with_smoothed_inside(image: np.ndarray) -> np.ndarray:
-    """The image whose inner pixels are a mean of their surroundings (weights 5 in the middle, 1 around)."""
+    """Smooth the inner pixels of an image with a 3 × 3 kernel.
+
+    The weights are 5 in the center and 1 elsewhere, divided by their sum.
+    """
     values = image.astype(np.float64)
     height, width = image.shape[:2]
     if height < 3 or width < 3:

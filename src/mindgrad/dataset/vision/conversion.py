@@ -1,4 +1,4 @@
-"""Conversions between encoded images, arrays and images of Pillow; scales, axes and types of values."""
+"""Conversions of images: file formats, PIL images, dtypes, axes, and scaling."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Decode:
     It needs Pillow.
 
     Args:
-        to_pil (bool, optional): whether the result is an image of Pillow instead of an array of shape (H, W,
-            3) of uint8. Default: ``False``.
+        to_pil (bool, optional): whether to return a PIL image instead of a uint8 array of shape (H, W, 3).
+            Default: ``False``.
 
     Raises:
-        TypeError: In a call, if the data are no array of one axis.
-        RuntimeError: In a call, if they are no image.
+        TypeError: In a call, if the data are not a 1-D array.
+        RuntimeError: In a call, if the data are not an image file.
 
     >>> import io
     >>> import numpy as np
@@ -46,7 +46,7 @@ class Decode:
         self.to_pil = to_pil
 
     def __call__(self, data: Any) -> Any:
-        """The image."""
+        """Return the image."""
         if isinstance(data, Tensor):
             data = data.asnumpy()
         if isinstance(data, np.ndarray):
@@ -74,7 +74,7 @@ class ToPIL:
     """
 
     def __call__(self, image: Any) -> Any:
-        """The image of Pillow."""
+        """Return the image."""
         if pillow.is_pillow(image):
             return image
         if isinstance(image, Tensor):
@@ -94,7 +94,7 @@ class ToNumpy:
     """
 
     def __call__(self, image: Any) -> np.ndarray:
-        """The array."""
+        """Return the array."""
         return np.array(image)
 
 
@@ -110,7 +110,7 @@ class HWC2CHW(ImageTransform):
     """
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array with its axes in another order."""
+        """Return the array with its axes in another order."""
         return image if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(image, -1, -3))
 
     pillow = ImageTransform.as_array
@@ -122,8 +122,7 @@ class ToTensor(ImageTransform):
     Values from 0 to 255 become values from 0 to 1.
 
     Args:
-        output_type (DType or numpy.dtype, optional): the element type, MindSpore's or NumPy's.
-            Default: ``np.float32``.
+        output_type (DType or numpy.dtype, optional): new dtype. Default: ``np.float32``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -139,7 +138,7 @@ class ToTensor(ImageTransform):
         self.output_type = as_dtype(output_type).numpy
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array."""
+        """Return the array."""
         if image.ndim > 3:
             raise refuse_image("ToTensor", "be of shape (H, W) or (H, W, C)", image)
         channels = image[None] if image.ndim == 2 else np.moveaxis(image, -1, 0)
@@ -153,7 +152,7 @@ class ToType:
     """Transform that converts an array to another dtype.
 
     Args:
-        data_type (DType or numpy.dtype): the element type, MindSpore's or NumPy's.
+        data_type (DType or numpy.dtype): new dtype.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -165,7 +164,7 @@ class ToType:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, image: Any) -> np.ndarray:
-        """The converted array."""
+        """Return the converted array."""
         if isinstance(image, Tensor):
             image = image.asnumpy()
         if not isinstance(image, np.ndarray):
@@ -177,8 +176,8 @@ class Rescale(ImageTransform):
     """Transform that computes values · ``rescale`` + ``shift``, in float32.
 
     Args:
-        rescale (float): the factor.
-        shift (float): what is added.
+        rescale (float): scale factor.
+        shift (float): the summand.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -193,7 +192,7 @@ class Rescale(ImageTransform):
         self.shift = np.float32(number(shift, "Rescale", "shift"))
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array."""
+        """Return the array."""
         return image.astype(np.float32) * self.rescale + self.shift
 
     pillow = ImageTransform.as_array
@@ -203,14 +202,15 @@ class Normalize(ImageTransform):
     """Transform that computes (x − mean) / std for each channel, in float32.
 
     Args:
-        mean (list or tuple of float): a number for each channel, or one for all of them, from 0 to 255.
-        std (list or tuple of float): as many standard deviations, above 0 up to 255.
-        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+        mean (list or tuple of float): mean of each channel, or one mean for all channels, from 0 to 255.
+        std (list or tuple of float): standard deviations, as many as means, greater than 0 and at most 255.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
             width. Default: ``True``.
 
     Raises:
-        ValueError: If numbers are outside of these intervals, or not as many.
-        RuntimeError: In a call, if the image has another number of channels.
+        ValueError: If a value is outside of its range, or the numbers of means and standard deviations
+            differ.
+        RuntimeError: In a call, if the number of channels differs from ``mean``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -225,7 +225,8 @@ class Normalize(ImageTransform):
                 raise TypeError(f"For '{name}', '{argument}' must be a list of numbers, but got {values!r}.")
         if len(mean) != len(std) or not mean:
             raise ValueError(
-                f"For '{name}', 'mean' and 'std' must be as many numbers, but got {len(mean)} and {len(std)}."
+                f"For '{name}', 'mean' and 'std' must have the same length, but got {len(mean)} "
+                f"and {len(std)}."
             )
         self.mean = np.array([number(level, name, "mean", 0, 255) for level in mean], np.float32)
         self.std = np.array([number(level, name, "std", 0, 255) for level in std], np.float32)
@@ -234,7 +235,7 @@ class Normalize(ImageTransform):
         self.is_hwc = bool(is_hwc)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array."""
+        """Return the array."""
         axis = -1 if self.is_hwc else -3
         channels = image.shape[axis] if image.ndim > 2 else 1
         if len(self.mean) not in (1, channels):
@@ -258,10 +259,10 @@ class NormalizePad(Normalize):
     """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
-        mean (list or tuple of float): a number for each channel, from 0 to 255.
-        std (list or tuple of float): as many standard deviations, above 0 up to 255.
+        mean (list or tuple of float): mean of each channel, from 0 to 255.
+        std (list or tuple of float): standard deviations, as many as means, greater than 0 and at most 255.
         dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
-        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
             width. Default: ``True``.
 
     >>> import numpy as np
@@ -279,7 +280,7 @@ class NormalizePad(Normalize):
         self.dtype = np.dtype(dtype)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array."""
+        """Return the array."""
         values = super().array(image if image.ndim > 2 else image[..., None])
         widths = [(0, 0)] * values.ndim
         widths[-1 if self.is_hwc else -3] = (0, 1)
@@ -292,8 +293,8 @@ class LinearTransformation(ImageTransform):
     The result has the shape of the image.
 
     Args:
-        transformation_matrix (numpy.ndarray): M, of shape (n, n) for n values of the image.
-        mean_vector (numpy.ndarray): of shape (n,).
+        transformation_matrix (numpy.ndarray): M, of shape (n, n) for an image of n elements.
+        mean_vector (numpy.ndarray): mean, of shape (n,).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -315,7 +316,7 @@ class LinearTransformation(ImageTransform):
             )
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The transformed array."""
+        """Return the transformed array."""
         if image.size != len(self.mean):
             raise refuse_image("LinearTransformation", f"have {len(self.mean)} values", image)
         return ((image.reshape(-1) - self.mean) @ self.matrix).reshape(image.shape)

@@ -1,4 +1,4 @@
-"""Transforms that cut parts out of an image at fixed places: crops, corners, patches."""
+"""Transforms that crop images at fixed positions: crops, corners, patches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CenterCrop(ImageTransform):
         self.size = size_of(size, "CenterCrop")
 
     def array(self, image: Any) -> Any:
-        """The middle of the array."""
+        """Return the center of the array."""
         height, width = height_width(image)
         missing_rows, missing_columns = max(self.size[0] - height, 0), max(self.size[1] - width, 0)
         if missing_rows or missing_columns:
@@ -44,7 +44,7 @@ class CenterCrop(ImageTransform):
         return cropped(image, top, left, *self.size)
 
     def pillow(self, image: Any) -> Any:
-        """The middle of the image of Pillow, which rounds the other way."""
+        """Return the center of a PIL image. The offset is rounded to the nearest integer."""
         height, width = height_width(image)
         if self.size[0] > height or self.size[1] > width:
             return self.array(image)
@@ -60,7 +60,7 @@ class Crop(ImageTransform):
         size (int or list or tuple of int): (height, width), or one number for both.
 
     Raises:
-        RuntimeError: In a call, if the part reaches beyond the image.
+        RuntimeError: In a call, if the part extends beyond the image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -76,13 +76,13 @@ class Crop(ImageTransform):
         self.size = size_of(size, "Crop")
 
     def array(self, image: Any) -> Any:
-        """The part of the array."""
+        """Return the part of the array."""
         height, width = height_width(image)
         if self.top + self.size[0] > height or self.left + self.size[1] > width:
             raise RuntimeError(
                 f"For 'Crop', the image of height {height} and width {width} does not contain the "
                 f"{self.size} "
-                f"pixels from ({self.top}, {self.left}) on."
+                f"pixels at ({self.top}, {self.left})."
             )
         return cropped(image, self.top, self.left, *self.size)
 
@@ -93,12 +93,12 @@ class ResizedCrop(ImageTransform):
     """Transform that crops an image at a fixed position and resizes the result.
 
     Args:
-        top (int): the first row.
-        left (int): the first column.
-        height (int): the rows of the part.
-        width (int): the columns of the part.
+        top (int): index of the first row.
+        left (int): index of the first column.
+        height (int): number of rows of the part.
+        width (int): number of columns of the part.
         size (int or list or tuple of int): (height, width) of the result, or the length of its shorter side.
-        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
+        interpolation (Inter, optional): interpolation method. Default: ``Inter.BILINEAR``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -120,7 +120,7 @@ class ResizedCrop(ImageTransform):
         self.resize = Resize(size, interpolation)
 
     def array(self, image: Any) -> Any:
-        """The resized part."""
+        """Return the resized part."""
         return self.resize(self.crop(image))
 
     pillow = ImageTransform.as_array
@@ -144,7 +144,7 @@ class FiveCrop(ImageTransform):
         self.size = size_of(size, type(self).__name__)
 
     def array(self, image: Any) -> Any:
-        """The five parts."""
+        """Return the five parts."""
         height, width = height_width(image)
         rows, columns = self.size
         if rows > height or columns > width:
@@ -178,7 +178,7 @@ class TenCrop(FiveCrop):
         self.upside_down = bool(use_vertical_flip)
 
     def array(self, image: Any) -> Any:
-        """The ten parts."""
+        """Return the ten parts."""
         return super().array(image) + super().array(flipped(image, self.upside_down))
 
     pillow = array
@@ -188,11 +188,11 @@ class SlicePatches(ImageTransform):
     """Transform that divides an image into a grid of patches, row by row.
 
     Args:
-        num_height (int, optional): the rows of the grid. Default: ``1``.
-        num_width (int, optional): its columns. Default: ``1``.
-        slice_mode (SliceMode, optional): whether an image that they do not divide is padded at the bottom and
-            the right, or cut. Default: ``SliceMode.PAD``.
-        fill_value (int, optional): the level that it is padded with. Default: ``0``.
+        num_height (int, optional): number of rows of the grid. Default: ``1``.
+        num_width (int, optional): number of columns of the grid. Default: ``1``.
+        slice_mode (SliceMode, optional): whether to pad the image at the bottom and right, or to crop it, if
+            the grid does not divide it evenly. Default: ``SliceMode.PAD``.
+        fill_value (int, optional): value of the padding. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -215,7 +215,7 @@ class SlicePatches(ImageTransform):
         self.fill = colour(fill_value, "SlicePatches")
 
     def array(self, image: np.ndarray) -> Any:
-        """The patches, a tuple."""
+        """Return the patches, a tuple."""
         height, width = height_width(image)
         if self.mode == SliceMode.PAD:
             rows, columns = -(-height // self.grid[0]), -(-width // self.grid[1])

@@ -1,4 +1,4 @@
-"""Files of images are read and written, and arrays encoded as JPEG and PNG, with Pillow."""
+"""Read, write, and encode image files with Pillow."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
     """Encode an image as the bytes of a JPEG file.
 
     Args:
-        image (numpy.ndarray or Tensor): an array or Tensor of shape (H, W), (H, W, 1) or (H, W,
-            3), of uint8.
-        quality (int, optional): from 1 to 100. Default: ``75``.
+        image (numpy.ndarray or Tensor): image of shape (H, W), (H, W, 1), or (H, W, 3), with dtype uint8.
+        quality (int, optional): quality, from 1 to 100. Default: ``75``.
 
     Returns:
         The bytes, an array of uint8.
@@ -57,9 +56,8 @@ def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
     """Encode an image as the bytes of a PNG file.
 
     Args:
-        image (numpy.ndarray or Tensor): an array or Tensor of shape (H, W), (H, W, 1) or (H, W,
-            3), of uint8.
-        compression_level (int, optional): from 0 to 9. Default: ``6``.
+        image (numpy.ndarray or Tensor): image of shape (H, W), (H, W, 1), or (H, W, 3), with dtype uint8.
+        compression_level (int, optional): compression level, from 0 to 9. Default: ``6``.
 
     Returns:
         The bytes, an array of uint8.
@@ -88,7 +86,7 @@ def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageRead
 
     Args:
         filename (str or PathLike): the file.
-        mode (ImageReadMode, optional): an :class:`ImageReadMode`. Default: ``ImageReadMode.UNCHANGED``.
+        mode (ImageReadMode, optional): channels of the result. Default: ``ImageReadMode.UNCHANGED``.
 
     Returns:
         An array of shape (H, W, C).

@@ -1,4 +1,4 @@
-"""Transforms that move pixels in a fixed way: sizes, borders, mirror images, rotations, maps of the plane."""
+"""Deterministic geometric transforms: resizing, padding, flips, rotations, maps."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Resize(ImageTransform):
     """Transform that resizes an image.
 
     Args:
-        size (int or list or tuple of int): (height, width), or the length of the shorter side; the other
-            keeps the proportion.
-        interpolation (Inter, optional): an :class:`Inter`; arrays take all but ``ANTIALIAS``, which is for
-            images of Pillow. Default: ``Inter.BILINEAR``.
+        size (int or list or tuple of int): (height, width), or the length of the shorter side. The latter
+            keeps the aspect ratio.
+        interpolation (Inter, optional): interpolation method. ``ANTIALIAS`` is for PIL images only. Default:
+            ``Inter.BILINEAR``.
 
     Raises:
-        TypeError: If ``size`` is neither an int nor two of them.
-        ValueError: If it is below 1.
+        TypeError: If ``size`` is neither an int nor two ints.
+        ValueError: If a size is less than 1.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -43,7 +43,7 @@ class Resize(ImageTransform):
         self.interpolation = choice(interpolation, Inter, "Resize", "interpolation")
 
     def array(self, image: Any, interpolation: Inter | None = None) -> Any:
-        """The array in the new size."""
+        """Return the array in the new size."""
         height, width = self.size
         if self.keeps_proportion:
             old_height, old_width = height_width(image)
@@ -62,11 +62,11 @@ class Pad(ImageTransform):
     """Transform that pads an image.
 
     Args:
-        padding (int or list or tuple of int): the width of the margins: one number, (left and right, top and
+        padding (int or list or tuple of int): width of the margins: one number, (left and right, top and
             bottom), or (left, top, right, bottom).
-        fill_value (int or list or tuple of int, optional): the level of a constant margin, or its red, green
-            and blue. Default: ``0``.
-        padding_mode (Border, optional): a :class:`Border`. Default: ``Border.CONSTANT``.
+        fill_value (int or list or tuple of int, optional): value of a constant margin: a gray level, or (red,
+            green, blue). Default: ``0``.
+        padding_mode (Border, optional): padding mode. Default: ``Border.CONSTANT``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -85,7 +85,7 @@ class Pad(ImageTransform):
         self.mode = choice(padding_mode, Border, "Pad", "padding_mode")
 
     def array(self, image: Any) -> Any:
-        """The array with margins."""
+        """Return the array with margins."""
         return padded(image, self.padding, self.fill, self.mode)
 
     pillow = array
@@ -97,10 +97,10 @@ class PadToSize(ImageTransform):
     Args:
         size (int or list or tuple of int): (height, width), or one number for both.
         offset (int or list or tuple of int, optional): (top, left) of the image in the result, or one number
-            for both; in the middle by default.
-        fill_value (int or list or tuple of int, optional): the level of a constant margin, or its red, green
-            and blue. Default: ``0``.
-        padding_mode (Border, optional): a :class:`Border`. Default: ``Border.CONSTANT``.
+            for both. ``None``: the image is centered. Default: ``None``.
+        fill_value (int or list or tuple of int, optional): value of a constant margin: a gray level, or (red,
+            green, blue). Default: ``0``.
+        padding_mode (Border, optional): padding mode. Default: ``Border.CONSTANT``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -123,7 +123,7 @@ class PadToSize(ImageTransform):
         self.mode = choice(padding_mode, Border, "PadToSize", "padding_mode")
 
     def array(self, image: Any) -> Any:
-        """The array with margins."""
+        """Return the array with margins."""
         height, width = height_width(image)
         rows, columns = self.size[0] - height, self.size[1] - width
         top, left = (self.offset * 2)[:2] if self.offset else (rows // 2, columns // 2)
@@ -148,7 +148,7 @@ class HorizontalFlip(ImageTransform):
     """
 
     def array(self, image: Any) -> Any:
-        """The mirror image."""
+        """Return the mirror image."""
         return flipped(image)
 
     pillow = ImageTransform.as_array
@@ -165,7 +165,7 @@ class VerticalFlip(ImageTransform):
     """
 
     def array(self, image: Any) -> Any:
-        """The mirror image."""
+        """Return the mirror image."""
         return flipped(image, upside_down=True)
 
     pillow = ImageTransform.as_array
@@ -175,13 +175,14 @@ class Rotate(ImageTransform):
     """Transform that rotates an image counterclockwise.
 
     Args:
-        degrees (float): the angle.
-        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
-        expand (bool, optional): whether the result grows until the whole turned image fits.
+        degrees (float): angle of the rotation.
+        resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
+        expand (bool, optional): whether to enlarge the result so that it contains the whole rotated image.
             Default: ``False``.
-        center (list or tuple of float, optional): the point (x, y) that stays; the middle by default.
-        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
-            green and blue. Default: ``0``.
+        center (list or tuple of float, optional): center of the rotation, (x, y). ``None``: the center of the
+            image. Default: ``None``.
+        fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
+            green, blue). Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -206,7 +207,7 @@ class Rotate(ImageTransform):
         self.fill = colour(fill_value, "Rotate")
 
     def array(self, image: Any) -> Any:
-        """The turned array."""
+        """Return the rotated array."""
         return rotated(image, self.degrees, self.resample, self.expand, self.center, self.fill)
 
     pillow = ImageTransform.as_array
@@ -216,14 +217,14 @@ class Affine(ImageTransform):
     """Transform that rotates, shears, scales, and moves an image of constant size.
 
     Args:
-        degrees (float): the angle of the rotation, clockwise.
-        translate (list or tuple of float): by which parts of width and height it moves to the right and down.
-        scale (float): the factor.
-        shear (float or list or tuple of float): the angle of a shear along x, or the angles along x and y, in
-            degrees.
-        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
-        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
-            green and blue. Default: ``0``.
+        degrees (float): angle of the rotation in degrees, clockwise.
+        translate (list or tuple of float): shift to the right and down, as fractions of width and height.
+        scale (float): scale factor.
+        shear (float or list or tuple of float): angle of a shear along x, or angles of shears along x and y,
+            in degrees.
+        resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
+            green, blue). Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -256,7 +257,7 @@ class Affine(ImageTransform):
         self.fill = colour(fill_value, "Affine")
 
     def array(self, image: Any) -> Any:
-        """The transformed array."""
+        """Return the transformed array."""
         height, width = height_width(image)
         translation = (self.translate[0] * width, self.translate[1] * height)
         return affine(image, self.degrees, translation, self.scale, self.shear, self.resample, self.fill)
@@ -268,9 +269,9 @@ class Perspective(ImageTransform):
     """Transform that applies the projective map of four points to four others.
 
     Args:
-        start_points (list or tuple of list or tuple of int): the four points (x, y) in the image.
-        end_points (list or tuple of list or tuple of int): where they come to lie.
-        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
+        start_points (list or tuple of list or tuple of int): four points (x, y) in the image.
+        end_points (list or tuple of list or tuple of int): positions of these points in the result.
+        interpolation (Inter, optional): interpolation method. Default: ``Inter.BILINEAR``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -295,7 +296,7 @@ class Perspective(ImageTransform):
         self.interpolation = choice(interpolation, Inter, "Perspective", "interpolation")
 
     def array(self, image: Any) -> Any:
-        """The transformed array."""
+        """Return the transformed array."""
         return perspective(image, self.start, self.end, self.interpolation)
 
     pillow = array

@@ -1,4 +1,4 @@
-"""Transforms that remove parts of images, and those that mix the images of a batch with their labels."""
+"""Transforms that erase parts of images, or mix the images and labels of a batch."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class CutOut(ImageTransform):
     """Transform that sets squares at random positions to zero.
 
     Args:
-        length (int): the side of a square; beyond the border it is cut.
-        num_patches (int, optional): how many squares. Default: ``1``.
-        is_hwc (bool, optional): whether the channels are the last axis; otherwise the first one.
-            Default: ``True``.
+        length (int): side of a square. Squares are cropped at the border.
+        num_patches (int, optional): number of squares. Default: ``1``.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the first axis. Default:
+            ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -40,7 +40,7 @@ class CutOut(ImageTransform):
         self.is_hwc = bool(is_hwc)
 
     def parameters(self, image: Any) -> tuple[list[tuple[slice, slice]]]:
-        """The rows and columns of the squares."""
+        """Return the rows and columns of the squares."""
         height, width = np.shape(image)[:2] if self.is_hwc else np.shape(image)[-2:]
         draw = generator()
         squares = []
@@ -51,7 +51,7 @@ class CutOut(ImageTransform):
         return (squares,)
 
     def array(self, image: np.ndarray, squares: list[tuple[slice, slice]]) -> np.ndarray:
-        """The array without the squares."""
+        """Return the array without the squares."""
         result = image.copy()
         for square in squares:
             result[square if self.is_hwc else (..., *square)] = 0
@@ -62,13 +62,14 @@ class Erase(ImageTransform):
     """Transform that sets a rectangle at a fixed position to a value.
 
     Args:
-        top (int): the first row.
-        left (int): the first column.
-        height (int): the rows.
-        width (int): the columns.
-        value (float or list or tuple of float, optional): a number, or one for each channel.
-            Default: ``0.0``.
-        inplace (bool, optional): accepted for compatibility; a new array is made. Default: ``False``.
+        top (int): index of the first row.
+        left (int): index of the first column.
+        height (int): number of rows.
+        width (int): number of columns.
+        value (float or list or tuple of float, optional): new value: one number, or a number for each
+            channel. Default: ``0.0``.
+        inplace (bool, optional): accepted for compatibility; the result is always a new array. Default:
+            ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -96,7 +97,7 @@ class Erase(ImageTransform):
         self.value = value
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array without the rectangle."""
+        """Return the array without the rectangle."""
         result = image.copy()
         result[..., self.rows, self.columns, :] = self.value
         return result
@@ -108,16 +109,17 @@ class RandomErasing(ImageTransform):
     Images have the shape (C, H, W).
 
     Args:
-        prob (float, optional): the probability. Default: ``0.5``.
+        prob (float, optional): probability of the transform. Default: ``0.5``.
         scale (list or tuple of float, optional): smallest and largest area, as fractions of the image.
             Default: ``(0.02, 0.33)``.
-        ratio (list or tuple of float, optional): the smallest and the largest quotient of its height and
-            width. Default: ``(0.3, 3.3)``.
-        value (float, str, or list or tuple of float, optional): a number, one for each channel, or
-            ``"random"`` for normally distributed numbers. Default: ``0``.
-        inplace (bool, optional): accepted for compatibility; a new array is made. Default: ``False``.
-        max_attempts (int, optional): how often a rectangle is drawn that does not fit, before the image stays
-            as it is. Default: ``10``.
+        ratio (list or tuple of float, optional): smallest and largest ratio of height to width. Default:
+            ``(0.3, 3.3)``.
+        value (float, str, or list or tuple of float, optional): new value: one number, a number for each
+            channel, or ``"random"`` for normally distributed values. Default: ``0``.
+        inplace (bool, optional): accepted for compatibility; the result is always a new array. Default:
+            ``False``.
+        max_attempts (int, optional): number of attempts to draw a rectangle that fits. After that, the image
+            does not change. Default: ``10``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -144,7 +146,7 @@ class RandomErasing(ImageTransform):
         self.attempts = whole_number(max_attempts, "RandomErasing", "max_attempts", 1)
 
     def parameters(self, image: Any) -> tuple[tuple[slice, slice] | None]:
-        """The rows and columns of the rectangle; None for none."""
+        """Return the rows and columns of the rectangle, or ``None``."""
         draw = generator()
         if draw.random() >= self.prob:
             return (None,)
@@ -160,7 +162,7 @@ class RandomErasing(ImageTransform):
         return (None,)
 
     def array(self, image: np.ndarray, rectangle: tuple[slice, slice] | None) -> np.ndarray:
-        """The array without the rectangle."""
+        """Return the array without the rectangle."""
         if rectangle is None:
             return image
         result = image.copy()
@@ -207,8 +209,8 @@ class MixUpBatch:
     Labels are averaged, too.
 
     Args:
-        alpha (float, optional): the parameter of the distribution Beta(alpha, alpha) of the weight.
-            Default: ``1.0``.
+        alpha (float, optional): parameter of the distribution Beta(alpha, alpha) of the weight. Default:
+            ``1.0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -221,7 +223,7 @@ class MixUpBatch:
         self.alpha = number(alpha, "MixUpBatch", "alpha", np.nextafter(0, 1))
 
     def __call__(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mixed images, in their element type, and the mixed labels in Float32."""
+        """Return the mixed images, in their dtype, and the mixed labels in float32."""
         images, labels = _batch(images, labels, "MixUpBatch")
         draw = generator()
         share, order = draw.beta(self.alpha, self.alpha), draw.permutation(len(images))
@@ -235,10 +237,10 @@ class CutMixBatch:
     Labels are weighted by area.
 
     Args:
-        image_batch_format (ImageBatchFormat): an :class:`ImageBatchFormat`.
-        alpha (float, optional): the parameter of the distribution Beta(alpha, alpha) of the area.
-            Default: ``1.0``.
-        prob (float, optional): the probability that an image is mixed. Default: ``1.0``.
+        image_batch_format (ImageBatchFormat): order of the axes of the batch.
+        alpha (float, optional): parameter of the distribution Beta(alpha, alpha) of the area. Default:
+            ``1.0``.
+        prob (float, optional): probability of mixing an image. Default: ``1.0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -254,7 +256,7 @@ class CutMixBatch:
         self.prob = probability(prob, "CutMixBatch")
 
     def __call__(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mixed images, in their element type, and the mixed labels in Float32."""
+        """Return the mixed images, in their dtype, and the mixed labels in float32."""
         images, labels = _batch(images, labels, "CutMixBatch")
         draw = generator()
         rows_axis = 1 if self.format == ImageBatchFormat.NHWC else 2
@@ -280,10 +282,10 @@ class MixUp:
     """Transform that averages each image of a batch with another; labels are classes.
 
     Args:
-        batch_size (int): the images of a batch.
-        alpha (float): the parameter of the distribution Beta(alpha, alpha) of the weight.
-        is_single (bool, optional): whether the other images are of the same batch; otherwise of the batch
-            before. Default: ``True``.
+        batch_size (int): number of images in a batch.
+        alpha (float): parameter of the distribution Beta(alpha, alpha) of the weight.
+        is_single (bool, optional): whether the other images are from the same batch. ``False``: from the
+            previous batch. Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -299,7 +301,7 @@ class MixUp:
         self.before: tuple[np.ndarray, np.ndarray] | None = None
 
     def __call__(self, images: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mixed images and labels."""
+        """Return the mixed images and labels."""
         images, labels = _arrays(images, labels)
         if len(images) != self.batch_size or len(labels) != self.batch_size:
             raise RuntimeError(

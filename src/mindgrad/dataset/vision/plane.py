@@ -1,4 +1,4 @@
-"""Maps of the plane on arrays and on images of Pillow: parts, margins, sizes, rotations, projections."""
+"""Geometric operations on arrays and PIL images: crops, margins, rotations, maps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["affine", "cropped", "flipped", "padded", "perspective", "rotated", "
 
 
 def cropped(image: Any, top: int, left: int, height: int, width: int) -> Any:
-    """A part of an image."""
+    """Crop a part of an image."""
     if pillow.is_pillow(image):
         return image.crop((left, top, left + width, top + height))
     rows, _ = image_axes(image)
@@ -26,7 +26,7 @@ def cropped(image: Any, top: int, left: int, height: int, width: int) -> Any:
 
 
 def flipped(image: Any, upside_down: bool = False) -> Any:
-    """The mirror image: left and right exchanged, or top and bottom."""
+    """Flip an image horizontally, or vertically with ``upside_down``."""
     if pillow.is_pillow(image):
         return pillow.ImageOps.flip(image) if upside_down else pillow.ImageOps.mirror(image)
     return np.flip(image, image_axes(image)[0 if upside_down else 1]).copy()
@@ -35,7 +35,7 @@ def flipped(image: Any, upside_down: bool = False) -> Any:
 def padded(
     image: Any, border: tuple[int, int, int, int], fill: Sequence[int] = (0,), mode: Border = Border.CONSTANT
 ) -> Any:
-    """An image with margins at its left, top, right and bottom."""
+    """Add margins at the left, top, right, and bottom of an image."""
     if pillow.is_pillow(image):
         return pillow.from_array(padded(np.asarray(image), border, fill, mode), "Pad")
     left, top, right, bottom = border
@@ -55,11 +55,11 @@ def padded(
 
 
 def scaled_to(image: Any, height: int, width: int, interpolation: Inter, name: str) -> Any:
-    """An image with this height and width."""
+    """Resize an image."""
     if pillow.is_pillow(image):
         return image.resize((width, height), _pillow_filter(interpolation))
     if interpolation == Inter.ANTIALIAS:
-        raise TypeError(f"For '{name}', Inter.ANTIALIAS is for images of Pillow: put ToPIL() before it.")
+        raise TypeError(f"For '{name}', Inter.ANTIALIAS supports PIL images only. Apply ToPIL() first.")
     return resized(image, height, width, interpolation, name)
 
 
@@ -68,7 +68,7 @@ def _pillow_filter(interpolation: Inter) -> Any:
         Inter.NEAREST: "NEAREST", Inter.ANTIALIAS: "LANCZOS", Inter.BILINEAR: "BILINEAR",
         Inter.BICUBIC: "BICUBIC", Inter.PILCUBIC: "BICUBIC", Inter.AREA: "BOX",
     }  # fmt: skip
-    return getattr(pillow.package("interpolation of an image of Pillow").Resampling, names[interpolation])
+    return getattr(pillow.package("interpolation of a PIL image").Resampling, names[interpolation])
 
 
 def rotated(
@@ -79,7 +79,7 @@ def rotated(
     center: Sequence[float] | None = None,
     fill: tuple[int, ...] = (0,),
 ) -> Any:
-    """An image turned counter-clockwise about its center, or about ``center`` = (x, y)."""
+    """Rotate an image counterclockwise about its center, or about ``center`` = (x, y)."""
     if pillow.is_pillow(image):
         bands = len(image.getbands())
         levels = fill * bands if len(fill) == 1 else fill
@@ -113,14 +113,14 @@ def affine(
     interpolation: Inter,
     fill: tuple[int, ...],
 ) -> Any:
-    """An image rotated, sheared and scaled about its center, then moved by pixels to the right and down."""
+    """Rotate, shear, and scale an image about its center, then shift it."""
     if pillow.is_pillow(image):
         array = affine(np.asarray(image), degrees, translation, scale, shear, interpolation, fill)
         return pillow.from_array(array, "Affine")
     height, width = image.shape[:2]
     centre_x, centre_y = (width - 1) / 2, (height - 1) / 2
     rotation, shear_x, shear_y = (math.radians(angle) for angle in (degrees, *shear))
-    # rotation times shears, counted from the center
+    # matrix of the rotation times the shears, with the center as the origin
     a = math.cos(rotation - shear_y) / math.cos(shear_y)
     b = -math.cos(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(rotation)
     c = math.sin(rotation - shear_y) / math.cos(shear_y)
@@ -136,7 +136,7 @@ def affine(
 def perspective(
     image: Any, start: Sequence[Sequence[float]], end: Sequence[Sequence[float]], interpolation: Inter
 ) -> Any:
-    """An image under the projective map that takes four points (x, y) to four others."""
+    """Apply the projective map of four points (x, y) to four other points."""
     rows, values = [], []
     for (x, y), (u, v) in zip(end, start, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]

@@ -1,4 +1,4 @@
-"""Policies of augmentation choose among transforms at random."""
+"""Augmentation policies, which apply randomly chosen transforms."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class UniformAugment:
 
     Args:
         transforms (list or tuple of Callable): the transforms.
-        num_ops (int, optional): how many of them are chosen. Default: ``2``.
+        num_ops (int, optional): number of transforms to choose. Default: ``2``.
 
     Raises:
-        ValueError: If there are fewer than ``num_ops``.
+        ValueError: If there are fewer than ``num_ops`` transforms.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -45,7 +45,7 @@ class UniformAugment:
             )
 
     def __call__(self, image: Any) -> Any:
-        """The transformed image."""
+        """Return the transformed image."""
         draw = generator()
         for i in draw.permutation(len(self.transforms))[: self.number]:
             if draw.random() < 0.5:
@@ -79,7 +79,7 @@ class RandomSelectSubpolicy:
         ]
 
     def __call__(self, image: Any) -> Any:
-        """The transformed image."""
+        """Return the transformed image."""
         draw = generator()
         for transform, prob in self.policy[draw.integers(len(self.policy))]:
             if draw.random() < prob:
@@ -87,7 +87,7 @@ class RandomSelectSubpolicy:
         return image
 
 
-#: the largest magnitudes of a transform, for RandAugment and for TrivialAugmentWide; 0 for none
+#: largest magnitude of each transform, for RandAugment and for TrivialAugmentWide; 0: no magnitude
 _MAGNITUDES = {
     "Identity": (0.0, 0.0), "ShearX": (0.3, 0.99), "ShearY": (0.3, 0.99), "TranslateX": (150 / 331, 32.0),
     "TranslateY": (150 / 331, 32.0), "Rotate": (30.0, 135.0), "Brightness": (0.9, 0.99), "Color": (0.9, 0.99),
@@ -97,7 +97,7 @@ _MAGNITUDES = {
 
 
 def _augmented(image: Any, kind: str, magnitude: float, interpolation: Inter, fill: tuple[int, ...]) -> Any:
-    """An image under the transform of that name."""
+    """Apply the transform ``kind`` with a given magnitude."""
     if kind.startswith(("Shear", "Translate")):
         degrees = float(np.degrees(np.arctan(magnitude)))
         along_x = kind.endswith("X")
@@ -122,12 +122,13 @@ class RandAugment(ImageTransform):
     """Transform that applies random transforms of one magnitude (Cubuk et al., 2020).
 
     Args:
-        num_ops (int, optional): how many are applied, one after the other. Default: ``2``.
-        magnitude (int, optional): the magnitude, from 0 to below ``num_magnitude_bins``. Default: ``9``.
-        num_magnitude_bins (int, optional): the number of magnitudes. Default: ``31``.
-        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
-        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
-            green and blue. Default: ``0``.
+        num_ops (int, optional): number of transforms to apply. Default: ``2``.
+        magnitude (int, optional): magnitude of all transforms, at least 0 and less than
+            ``num_magnitude_bins``. Default: ``9``.
+        num_magnitude_bins (int, optional): number of magnitudes. Default: ``31``.
+        interpolation (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
+            green, blue). Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -157,7 +158,7 @@ class RandAugment(ImageTransform):
         self.fill = colour(fill_value, "RandAugment")
 
     def parameters(self, image: Any) -> tuple[list[tuple[str, float]]]:
-        """The transforms and their magnitudes."""
+        """Return the transforms and their magnitudes."""
         draw = generator()
         height, width = height_width(image)
         changes = []
@@ -170,7 +171,7 @@ class RandAugment(ImageTransform):
         return (changes,)
 
     def array(self, image: Any, changes: list[tuple[str, float]]) -> Any:
-        """The transformed array."""
+        """Return the transformed array."""
         for kind, magnitude in changes:
             image = _augmented(image, kind, magnitude, self.interpolation, self.fill)
         return image
@@ -184,10 +185,10 @@ class TrivialAugmentWide(RandAugment):
     Its magnitude is random.
 
     Args:
-        num_magnitude_bins (int, optional): the number of magnitudes. Default: ``31``.
-        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
-        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
-            green and blue. Default: ``0``.
+        num_magnitude_bins (int, optional): number of magnitudes. Default: ``31``.
+        interpolation (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
+            green, blue). Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -204,7 +205,7 @@ class TrivialAugmentWide(RandAugment):
         super().__init__(1, 0, num_magnitude_bins, interpolation, fill_value)
 
     def parameters(self, image: Any) -> tuple[list[tuple[str, float]]]:
-        """The transform and its magnitude."""
+        """Return the transform and its magnitude."""
         draw = generator()
         kind = str(draw.choice(list(_MAGNITUDES)))
         size = _MAGNITUDES[kind][1] * float(draw.integers(self.bins)) / (self.bins - 1)

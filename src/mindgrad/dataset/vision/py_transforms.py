@@ -1,7 +1,7 @@
-"""Image transforms of MindSpore 1.x on Pillow's images: ``mindspore.dataset.vision.py_transforms``.
+"""Image transforms of PIL images, under their names in MindSpore 1.x.
 
-There the channels of what ``ToTensor`` gives are the first axis, so that ``Normalize`` and ``Cutout`` take
-them there.
+``Normalize`` and ``Cutout`` of this module expect the channels in the first axis, the layout that
+``ToTensor`` returns.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Normalize(conversion.Normalize):
     Images have the shape (C, H, W).
 
     Args:
-        mean (list or tuple of float): a number for each channel, or one for all of them.
-        std (list or tuple of float): as many standard deviations, above 0.
+        mean (list or tuple of float): mean of each channel, or one mean for all channels.
+        std (list or tuple of float): standard deviations, as many as means, greater than 0.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -52,8 +52,8 @@ class NormalizePad(conversion.NormalizePad):
     """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
-        mean (list or tuple of float): a number for each channel.
-        std (list or tuple of float): as many standard deviations, above 0.
+        mean (list or tuple of float): mean of each channel.
+        std (list or tuple of float): standard deviations, as many as means, greater than 0.
         dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
 
     >>> import numpy as np
@@ -72,8 +72,8 @@ class Cutout(mixing.CutOut):
     Images have the shape (C, H, W).
 
     Args:
-        length (int): the side of a square.
-        num_patches (int, optional): how many squares. Default: ``1``.
+        length (int): side of a square.
+        num_patches (int, optional): number of squares. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -89,7 +89,8 @@ class RgbToBgr(colour_spaces.RgbToHsv):
     """Transform that exchanges red and blue.
 
     Args:
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
+            width.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms

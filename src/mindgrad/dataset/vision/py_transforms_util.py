@@ -1,4 +1,4 @@
-"""Helpers of MindSpore 1.x's ``py_transforms`` that libraries import: questions about images, and axes."""
+"""Helpers of MindSpore 1.x's ``py_transforms`` that other libraries import."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_pil(img: Any) -> bool:
 
 
 def hwc_to_chw(img: Any) -> np.ndarray:
-    """The array of shape (H, W, C) with its axes in the order (C, H, W).
+    """Transpose an array from (H, W, C) to (C, H, W).
 
     Raises:
         TypeError: If ``img`` is not a NumPy array.

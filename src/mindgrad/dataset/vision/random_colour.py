@@ -1,4 +1,4 @@
-"""Transforms that change colors at random."""
+"""Random color transforms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: eigenvectors (columns) and eigenvalues of ImageNet's colors, from Krizhevsky et al. (2012), for 0 to 255
+#: eigenvectors (columns) and eigenvalues of the colors of ImageNet (Krizhevsky et al., 2012), for values from
+#: 0 to 255
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
 ])  # fmt: skip
@@ -43,12 +44,14 @@ class RandomColorAdjust(ImageTransform):
     The changes are in a random order.
 
     Args:
-        brightness (float or list or tuple of float, optional): the interval of the factor, or r for 1 − r (at
-            least 0) to 1 + r. Default: ``(1, 1)``.
-        contrast (float or list or tuple of float, optional): likewise. Default: ``(1, 1)``.
-        saturation (float or list or tuple of float, optional): likewise. Default: ``(1, 1)``.
-        hue (float or list or tuple of float, optional): the interval of the part of the circle, within −0.5
-            to 0.5, or r for −r to r. Default: ``(0, 0)``.
+        brightness (float or list or tuple of float, optional): interval of the factor; r means (max(0, 1 −
+            r), 1 + r). Default: ``(1, 1)``.
+        contrast (float or list or tuple of float, optional): interval of the factor, as for ``brightness``.
+            Default: ``(1, 1)``.
+        saturation (float or list or tuple of float, optional): interval of the factor, as for ``brightness``.
+            Default: ``(1, 1)``.
+        hue (float or list or tuple of float, optional): interval of the rotation of the hue, as a fraction of
+            the circle, between −0.5 and 0.5; r means (−r, r). Default: ``(0, 0)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -73,10 +76,10 @@ class RandomColorAdjust(ImageTransform):
         }
         self.hue = interval(hue, name, "hue")
         if self.hue[0] < -0.5 or self.hue[1] > 0.5:
-            raise ValueError(f"For '{name}', 'hue' must lie within -0.5 to 0.5, but got {hue!r}.")
+            raise ValueError(f"For '{name}', 'hue' must be between -0.5 and 0.5, but got {hue!r}.")
 
     def parameters(self, image: Any) -> tuple[list[tuple[str, float]]]:
-        """The changes that change something, in the order in which they are made."""
+        """Return the changes in random order, without changes that have no effect."""
         draw = generator()
         amounts = {kind: draw.uniform(*ends) for kind, ends in self.factors.items() if ends != (1, 1)}
         if self.hue != (0, 0):
@@ -85,7 +88,7 @@ class RandomColorAdjust(ImageTransform):
         return ([(kinds[i], amounts[kinds[i]]) for i in draw.permutation(len(kinds))],)
 
     def array(self, image: Any, changes: list[tuple[str, float]]) -> Any:
-        """The array in other colors."""
+        """Return the array with changed colors."""
         for kind, amount in changes:
             image = AdjustHue(amount)(image) if kind == "Hue" else enhanced(image, kind, amount)
         return image
@@ -94,7 +97,7 @@ class RandomColorAdjust(ImageTransform):
 
 
 class _Enhance(ImageTransform):
-    """An enhancement by a random factor."""
+    """Base class of enhancements by a random factor."""
 
     takes_one = True
 
@@ -108,11 +111,11 @@ class _Enhance(ImageTransform):
             )
 
     def parameters(self, image: Any) -> tuple[float]:
-        """The factor."""
+        """Return the factor."""
         return (generator().uniform(*self.degrees),)
 
     def array(self, image: Any, amount: float) -> Any:
-        """The enhanced array."""
+        """Return the enhanced array."""
         return enhanced(image, self.kind, amount)
 
     pillow = array
@@ -122,7 +125,7 @@ class RandomColor(_Enhance):
     """Transform that multiplies the saturation by a random factor.
 
     Args:
-        degrees: the interval of the factor.
+        degrees (list or tuple of float, optional): interval of the factor. Default: ``(0.1, 1.9)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -137,7 +140,7 @@ class RandomSharpness(_Enhance):
     """Transform that multiplies the sharpness by a random factor.
 
     Args:
-        degrees: the interval of the factor.
+        degrees (list or tuple of float, optional): interval of the factor. Default: ``(0.1, 1.9)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -149,7 +152,7 @@ class RandomSharpness(_Enhance):
 
 
 class _Sometimes(ImageTransform):
-    """A fixed transform, with some probability."""
+    """Base class of transforms that are applied with a given probability."""
 
     def __init__(self, transform: ImageTransform, prob: float) -> None:
         self.transform = transform
@@ -160,7 +163,7 @@ class _Sometimes(ImageTransform):
         return (bool(generator().random() < self.prob),)
 
     def array(self, image: Any, applies: bool) -> Any:
-        """The array, transformed or as it is."""
+        """Return the array, transformed or unchanged."""
         return self.transform(image) if applies else image
 
     pillow = array
@@ -171,7 +174,7 @@ class RandomAdjustSharpness(_Sometimes):
 
     Args:
         degree (float): the factor.
-        prob (float, optional): the probability. Default: ``0.5``.
+        prob (float, optional): probability of the transform. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -187,10 +190,10 @@ class RandomAutoContrast(_Sometimes):
     """:class:`AutoContrast` with a given probability.
 
     Args:
-        cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out.
-            Default: ``0.0``.
-        ignore (int or list or tuple of int, optional): levels that are left out. Default: ``None``.
-        prob (float, optional): the probability. Default: ``0.5``.
+        cutoff (float, optional): percentage of pixels to ignore at each end of the histogram. Default:
+            ``0.0``.
+        ignore (int or list or tuple of int, optional): levels to ignore. Default: ``None``.
+        prob (float, optional): probability of the transform. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -208,7 +211,7 @@ class RandomEqualize(_Sometimes):
     """:class:`Equalize` with a given probability.
 
     Args:
-        prob (float, optional): the probability. Default: ``0.5``.
+        prob (float, optional): probability of the transform. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -224,7 +227,7 @@ class RandomInvert(_Sometimes):
     """:class:`Invert` with a given probability.
 
     Args:
-        prob (float, optional): the probability. Default: ``0.5``.
+        prob (float, optional): probability of the transform. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -242,7 +245,7 @@ class RandomGrayscale(_Sometimes):
     The number of channels does not change.
 
     Args:
-        prob (float, optional): the probability. Default: ``0.1``.
+        prob (float, optional): probability of the transform. Default: ``0.1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -256,7 +259,7 @@ class RandomGrayscale(_Sometimes):
         super().__init__(Grayscale(3), prob)
 
     def array(self, image: Any, applies: bool) -> Any:
-        """The array, in gray or as it is."""
+        """Return the array, in gray or unchanged."""
         bands = len(image.getbands()) if pillow.is_pillow(image) else image.shape[2] if image.ndim > 2 else 1
         return self.transform(image) if applies and bands == 3 else image
 
@@ -267,8 +270,8 @@ class RandomPosterize(ImageTransform):
     """:class:`Posterize` with a random number of bits.
 
     Args:
-        bits (int or list or tuple of int, optional): the interval of the number, or the number.
-            Default: ``(8, 8)``.
+        bits (int or list or tuple of int, optional): interval of the number of bits, or the number. Default:
+            ``(8, 8)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -284,11 +287,11 @@ class RandomPosterize(ImageTransform):
         self.bits = (int(low), int(high))
 
     def parameters(self, image: Any) -> tuple[int]:
-        """The number of bits."""
+        """Return the number of bits."""
         return (int(generator().integers(self.bits[0], self.bits[1] + 1)),)
 
     def array(self, image: np.ndarray, bits: int) -> Any:
-        """The array with fewer levels."""
+        """Return the array with fewer levels."""
         return Posterize(bits)(image)
 
 
@@ -296,7 +299,7 @@ class RandomSolarize(ImageTransform):
     """:class:`Solarize` with a random interval.
 
     Args:
-        threshold (list or tuple of int, optional): the interval that both ends are drawn from.
+        threshold (list or tuple of int, optional): interval from which both ends are drawn.
             Default: ``(0, 255)``.
 
     >>> import numpy as np
@@ -309,13 +312,13 @@ class RandomSolarize(ImageTransform):
         self.threshold = pair(threshold, "RandomSolarize", "threshold")
 
     def parameters(self, image: Any) -> tuple[int, int]:
-        """The interval."""
+        """Return the interval."""
         low, high = (int(end) for end in self.threshold)
         ends = generator().integers(low, high + 1, 2)
         return int(ends.min()), int(ends.max())
 
     def array(self, image: np.ndarray, low: int, high: int) -> Any:
-        """The array with a part of its levels inverted."""
+        """Return the array with a part of its levels inverted."""
         return Solarize((low, high))(image)
 
 
@@ -323,7 +326,7 @@ class RandomLighting(ImageTransform):
     """Transform that adds random multiples of the principal components of ImageNet.
 
     Args:
-        alpha (float, optional): the standard deviation of the multiples. Default: ``0.05``.
+        alpha (float, optional): standard deviation of the multiples. Default: ``0.05``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -337,9 +340,9 @@ class RandomLighting(ImageTransform):
         self.alpha = interval(alpha, "RandomLighting", "alpha")[1]
 
     def parameters(self, image: Any) -> tuple[np.ndarray]:
-        """The numbers that are added to red, green and blue."""
+        """Return the values to add to red, green, and blue."""
         return (_EIGENVECTORS @ (generator().normal(0, self.alpha, 3) * _EIGENVALUES),)
 
     def array(self, image: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """The array in other colors."""
+        """Return the array in other colors."""
         return saturated(coloured(image, "RandomLighting") + shift, image.dtype)

@@ -1,4 +1,4 @@
-"""Transforms that move pixels at random: crops, mirror images, rotations, affine and projective maps."""
+"""Random geometric transforms: crops, flips, rotations, and maps of the plane."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ class RandomCrop(ImageTransform):
 
     Args:
         size (int or list or tuple of int): (height, width) of the part, or one number for both.
-        padding (int or list or tuple of int, optional): margins that the image gets before: one number, (left
-            and right, top and bottom), or (left, top, right, bottom); none by default.
-        pad_if_needed (bool, optional): whether an image that is too small gets margins. Default: ``False``.
-        fill_value (int or list or tuple of int, optional): the level of a constant margin, or its red, green
-            and blue. Default: ``0``.
-        padding_mode (Border, optional): a :class:`Border`. Default: ``Border.CONSTANT``.
+        padding (int or list or tuple of int, optional): width of margins that are added before cropping: one
+            number, (left and right, top and bottom), or (left, top, right, bottom). ``None``: no margins.
+            Default: ``None``.
+        pad_if_needed (bool, optional): whether to pad an image that is too small. Default: ``False``.
+        fill_value (int or list or tuple of int, optional): value of a constant margin: a gray level, or (red,
+            green, blue). Default: ``0``.
+        padding_mode (Border, optional): padding mode. Default: ``Border.CONSTANT``.
 
     Raises:
         RuntimeError: In a call, if the image is too small.
@@ -79,19 +80,19 @@ class RandomCrop(ImageTransform):
         return image
 
     def parameters(self, image: Any) -> tuple[int, int]:
-        """The first row and column of the part."""
+        """Return the first row and column of the part."""
         height, width = height_width(self._with_margins(image))
         if self.size[0] > height or self.size[1] > width:
             raise RuntimeError(
                 f"For 'RandomCrop', a part of {self.size} does not fit into the image of height {height} and "
-                f"width {width}; give 'padding' or pad_if_needed=True, or make the image larger by Resize."
+                f"width {width}; pass 'padding' or pad_if_needed=True, or enlarge the image with Resize."
             )
         draw = generator()
         top = int(draw.integers(height - self.size[0] + 1))
         return top, int(draw.integers(width - self.size[1] + 1))
 
     def array(self, image: Any, top: int, left: int) -> Any:
-        """The part of the array."""
+        """Return the part of the array."""
         return cropped(self._with_margins(image), top, left, *self.size)
 
     pillow = array
@@ -104,13 +105,13 @@ class RandomResizedCrop(ImageTransform):
 
     Args:
         size (int or list or tuple of int): (height, width) of the result, or one number for both.
-        scale (list or tuple of float, optional): the smallest and the largest area of the part, as
-            fractions of the image. Default: ``(0.08, 1.0)``.
-        ratio (list or tuple of float, optional): the smallest and the largest quotient of its width and
-            height. Default: ``(3 / 4, 4 / 3)``.
-        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
-        max_attempts (int, optional): how often a part is drawn that does not fit, before the middle is taken.
-            Default: ``10``.
+        scale (list or tuple of float, optional): smallest and largest area of the part, as fractions of the
+            image. Default: ``(0.08, 1.0)``.
+        ratio (list or tuple of float, optional): smallest and largest ratio of width to height.
+            Default: ``(3 / 4, 4 / 3)``.
+        interpolation (Inter, optional): interpolation method. Default: ``Inter.BILINEAR``.
+        max_attempts (int, optional): number of attempts to draw a part that fits. After that, the center is
+            used. Default: ``10``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -137,7 +138,7 @@ class RandomResizedCrop(ImageTransform):
         self.attempts = whole_number(max_attempts, name, "max_attempts", 1)
 
     def parameters(self, image: Any) -> tuple[int, int, int, int]:
-        """The first row and column, the height and the width of the part."""
+        """Return the first row and column, the height and the width of the part."""
         height, width = height_width(image)
         draw = generator()
         for _ in range(self.attempts):
@@ -153,7 +154,7 @@ class RandomResizedCrop(ImageTransform):
         return (height - rows) // 2, (width - columns) // 2, rows, columns
 
     def array(self, image: Any, top: int, left: int, height: int, width: int) -> Any:
-        """The resized part."""
+        """Return the resized part."""
         part = cropped(image, top, left, height, width)
         return scaled_to(part, *self.size, self.interpolation, type(self).__name__)
 
@@ -174,13 +175,13 @@ class RandomCropDecodeResize(RandomResizedCrop):
     """
 
     def __call__(self, *images: Any) -> Any:
-        """The resized parts."""
+        """Return the resized parts."""
         decode = Decode()
         return super().__call__(*(decode(image) for image in images))
 
 
 class _RandomFlip(ImageTransform):
-    """A mirror image, with some probability."""
+    """Base class of random flips."""
 
     upside_down = False
 
@@ -192,7 +193,7 @@ class _RandomFlip(ImageTransform):
         return (bool(generator().random() < self.prob),)
 
     def array(self, image: Any, flips: bool) -> Any:
-        """The array or its mirror image."""
+        """Return the array or its mirror image."""
         return flipped(image, self.upside_down) if flips else image
 
     pillow = array
@@ -202,7 +203,7 @@ class RandomHorizontalFlip(_RandomFlip):
     """Transform that flips an image horizontally with a given probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): probability of the flip. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -215,7 +216,7 @@ class RandomVerticalFlip(_RandomFlip):
     """Transform that flips an image vertically with a given probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): probability of the flip. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -231,8 +232,8 @@ class RandomResize(Resize):
     """:class:`Resize` with a random interpolation.
 
     Args:
-        size (int or list or tuple of int): (height, width), or the length of the shorter side; the other
-            keeps the proportion.
+        size (int or list or tuple of int): (height, width), or the length of the shorter side. The latter
+            keeps the aspect ratio.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -244,7 +245,7 @@ class RandomResize(Resize):
         super().__init__(size)
 
     def parameters(self, image: Any) -> tuple[Inter]:
-        """The interpolation."""
+        """Return the interpolation."""
         return ((Inter.NEAREST, Inter.BILINEAR, Inter.BICUBIC, Inter.AREA)[generator().integers(4)],)
 
 
@@ -252,13 +253,14 @@ class RandomRotation(ImageTransform):
     """Transform that rotates an image counterclockwise by a random angle.
 
     Args:
-        degrees (float or list or tuple of float): the interval of the angle, or r for −r to r.
-        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
-        expand (bool, optional): whether the result grows until the whole turned image fits.
+        degrees (float or list or tuple of float): interval of the angle in degrees; r means (−r, r).
+        resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
+        expand (bool, optional): whether to enlarge the result so that it contains the whole rotated image.
             Default: ``False``.
-        center (list or tuple of float, optional): the point (x, y) that stays; the middle by default.
-        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
-            green and blue. Default: ``0``.
+        center (list or tuple of float, optional): center of the rotation, (x, y). ``None``: the center of the
+            image. Default: ``None``.
+        fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
+            green, blue). Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -282,11 +284,11 @@ class RandomRotation(ImageTransform):
         self.fill = colour(fill_value, "RandomRotation")
 
     def parameters(self, image: Any) -> tuple[float]:
-        """The angle."""
+        """Return the angle."""
         return (generator().uniform(*self.degrees),)
 
     def array(self, image: Any, degrees: float) -> Any:
-        """The turned array."""
+        """Return the rotated array."""
         return rotated(image, degrees, self.resample, self.expand, self.center, self.fill)
 
     pillow = array
@@ -296,16 +298,16 @@ class RandomAffine(ImageTransform):
     """Transform that rotates, shears, scales, and moves an image at random.
 
     Args:
-        degrees (float or list or tuple of float): the interval of the angle, or r for −r to r.
-        translate (list or tuple of float, optional): the largest parts of width and height that it moves by;
-            or an interval for the width and one for the height, (min, max, min, max). None for no move.
-            Default: ``None``.
-        scale (list or tuple of float, optional): the interval of the factor; None for 1. Default: ``None``.
-        shear (float or list or tuple of float, optional): the interval of the angle of a shear along x, r for
-            −r to r, or two intervals, for x and y. Default: ``None``.
-        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
-        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
-            green and blue. Default: ``0``.
+        degrees (float or list or tuple of float): interval of the angle in degrees; r means (−r, r).
+        translate (list or tuple of float, optional): largest shift, as fractions of width and height, or
+            intervals of the shift, (min x, max x, min y, max y). ``None``: no shift. Default: ``None``.
+        scale (list or tuple of float, optional): interval of the scale factor. ``None``: 1. Default:
+            ``None``.
+        shear (float or list or tuple of float, optional): interval of the angle of a shear along x, or two
+            intervals, for x and y; r means (−r, r). ``None``: no shear. Default: ``None``.
+        resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
+            green, blue). Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -340,14 +342,14 @@ class RandomAffine(ImageTransform):
         self.fill = colour(fill_value, name)
 
     def parameters(self, image: Any) -> tuple[float, tuple[float, float], float, tuple[float, float]]:
-        """The angle, the move in pixels, the factor, and the angles of the shears."""
+        """Return the angle, the move in pixels, the factor, and the angles of the shears."""
         height, width = height_width(image)
         draw = generator().uniform
         move = (round(width * draw(*self.across)), round(height * draw(*self.down)))
         return draw(*self.degrees), move, draw(*self.scale), (draw(*self.shear_x), draw(*self.shear_y))
 
     def array(self, image: Any, degrees: float, move: Any, scale: float, shear: Any) -> Any:
-        """The transformed array."""
+        """Return the transformed array."""
         return affine(image, degrees, move, scale, shear, self.resample, self.fill)
 
     pillow = array
@@ -357,10 +359,10 @@ class RandomPerspective(ImageTransform):
     """Transform that applies a random projective map with a given probability.
 
     Args:
-        distortion_scale (float, optional): how far the corners move at most: by this part of half of the
-            image. Default: ``0.5``.
-        prob (float, optional): the probability. Default: ``0.5``.
-        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BICUBIC``.
+        distortion_scale (float, optional): largest shift of a corner, as a fraction of half of the image.
+            Default: ``0.5``.
+        prob (float, optional): probability of the transform. Default: ``0.5``.
+        interpolation (Inter, optional): interpolation method. Default: ``Inter.BICUBIC``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -378,7 +380,7 @@ class RandomPerspective(ImageTransform):
         self.interpolation = choice(interpolation, Inter, "RandomPerspective", "interpolation")
 
     def parameters(self, image: Any) -> tuple[Any]:
-        """The corners of the image and where they come to lie; None for no map."""
+        """Return the corners of the image and their new positions, or ``None`` for no map."""
         draw = generator()
         if draw.random() >= self.prob:
             return (None,)
@@ -389,7 +391,7 @@ class RandomPerspective(ImageTransform):
         return ((corners, corners + inwards * draw.integers(reach, size=(4, 2))),)
 
     def array(self, image: Any, corners: Any) -> Any:
-        """The transformed array."""
+        """Return the transformed array."""
         return image if corners is None else perspective(image, corners[0], corners[1], self.interpolation)
 
     pillow = array

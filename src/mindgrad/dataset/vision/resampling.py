@@ -1,8 +1,8 @@
-"""Resampling of arrays: resizing axis by axis, and affine and projective maps of the plane.
+"""Resample arrays: resize each axis, or apply affine and projective maps.
 
-Pixel i covers the interval from i to i + 1: coordinates of centers are mapped, so that an output pixel x of
-an axis scaled by s lies at (x + ½)·s − ½ of the input. Images of uint8 are interpolated in integers with
-weights of 11 bits, as image libraries do, so that results agree with theirs to the last bit.
+Pixel i covers the interval from i to i + 1, and its coordinate is the center of the interval. If an axis is
+scaled by s, the output pixel x is at (x + ½)·s − ½ in the input. Images of dtype uint8 are interpolated in
+integer arithmetic with 11-bit weights, as in image libraries, so that results agree with them exactly.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ __all__ = ["resized", "warped"]
 
 _BITS = 11
 _ONE = 1 << _BITS
-_PARTS = 32  # of a pixel, that maps of the plane distinguish
+_PARTS = 32  # number of subpixel positions along an axis, for affine and projective maps
 
 
 def resized(
     image: np.ndarray, height: int, width: int, interpolation: Inter, name: str = "Resize"
 ) -> np.ndarray:
-    """The image with this height and width.
+    """Resize an image to a given height and width.
 
     Args:
-        image (numpy.ndarray): of shape (H, W) or (..., H, W, C), of uint8 or floats; any numbers for
-            ``Inter.NEAREST``.
+        image (numpy.ndarray): image of shape (H, W) or (..., H, W, C), with dtype uint8 or a floating-point
+            dtype. ``Inter.NEAREST`` supports all dtypes.
         height (int): the new height.
         width (int): the new width.
         interpolation (Inter): nearest pixel, (bi)linear, (bi)cubic, mean over the area, or Pillow's cubic.
-        name (str, optional): what errors name. Default: ``"Resize"``.
+        name (str, optional): the name of the transform, for errors. Default: ``"Resize"``.
 
     Returns:
-        An array of the same element type.
+        numpy.ndarray: the resized image, with the dtype of ``image``.
 
     Raises:
-        RuntimeError: If the element type cannot be interpolated.
+        RuntimeError: If the dtype cannot be interpolated.
     """
     rows, columns = image_axes(image)
     if image.shape[rows] == height and image.shape[columns] == width:
@@ -65,7 +65,7 @@ def resized(
         return saturated(_of_taps(_of_taps(image, along_columns, columns), along_rows, rows), image.dtype)
     weights = _area if interpolation == Inter.AREA else _wide_cubic
     lines = _along(image, weights(image.shape[columns], width), columns)
-    if interpolation == Inter.PILCUBIC:  # each of its two passes gives an image
+    if interpolation == Inter.PILCUBIC:  # Pillow rounds after each of the two passes
         lines = saturated(lines, image.dtype)
     return saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
 
@@ -83,7 +83,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     centres = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(centres).astype(np.int64)
     fractions = centres - first.astype(np.float32)
-    if cuts_ends:  # outside of the first and last center one pixel has all the weight
+    if cuts_ends:  # before the first and after the last center, the nearest pixel has weight 1
         fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions])
@@ -91,7 +91,10 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
 
 @functools.lru_cache(maxsize=64)
 def _area_enlarged(old: int, new: int, cuts_ends: bool = True) -> _Taps:
-    """The taps of an area's mean where the image grows: two where a pixel spans an edge of the input."""
+    """Return the taps of the mean over the area, for an enlarged image.
+
+    An output pixel that overlaps with two input pixels has two nonzero weights.
+    """
     scale = old / new
     first = np.floor(np.arange(new) * scale).astype(np.int64)
     fractions = ((np.arange(new) + 1) - (first + 1) / scale).astype(np.float32)
@@ -143,7 +146,10 @@ def _sum_of_taps(image: np.ndarray, taps: _Taps, axis: int) -> np.ndarray:
 def _linear_of_bytes(
     image: np.ndarray, along_rows: _Taps, along_columns: _Taps, rows: int, columns: int
 ) -> np.ndarray:
-    """Both interpolations in 32 bits: the second cuts four bits before and sixteen behind its product."""
+    """Interpolate uint8 along both axes in 32-bit integers.
+
+    The second pass drops four bits before its product and sixteen bits after it.
+    """
     lines = _sum_of_taps(image, along_columns, columns) >> 4
     indices, weights = _integers(along_rows)
     parts = [
@@ -161,7 +167,7 @@ def _cubic_of_bytes(
 
 @functools.lru_cache(maxsize=64)
 def _area(old: int, new: int) -> np.ndarray:
-    """The weights (new, old) of the mean over the interval that an output pixel covers."""
+    """Return weights (new, old) of the mean over the interval of each output pixel."""
     scale = old / new
     starts = np.arange(new)[:, None] * scale
     cells = np.arange(old)[None]
@@ -172,7 +178,10 @@ def _area(old: int, new: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def _wide_cubic(old: int, new: int) -> np.ndarray:
-    """The weights (new, old) of a cubic with a = −½ that widens where the image shrinks, as Pillow has it."""
+    """Return weights (new, old) of Pillow's cubic kernel with a = −½.
+
+    If the image shrinks, the kernel is widened by the scale.
+    """
     scale = old / new
     spread = max(scale, 1.0)
     distance = np.abs((np.arange(old)[None] + 0.5 - (np.arange(new)[:, None] + 0.5) * scale) / spread)
@@ -194,19 +203,19 @@ def warped(
     interpolation: Inter,
     fill: tuple[int, ...] = (0,),
 ) -> np.ndarray:
-    """The image under a map of the plane.
+    """Apply an affine or projective map to an image.
 
     Args:
-        image (numpy.ndarray): of shape (H, W) or (H, W, C).
-        matrix (numpy.ndarray): of shape (3, 3), in homogeneous coordinates (x, y, 1): from a pixel of the
-            output to its place in the input.
+        image (numpy.ndarray): image of shape (H, W) or (H, W, C).
+        matrix (numpy.ndarray): matrix of shape (3, 3) in homogeneous coordinates (x, y, 1). It maps a pixel
+            of the output to its position in the input.
         size (tuple of int): height and width of the output.
-        interpolation (Inter): ``Inter.NEAREST``, or anything else for bilinear, ``Inter.BICUBIC`` and
-            ``Inter.PILCUBIC`` for bicubic.
-        fill (tuple of int, optional): the color of what lies outside of the input. Default: ``(0,)``.
+        interpolation (Inter): nearest pixel for ``Inter.NEAREST``, bicubic for ``Inter.BICUBIC`` and
+            ``Inter.PILCUBIC``, and bilinear for all other methods.
+        fill (tuple of int, optional): the color outside of the input. Default: ``(0,)``.
 
     Returns:
-        An array of the same element type.
+        numpy.ndarray: the mapped image, with the dtype of ``image``.
     """
     nearest = interpolation == Inter.NEAREST
     across, down = _coordinates(matrix, size, nearest)
@@ -220,10 +229,13 @@ def warped(
 
 
 def _coordinates(matrix: np.ndarray, size: tuple[int, int], nearest: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The columns and rows in the input, whole ones for the nearest pixel and multiples of 1/32 otherwise."""
+    """Return the columns and rows in the input for each output pixel.
+
+    They are integers for the nearest pixel, and multiples of 1/32 for other interpolations.
+    """
     x, y = np.arange(size[1]), np.arange(size[0])[:, None]
     parts = 1 if nearest else _PARTS
-    if matrix[2, 0] == matrix[2, 1] == 0:  # affine: in integers with 10 bits behind the point
+    if matrix[2, 0] == matrix[2, 1] == 0:  # affine: fixed-point numbers with 10 fractional bits
         shift = 10 if nearest else 5
         across, down = (
             (
@@ -263,7 +275,7 @@ def _mixed(image, down, across, colour, weights):  # type: ignore[no-untyped-def
 
 
 def _pixels(image: np.ndarray, down: np.ndarray, across: np.ndarray, colour: np.ndarray) -> np.ndarray:
-    """The pixels at these rows and columns, the colour where there are none."""
+    """Return the pixels at given rows and columns; outside of the image, the color."""
     height, width = image.shape[:2]
     inside = (down >= 0) & (down < height) & (across >= 0) & (across < width)
     rows, columns = (np.where(inside, index, 0).astype(np.int64) for index in (down, across))

@@ -1,6 +1,7 @@
-"""Image transforms derive from a class that applies them to arrays and to images of Pillow.
+"""``ImageTransform``, the base class of image transforms.
 
-A transform of several columns draws its random numbers once, so that an image and its mask are cropped alike.
+It applies a transform to arrays and to PIL images. If there are several columns, it draws random numbers once
+for all of them, so that an image and its mask are cropped in the same way.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ __all__ = ["ImageTransform", "height_width", "image_axes", "refuse_image"]
 
 
 def refuse_image(name: str, requirement: str, image: np.ndarray) -> RuntimeError:
-    """The error about an image that a transform cannot take."""
+    """Return the error about an image that a transform does not support."""
     return RuntimeError(
         f"For '{name}', the image must {requirement}, but got {image.dtype} of shape {image.shape}."
     )
 
 
 def image_axes(image: np.ndarray) -> tuple[int, int]:
-    """The axes of height and width of an image of shape (H, W) or (..., H, W, C)."""
+    """Return the axes of height and width of an image (H, W) or (..., H, W, C)."""
     return (0, 1) if image.ndim == 2 else (image.ndim - 3, image.ndim - 2)
 
 
 def height_width(image: Any) -> tuple[int, int]:
-    """Height and width of an array or of an image of Pillow."""
+    """Return the height and width of an array or PIL image."""
     if pillow.is_pillow(image):
         return image.height, image.width
     rows, columns = image_axes(image)
@@ -38,30 +39,30 @@ def height_width(image: Any) -> tuple[int, int]:
 class ImageTransform:
     """Base class of transforms of images: arrays to arrays, PIL images to PIL images.
 
-    Subclasses define ``array``, and ``pillow`` where Pillow has the transform itself; ``parameters`` draws
-    what is random in it.
+    A subclass defines ``array``. It defines ``pillow`` if Pillow has the transform, and ``parameters`` if the
+    transform draws random numbers.
     """
 
-    #: how many axes arrays have at least
+    #: smallest number of axes of an array
     least_axes = 2
-    #: whether ``array`` takes one image only; of a stack each is transformed by itself
+    #: whether ``array`` accepts only one image; the images of a stack are then transformed one by one
     takes_one = False
 
     def parameters(self, image: Any) -> tuple[Any, ...]:
-        """The random numbers for one row, drawn for its first image."""
+        """Draw the random parameters for one sample. ``image`` is its first image."""
         return ()
 
     def array(self, image: np.ndarray, *parameters: Any) -> Any:
-        """The transform of an array."""
+        """Transform an array."""
         raise NotImplementedError
 
     def pillow(self, image: Any, *parameters: Any) -> Any:
-        """The transform of an image of Pillow."""
+        """Transform a PIL image and return a PIL image."""
         result = self.array(np.asarray(image), *parameters)
         return pillow.from_array(result, type(self).__name__) if isinstance(result, np.ndarray) else result
 
     def as_array(self, image: Any, *parameters: Any) -> Any:
-        """The transform of an image of Pillow as an array: for what Pillow's users are not offered."""
+        """Transform a PIL image and return an array, for transforms without PIL results."""
         return self.array(np.asarray(image), *parameters)
 
     def _result(self, value: Any, parameters: tuple[Any, ...]) -> Any:
@@ -79,15 +80,14 @@ class ImageTransform:
         name = type(self).__name__
         if not isinstance(value, (np.ndarray, np.generic)):
             raise TypeError(
-                f"For '{name}', the image must be an array or an image of Pillow, but got "
-                f"{type(value).__name__}."
+                f"For '{name}', the image must be an array or a PIL image, but got {type(value).__name__}."
             )
         if value.ndim < self.least_axes:
             raise refuse_image(name, f"have at least {self.least_axes} axes", np.asarray(value))
         return np.asarray(value)
 
     def __call__(self, *images: Any) -> Any:
-        """The transformed images."""
+        """Return the transformed images."""
         if not images:
             raise TypeError(f"{type(self).__name__} takes an image, but got none")
         values = [self._image(image) for image in images]

@@ -1,4 +1,4 @@
-"""Image transforms under the name of MindSpore: ``mindspore.dataset.vision.transforms``."""
+"""Image transforms, under the module name ``mindspore.dataset.vision.transforms``."""
 
 from mindgrad.dataset.vision import (
     choices,

@@ -1,4 +1,4 @@
-"""Callbacks run before and after runs, epochs and steps of training."""
+"""Callbacks of a Model: monitors, checkpoints, early stopping, and learning rates."""
 
 from mindgrad.train.callback._callback import (  # noqa: F401
     _CallbackManager,

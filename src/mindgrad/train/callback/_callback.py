@@ -1,4 +1,4 @@
-"""Names that training loops written for MindSpore import from here: callbacks, and how they are called."""
+"""Private names of callbacks that training loops written for MindSpore import."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _handle_loss = loss_of
 
 
 def _set_cur_net(net: Any) -> None:
-    """Accepted for compatibility: callbacks get the net from the RunContext."""
+    """Do nothing: callbacks receive the network from the RunContext."""
 
 
 class _CallbackManager(Callback):
-    """The callbacks of a run as one of them.
+    """A callback that calls all callbacks of a run.
 
     >>> from mindgrad.train import LambdaCallback, RunContext
     >>> from mindgrad.train.callback import _CallbackManager

@@ -1,4 +1,4 @@
-"""Callbacks are called by a :class:`~mindgrad.train.Model` before and after training, epochs and steps."""
+"""Base classes of callbacks, which a Model calls during training and evaluation."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ __all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "Run
 class CallbackParameters(dict):
     """The state of a run for callbacks: a dict with attribute access.
 
-    A missing item is ``None``. The items are ``network``, ``train_network``, ``eval_network``, ``optimizer``,
-    ``loss_fn``, ``epoch_num``, ``batch_num`` (steps of an epoch, 0 if the dataset does not know it),
-    ``cur_epoch_num`` and ``cur_step_num`` (both from 1), ``net_outputs``, ``train_dataset``,
-    ``valid_dataset``, ``train_dataset_element``, ``metrics``, ``eval_results``, ``list_callback``, and
-    ``mode`` (``"train"`` or ``"eval"``).
+    A missing item is ``None``. The items are:
+
+    - ``network``, ``train_network``, ``eval_network``, ``optimizer``, ``loss_fn``, ``metrics``;
+    - ``train_dataset``, ``valid_dataset``, ``train_dataset_element``, the current batch;
+    - ``epoch_num``, the number of epochs, and ``batch_num``, the number of steps in an epoch, 0 if unknown;
+    - ``cur_epoch_num`` and ``cur_step_num``, counted from 1;
+    - ``net_outputs``, ``eval_results``, ``list_callback``;
+    - ``mode``: ``"train"`` or ``"eval"``.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -161,7 +164,9 @@ _EVENTS = (
 
 
 class LambdaCallback(Callback):
-    """A callback made of functions: ``LambdaCallback(on_train_step_end=function)``.
+    """A callback that calls given functions.
+
+    For example, ``LambdaCallback(on_train_step_end=function)``.
 
     Args:
         **functions (Callable): functions of the :class:`RunContext`, by the names of methods of

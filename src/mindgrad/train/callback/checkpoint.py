@@ -1,4 +1,4 @@
-"""Checkpoint callbacks write Parameters while training, and limit how many files are kept."""
+"""Callbacks that save checkpoints during training and remove old ones."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class ModelCheckpoint(Callback):
         self._written.append(path)
         most = self._config.keep_checkpoint_max
         while most and len(self._written) > most:
-            with contextlib.suppress(FileNotFoundError):  # another process, or the user, was faster
+            with contextlib.suppress(FileNotFoundError):  # another process or the user has removed it
                 _remove(self._written.pop(0))
 
 

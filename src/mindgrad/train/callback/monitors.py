@@ -1,6 +1,6 @@
-"""Monitoring callbacks report the loss, the time and the progress of a run.
+"""Callbacks that report the loss, the time, and the progress of a run.
 
-Of several processes the first prints them: its own loss, of its part of the batch.
+In a job of several processes, only rank 0 prints. Its loss is the loss of its part of the batch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["History", "LossMonitor", "ProgressBar", "TimeMonitor"]
 
 
 def _say(text: str) -> None:
-    """Print a line: of several processes the first does."""
+    """Print a line, on rank 0 only."""
     if shows_progress():
         print(text, flush=True)  # noqa: T201 - what these callbacks are for
 
@@ -63,7 +63,7 @@ class LossMonitor(Callback):
         if loss is None:
             return
         step = state.cur_step_in_epoch or state.cur_step_num
-        # a scaled loss may overflow: its step is left out, and the scale shrinks
+        # if a scaled loss overflows, the step is skipped and the scale decreases
         outputs = state.net_outputs
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
@@ -90,8 +90,8 @@ class TimeMonitor(Callback):
     A line is ``Train epoch time: 12.345 ms, per step time: 1.235 ms``.
 
     Args:
-        data_size (int, optional): number of steps by which to divide. ``None``: the steps of the epoch.
-            Default: ``None``.
+        data_size (int, optional): number of steps in an epoch, for the time per step. ``None``: the actual
+            number. Default: ``None``.
         data_time (bool, optional): whether to print also the time between steps, in which data are loaded.
             Default: ``False``.
 
@@ -192,7 +192,7 @@ class ProgressBar(Callback):
         :class:`mindgrad.train.LossMonitor`, :class:`mindgrad.train.TimeMonitor`
     """
 
-    #: seconds between two movements
+    #: smallest time in seconds between two updates of the bar
     _PAUSE = 0.1
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -241,7 +241,7 @@ class ProgressBar(Callback):
 
 
 def _position(run_context: RunContext) -> tuple[str, int, int | None]:
-    """The epoch, the number of its steps that are done, and of how many."""
+    """Return the epoch, the number of finished steps, and the number of steps."""
     state = run_context.original_args()
     steps = state.batch_num or 0
     return (
@@ -252,7 +252,7 @@ def _position(run_context: RunContext) -> tuple[str, int, int | None]:
 
 
 def _results(run_context: RunContext, with_metrics: bool = False) -> str:
-    """The loss, and the results of the evaluation after an epoch."""
+    """Format the loss and, with ``with_metrics``, the results of the evaluation."""
     state = run_context.original_args()
     loss = loss_of(state.net_outputs)
     texts = [] if loss is None else [f"loss {loss:.6g}"]

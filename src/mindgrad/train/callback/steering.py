@@ -21,8 +21,8 @@ def _fixed_rate(owner: str, optimizer: Any) -> Parameter:
     rate = getattr(optimizer, "learning_rate", None)
     if not isinstance(rate, Parameter):
         raise ValueError(
-            f"For '{owner}', the optimizer must have one learning rate that does not change by itself: give "
-            f"it a number, not a list or schedule."
+            f"For '{owner}', the optimizer must have one constant learning rate: pass "
+            f"a number, not a list or schedule."
         )
     return rate
 
@@ -67,7 +67,7 @@ class LearningRateScheduler(Callback):
 
 
 class _Watching(Callback):
-    """Watches a value for improvement, once for each epoch."""
+    """Base class of callbacks that monitor the improvement of a value once per epoch."""
 
     def __init__(self, monitor: str, min_delta: float, patience: int, mode: str, verbose: bool) -> None:
         owner = type(self).__name__
@@ -97,10 +97,10 @@ class _Watching(Callback):
         return value > than + self.min_delta
 
     def _value(self, state: Any) -> float:
-        """The monitored value, after an epoch.
+        """Return the monitored value after an epoch.
 
         Raises:
-            ValueError: there is no such value.
+            ValueError: If the run does not have this value.
         """
         if self.monitor == "loss":
             value = loss_of(state.net_outputs)
@@ -109,8 +109,8 @@ class _Watching(Callback):
         if value is None:
             names = ["loss", *(state.eval_results or {})]
             raise ValueError(
-                f"For '{type(self).__name__}', there is no {self.monitor!r} to watch: this run has "
-                f"{', '.join(names)}. Metrics are there in Model.fit with a valid_dataset."
+                f"For '{type(self).__name__}', there is no {self.monitor!r} to monitor. This run has "
+                f"{', '.join(names)}. Metrics are available in Model.fit with a valid_dataset."
             )
         return float(np.mean(np.asarray(value)))
 

@@ -1,7 +1,7 @@
-"""MindInsight's summaries, which mindgrad does not write: collectors and records are accepted and warn once.
+"""MindInsight's summary classes, which warn once and write nothing.
 
-The operators of summaries (``ops.ScalarSummary``) record nothing in MindSpore either unless a record is
-open, so they are accepted without a warning.
+The summary operators (``ops.ScalarSummary``) do not warn, because they have no effect in MindSpore either
+unless a ``SummaryRecord`` is open.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class SummaryRecord:
 
     @property
     def log_dir(self) -> str:
-        """The given folder."""
+        """The folder that was given."""
         return self._log_dir
 
     def set_mode(self, mode: str) -> None:
