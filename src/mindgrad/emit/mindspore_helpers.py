@@ -15,7 +15,7 @@ __all__ = ["HELPERS"]
 
 
 def absorb(ops: Any, a: Any, b: Any) -> Any:
-    """Multiply a · b, with zero times infinity equal to zero."""
+    """Compute a · b, with zero times infinity equal to zero."""
     return ops.where(ops.logical_or(a == 0, b == 0), ops.zeros_like(a), a * b)
 
 

@@ -38,7 +38,7 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether a name is a number that :meth:`Names.temporary` created."""
+    """Whether a name has the form of the names from :meth:`Names.temporary`."""
     return re.fullmatch(r"v\d+", name) is not None
 
 

@@ -102,9 +102,10 @@ class NumberArguments:
         """Whether the program of a trace may take the numbers as inputs.
 
         Args:
-            traced: the trace in which the numbers are inputs. data: indices of the leaves that are inputs of
-            its graph. as_constants: function that returns the :meth:`typical` leaves, and the graph with
-            these as constants.
+            traced: the trace in which the numbers are inputs.
+            data: indices of the leaves that are inputs of its graph.
+            as_constants: function that returns the :meth:`typical` leaves, and the graph in which they are
+                constants.
         """
         graph = traced.graph
         inputs = {place: graph.inputs[data.index(place)] for place in self.places}

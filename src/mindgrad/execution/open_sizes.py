@@ -3,9 +3,9 @@
 XLA compiles for fixed sizes. Therefore a program with open sizes (``jit(input_signature=...)``) is compiled
 for a capacity. It receives the actual sizes as operands, pads its inputs, and slices its results:
 
-1. A call with a new size is traced for this size, like any call. Python sees the real shapes. 2. Two more
-traces, for other sizes, show the open axes (``execution.open_axes``) and the constants that differ
-   between sizes. These constants become operands.
+1. A call with a new size is traced for this size, like any call. Python sees the real shapes.
+2. Two more traces, for other sizes, show the open axes (``execution.open_axes``) and the constants that
+   differ between sizes. These constants become operands.
 3. The program of these traces, emitted for the size of the call, must be equal to the trace of the call,
    equation by equation. Then the program that was compiled for a capacity serves the call.
 

@@ -28,9 +28,9 @@ _DATA = {"data_parallel": "rows", "full_batch": "whole"}
 def data_rule(strategy: Any) -> Any:
     """Return the rule of a partition for arguments, from a ``dataset_strategy``.
 
-    Args: strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with one entry for each argument: a
-        tuple of
-            numbers of slices, or a Layout.
+    Args:
+        strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with one entry for each argument: a tuple
+            of numbers of slices, or a Layout.
 
     Raises:
         TypeError: If ``strategy`` is neither a string nor such a tuple.

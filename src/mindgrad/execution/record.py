@@ -150,10 +150,10 @@ def transformed(
         recorded: the recording.
         transform: function ``transform(builder, xs, ys, extras)`` that emits equations into ``builder`` and
             returns atoms. It must depend only on its arguments, because its result is cached.
-        extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged. outputs: the outputs to
-        transform. Default: all outputs. shortcut: function with the arguments of ``transform``, which a trace
-        tries first, on a graph with lazy
-            derivatives (``control.taylor_coefficients``). If it returns ``None``, ``transform`` is called.
+        extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
+        outputs: the outputs to transform. Default: all outputs.
+        shortcut: function with the arguments of ``transform``, which a trace tries first, on a graph with
+            lazy derivatives (``control.taylor_coefficients``). If it returns ``None``, ``transform`` runs.
         applied: function that applies the transformed graph to tensors during a trace. Default: inline it.
         is_last: whether ``recorded`` will not be transformed again, so that eager mode may free its values.
 

@@ -106,7 +106,7 @@ def _unit(direction: Any) -> int | None:
         row = unit.array()
     elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    else:  # a constant with an array for all samples
+    else:  # a constant with one direction for each sample, which must be equal
         rows = direction.array().reshape(-1, direction.shape[-1])
         row = rows[0]
         if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
@@ -328,7 +328,7 @@ def _swept(sum_: _Sum, read: Read) -> Any:
 
 
 def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
-    """Stack one tangent of ``x`` per unit vector, zero if it is one of another input."""
+    """Stack one tangent of ``x`` per unit vector, or zeros if it is of another input."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
         rows[k, column] = weights[k] if which == argnum else 0

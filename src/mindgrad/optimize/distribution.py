@@ -19,12 +19,12 @@ element 1:
 Then there is one product. The derivative with respect to ``r``, a sum over the samples, is part of the
 product that is the derivative with respect to A. This pays if A has 8 to 24 columns.
 
-**Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ is not: it loses digits if the terms
-are larger than their difference. So both terms are shifted by ``c``, the mean of the smaller term over the
-axes that the other term does not have. Derivatives treat ``c`` as a constant, because the product does not
-depend on it. After the shift, a common offset of the data costs no digits. The remaining loss is |u − c| / |u
-− v|, the spread of the data relative to the distance. If the mean is not finite, c is 0, so that an infinite
-element affects only its own sample.
+**Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ is not: it loses digits if the
+terms are larger than their difference. So both terms are shifted by ``c``, the mean of the smaller term
+over the axes that the other term does not have. Derivatives treat ``c`` as a constant, because the product
+does not depend on it. After the shift, a common offset of the data costs no digits. The remaining loss is
+the spread of the data relative to the distance, |u − c| / |u − v|. If the mean is not finite, c is 0, so
+that an infinite element affects only its own sample.
 
 **When it pays.** The cost model (``_pays``) counts bytes that are written and read, and floating-point
 operations. A core computes about eight operations in the time of moving one byte. Both terms must have at
