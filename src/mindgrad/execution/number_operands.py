@@ -99,7 +99,7 @@ class NumberArguments:
     def accepts(
         self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
     ) -> bool:
-        """Whether the program of a trace may take the numbers as inputs.
+        """Whether the program of a trace may have the numbers as inputs.
 
         Args:
             traced: the trace in which the numbers are inputs.

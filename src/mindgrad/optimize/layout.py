@@ -231,7 +231,10 @@ def _reduces(equation: Equation) -> bool:
 
 
 def _narrow_products(graph: Graph) -> set[Equation]:
-    """Find the products of a long and a small operand, if there are at least two."""
+    """Find the products of a long first operand and a small second operand.
+
+    Returns none unless there are at least two, and at least one has a computed first operand.
+    """
     products: set[Equation] = set()
     computed = False
     long, short = costs().long_rows, costs().short_sides
