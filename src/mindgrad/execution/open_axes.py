@@ -171,7 +171,7 @@ class OpenAxes:
         self.outputs = self._operands[-1]
 
     def _open_others(self, other_sizes: Sizes) -> None:
-        """Open axes that differ in size and are not related to inputs (zeros, for example)."""
+        """Open axes that differ in size but are not related to inputs, for example zeros."""
         for node, size, other in self._differing:
             if self._classes.open_size(node) is None:
                 for symbol, n in self._classes.sizes.items():
