@@ -1,1 +1,1 @@
-"""Source emission: graphs written as Python programs for NumPy, jax and MindSpore."""
+"""Source emission: graphs as Python programs for NumPy, JAX, and MindSpore."""

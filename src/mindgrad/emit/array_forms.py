@@ -1,8 +1,9 @@
-"""Readable forms of rows for NumPy and ``jax.numpy``: what a person would write for one application.
+"""Readable forms of primitives for NumPy and ``jax.numpy``.
 
-A form is ``form(target, operands, result type, **parameters)``, text and precedence, or ``None`` where the
-form does not hold: then the row's kernel is called. Operands of pointwise rows may be literals or be spread
-by broadcasting (see ``Expression``), those of the others are arrays of their type.
+A form is a function ``form(target, operands, result type, **parameters)``. It returns text and precedence, or
+``None`` if it does not apply; the program then calls the kernel of the primitive. Operands of pointwise
+primitives may be literals or need broadcasting (see ``Expression``). Operands of other primitives are arrays
+of their type.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ __all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction"
 Text = tuple[str, int]
 Form = Callable[..., Text | None]
 
-#: how tightly Python's operators between arrays bind
+#: precedence of Python's operators between arrays
 _PRECEDENCE = {
     "+": ADD, "-": ADD, "*": MULTIPLY, "/": MULTIPLY, "&": AND, "|": OR, "^": XOR, "<<": SHIFT,
     "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
-#: the row's form by its name
+#: the form of each primitive, by name
 FORMS: dict[str, Form] = {}
 
 
@@ -148,7 +149,7 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 
 
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
-    """``x`` with axes of size 1 where it is repeated, so that broadcasting gives it ``shape``."""
+    """Write ``x`` with axes of size 1 inserted, so that it broadcasts to ``shape``."""
     missing = [axis for axis in range(len(shape)) if axis not in dims]
     if not dims or max(missing, default=-1) < dims[0]:
         return x.text
@@ -170,7 +171,7 @@ def _concatenate(target: Any, xs: Sequence[Expression], result: TensorType, axis
 
 
 def indices(start: Sequence[int], limit: Sequence[int], strides: Sequence[int], shape: Sequence[int]) -> str:
-    """A static slice as Python writes it: ``1:3, ::2``."""
+    """Write a static slice in Python's notation: ``1:3, ::2``."""
     parts = []
     for first, end, step, size in zip(start, limit, strides, shape, strict=True):
         text = f"{first or ''}:{'' if end >= size else end}"
@@ -206,7 +207,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: the forms of rows with several results
+#: the forms of primitives with several results
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 
@@ -266,7 +267,10 @@ FORMS["cumsum"], FORMS["cumprod"] = _cumulative("cumsum"), _cumulative("cumprod"
 def contraction(
     a: Expression, b: Expression, contract: Any, batch: Any, transposed: Callable[[str], str]
 ) -> Text | None:
-    """``a @ b`` for a product of matrices or vectors; ``transposed`` swaps the axes of a matrix."""
+    """Write a product of matrices or vectors as ``a @ b``, if possible.
+
+    ``transposed`` writes the transpose of a matrix.
+    """
     count = len(batch[0])
     ranks = a.type.rank, b.type.rank
     if batch[0] != tuple(range(count)) or batch[1] != tuple(range(count)) or len(contract[0]) != 1:
@@ -284,7 +288,7 @@ def contraction(
 
 
 def _fits(rank: int, count: int) -> bool:
-    """Whether the left operand of ``@`` has the batch axes, and rows."""
+    """Whether the left operand of ``@`` is a matrix after ``count`` batch axes."""
     return rank == count + 2 if count else rank >= 2
 
 
@@ -325,10 +329,10 @@ def _operator(sign: str) -> Form:
     return lambda target, xs, result: infix(sign, _PRECEDENCE[sign], *xs)
 
 
-#: rows that are operators between two values, without conditions
+#: the Python operator of each primitive that has one and no other form
 INFIX = {
     name: row.symbol for name, row in REGISTRY.items() if row.symbol in _PRECEDENCE and name not in FORMS
 }
 FORMS.update((name, _operator(sign)) for name, sign in INFIX.items())
-#: those that compare
+#: primitives that compare
 COMPARISONS = [name for name, sign in INFIX.items() if _PRECEDENCE[sign] == COMPARE]

@@ -1,4 +1,4 @@
-"""Expressions of emitted programs: text with its precedence, and what broadcasting still has to do to it."""
+"""Expressions of emitted programs: text, precedence, and pending broadcasts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = [
     "infix", "parenthesised", "prefix",
 ]  # fmt: skip
 
-#: how tightly Python's operators bind
+#: precedence of Python's operators, lowest first
 COMPARE, OR, XOR, AND, SHIFT, ADD, MULTIPLY, UNARY, POWER, ATOM = range(10)
 
 
@@ -22,9 +22,9 @@ class Expression:
     Attributes:
         text: the text.
         type: the type of the value.
-        precedence: how tightly its outermost operator binds.
-        is_literal: whether it is a Python number, which takes its element type from the other operand.
-        is_spread: whether broadcasting with another operand gives it its shape.
+        precedence: precedence of its outermost operator.
+        is_literal: whether it is a Python scalar, which takes its element type from the other operand.
+        is_spread: whether the text has a smaller shape, which broadcasts to the type with another operand.
         is_name: whether it is a variable.
     """
 
@@ -37,12 +37,12 @@ class Expression:
 
 
 def parenthesised(x: Expression, precedence: int) -> str:
-    """The text of ``x`` as an operand of what binds with ``precedence``."""
+    """Write ``x`` as an operand of an operator with ``precedence``."""
     return x.text if x.precedence >= precedence else f"({x.text})"
 
 
 def infix(sign: str, precedence: int, a: Expression, b: Expression) -> tuple[str, int]:
-    """``a sign b``, text and precedence."""
+    """Write ``a sign b``; return text and precedence."""
     if precedence == POWER:
         return f"{parenthesised(a, ATOM)}{sign}{parenthesised(b, UNARY)}", POWER
     above = precedence + 1
@@ -51,10 +51,10 @@ def infix(sign: str, precedence: int, a: Expression, b: Expression) -> tuple[str
 
 
 def prefix(sign: str, x: Expression) -> tuple[str, int]:
-    """``sign x``, text and precedence."""
+    """Write ``sign x``; return text and precedence."""
     return f"{sign}{parenthesised(x, UNARY)}", UNARY
 
 
 def call(function: str, *arguments: str) -> tuple[str, int]:
-    """``function(arguments)``, text and precedence."""
+    """Write ``function(arguments)``; return text and precedence."""
     return f"{function}({', '.join(arguments)})", ATOM

@@ -1,4 +1,4 @@
-"""Emission of a traced function as a module: definitions, and one function with the user's names.
+"""Emission of a traced function as a module: definitions and one function.
 
 trace(f)(x) = (G, Parameters, structure)  ⟼  text that defines a function of the same arguments
 """
@@ -23,14 +23,14 @@ class Signature(NamedTuple):
     """The signature of an emitted function.
 
     Attributes:
-        name: its name.
-        arguments: for each input of the graph that comes from an argument its path: ``x``, ``batch['a'][0]``.
-        parameters: for each input that is a Parameter its name.
-        results: for each output that belongs to the result the name that it would have.
-        structure: makes the text of the result from those of its tensors.
-        written: for each output that is the new value of a Parameter its name; these come first.
-        file: the file of the user's function, whose lines comments name without it.
-        summary: the first line of the text.
+        name: name of the function.
+        arguments: path of each graph input that comes from an argument: ``x``, ``batch['a'][0]``.
+        parameters: name of each graph input that is a Parameter.
+        results: suggested name of each output that belongs to the result.
+        structure: function that writes the result, given the texts of its tensors.
+        written: name of each output that is the new value of a Parameter; these outputs come first.
+        file: file of the user's function; comments give line numbers of this file without its name.
+        summary: first line of the text.
     """
 
     name: str
@@ -44,7 +44,13 @@ class Signature(NamedTuple):
 
 
 class Module(NamedTuple):
-    """An emitted module: its text, its keyword arguments for Parameters and those for constants."""
+    """An emitted module.
+
+    Attributes:
+        text: source text.
+        parameters: keyword argument of each Parameter, with its index.
+        constants: values of the keyword arguments for large constants.
+    """
 
     text: str
     parameters: dict[str, int]
@@ -52,12 +58,12 @@ class Module(NamedTuple):
 
 
 def emitted(graph: Graph, signature: Signature, target: Any) -> Module:
-    """The module of a graph.
+    """Write the module of a graph.
 
     Args:
-        graph: from arguments, then Parameters, to new values of Parameters, then results.
-        signature: its names.
-        target: the library that the module uses (``numpy_target``, …).
+        graph: graph from arguments, then Parameters, to new values of Parameters, then results.
+        signature: names of the function and its values.
+        target: rules of the library that the module uses (``numpy_target``, …).
     """
     names = Names({target.module, "np", "jax", "print", "base64", *target.reserved})
     target.prepare(graph)
@@ -129,7 +135,7 @@ def _wrapped(text: str, columns: int = 100) -> list[str]:
 
 
 def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
-    """The text of a tree: that of ``structure`` of ``_base.tree``, with ``texts`` for its leaves."""
+    """Write a tree with a structure of ``_base.tree`` and ``texts`` as its leaves."""
     remaining = iter(texts)
 
     def write(node: Any) -> str:
@@ -147,12 +153,12 @@ def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
 
 
 def head_of(path: str) -> str:
-    """The argument that a path begins with."""
+    """Return the argument at the start of a path."""
     return path.partition("[")[0].partition(".")[0]
 
 
 def argument_paths(structure: Any, names: Sequence[str]) -> list[str]:
-    """The path of every leaf of ``(args, kwargs)``, with the names of the function's arguments."""
+    """Write the path of each leaf of ``(args, kwargs)`` with the argument ``names``."""
     named = []
     for path in paths(structure):
         is_keyword, rest = path.startswith("[1]"), path[3:]

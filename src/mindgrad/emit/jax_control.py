@@ -1,7 +1,8 @@
-"""Loops and branches as functions of ``jax.lax``: ``cond``, ``while_loop``, ``scan``.
+"""Loops and branches for JAX: ``jax.lax.cond``, ``while_loop``, and ``scan``.
 
-Bodies are functions inside of the emitted one, which see its variables. The pullback of a loop walks its
-trips back from saved carries by the functions of ``control.checkpoints``, which the emitted module defines.
+Bodies are functions inside the emitted function, so they can read its variables. The pullback of a loop runs
+its iterations in reverse order from stored carries. It uses functions of ``control.checkpoints``, which the
+emitted module defines.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def _function(
     writer: Writer, name: str, arguments: str, unpacked: Sequence[tuple[Sequence[str], str]], graph: Graph,
     operands: Operands, result: Callable[[list[str]], str],
 ) -> str:  # fmt: skip
-    """Define a function that runs ``graph``; its name."""
+    """Define a function that runs ``graph``, and return its name."""
     name = writer.names.fresh(name)
     writer.line(f"def {name}({arguments}):")
     with writer.indented():
@@ -170,7 +171,7 @@ def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return []
 
 
-#: how each row with graphs in it is written
+#: the rule that writes each primitive with inner graphs
 CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
     "cond": _cond,
     "while": _while,

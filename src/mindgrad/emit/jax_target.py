@@ -1,4 +1,4 @@
-"""Emission for jax: rows as functions of ``jax.numpy`` and ``jax.lax``, or as their own lowerings."""
+"""Emission for JAX: functions of ``jax.numpy`` and ``jax.lax``, or lowerings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["JaxTarget"]
 
 
 class JaxTarget(NumpyTarget):
-    """The rules by which equations are written for jax."""
+    """Rules that write equations for JAX."""
 
     language = "jax"
     module = "jnp"
@@ -29,19 +29,19 @@ class JaxTarget(NumpyTarget):
     _is_wide = False
 
     def dtype(self, dtype: DType) -> str:
-        """An element type."""
+        """Write an element type."""
         name = dtype.numpy.name
         return f"jnp.{'bool_' if name == 'bool' else name}"
 
     def prepare(self, graph: Graph) -> None:
-        """Let jax compute with 64 bits where the program does."""
+        """Enable 64-bit types in JAX if the graph needs them."""
         self._is_wide = needs_x64(graph)
         if self._is_wide:
             self.header = f'{type(self).header}\n\njax.config.update("jax_enable_x64", True)'
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """The settings of jax that the program makes, in this thread and while it runs."""
+        """Restrict the JAX settings of the program to this thread and this block."""
         jax = jax_module()
         before = jax.config.jax_enable_x64
         try:
@@ -55,11 +55,14 @@ class JaxTarget(NumpyTarget):
         return dtype
 
     def from_host(self, text: str) -> str:
-        """An array of NumPy as one of jax."""
+        """Write the conversion of a NumPy array to a JAX array."""
         return f"jnp.asarray({text})"
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """A function of ``jax.lax``, or the row's own lowering, which the module defines."""
+        """Write a call of a ``jax.lax`` function, or of the primitive's lowering.
+
+        The module defines the lowering.
+        """
         lowering = equation.primitive.xla
         if isinstance(lowering, str):
             static = [self.definitions.value(v, k) for k, v in equation.parameters.items()]

@@ -1,11 +1,13 @@
-"""Kernels as source text: the definition of a row's kernel, with what it uses, as a program of its own.
+"""Kernels as source text: the kernel of a primitive and its dependencies.
 
     f  ⟼  text,   exec(text); f'(x) = f(x)
 
-A kernel is a function of this package, of NumPy or of SciPy, or a closure over such. Its definition is roots
-from its file, its free variables become constants of the module, and what it calls is defined before.
+A kernel is a function of mindgrad, NumPy, or SciPy, or a closure over such functions. This module reads the
+definition of a kernel from its file. The free variables of the kernel become constants of the emitted module,
+and the functions that it calls are defined before it.
 
-Cost: a file is parsed once. Limits: decorated functions in a kernel are refused.
+Cost: each file is parsed once. Limits: a decorated function in a kernel raises ``TypeError``, unless the
+decorator is a cache.
 """
 
 from __future__ import annotations
@@ -27,10 +29,11 @@ from mindgrad.ir.primitive import Primitive
 __all__ = ["Definitions"]
 
 _PACKAGE = __name__.partition(".")[0]
-#: the names under which modules are own_name to a reader
+#: conventional short names of modules
 _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
-_VECTORIZED = " (vectorized)"  # of the name of what np.frompyfunc makes
-#: names of functions that say nothing about the operator
+#: suffix of the name of a function that ``np.frompyfunc`` created
+_VECTORIZED = " (vectorized)"
+#: generic names of kernels, which the name of the operator replaces
 _UNNAMED = ("<lambda>", "run", "kernel", "numpy", "xla", "_numpy", "_xla", "call")
 #: types whose ``repr`` is their source
 _LITERALS = (bool, int, float, complex, str, bytes, type(None))
@@ -52,12 +55,12 @@ class Definitions:
         self._alive: list[Any] = []
 
     def share(self, names: set[str]) -> None:
-        """Use ``names`` as those that are roots, and add one's own to them."""
+        """Add the reserved names to ``names``, and use this set for new names, too."""
         names |= self._reserved
         self._reserved = names
 
     def fresh(self, name: str) -> str:
-        """``name``, or with a number behind it where that is used; used from now on."""
+        """Reserve ``name``, with a number appended if it is in use, and return it."""
         candidate, number = name, 2
         while candidate in self._reserved or hasattr(builtins, candidate):
             candidate, number = f"{name}_{number}", number + 1
@@ -65,17 +68,17 @@ class Definitions:
         return candidate
 
     def value(self, value: Any, name: str) -> str:
-        """The expression that means ``value``, a static parameter."""
+        """Write an expression for ``value``, a static parameter."""
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
-        """The expression that means ``kernel``; its definition is called ``name`` if that is free."""
+        """Write an expression for ``kernel``; call its definition ``name`` if possible."""
         if isinstance(kernel, types.FunctionType) and _public_owner(kernel) is None:
             return self._defined(kernel, name, is_named=True)
         return self._expression(kernel, name)
 
     def add(self, name: str, text: str) -> str:
-        """Define ``name`` by ``text`` once; the name."""
+        """Define ``name`` by ``text``, unless it is defined already; return the name."""
         if name not in self.texts:
             self._reserved.add(name)
             self.texts[name] = text
@@ -182,7 +185,7 @@ class Definitions:
         node = _Substitution(self, read).of(_definition(function))
         body: Any = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
         definition = ast.FunctionDef(own_name, node.args, body, [], None, None)
-        # what it uses was defined meanwhile; a function that calls itself is defined here
+        # its dependencies have been added to ``texts`` before, so it is defined after them
         self.texts[own_name] = ast.unparse(ast.fix_missing_locations(definition))
         return own_name
 
@@ -198,7 +201,7 @@ class Definitions:
         return own_name
 
     def global_value(self, value: Any, name: str, read: Callable[[str], Any]) -> str:
-        """The expression for ``value``, a variable called ``name`` of a kernel's module."""
+        """Write an expression for ``value``, the global variable ``name`` of a kernel."""
         if isinstance(value, np.ufunc) and value.__name__.endswith(_VECTORIZED):
             inner = value.__name__.removesuffix(_VECTORIZED)
             function = self._expression(read(inner)[0], inner)
@@ -207,11 +210,14 @@ class Definitions:
 
 
 class _Substitution(ast.NodeTransformer):
-    """The variables of a function replaced by those of the new module, and annotations left out.
+    """Replace the variables of a function by names of the new module.
+
+    Annotations and docstrings are removed.
 
     Args:
         definitions: the new module.
-        read: gives the value of a variable, and a name for it; raises ``KeyError`` for a builtin.
+        read: function that returns the value of a variable and a name for it; it raises ``KeyError`` for a
+            builtin.
     """
 
     def __init__(self, definitions: Definitions, read: Callable[[str], tuple[Any, str]]) -> None:
@@ -222,7 +228,7 @@ class _Substitution(ast.NodeTransformer):
         self.renamed: dict[str, str] = {}
 
     def of(self, node: Any) -> Any:
-        """``node`` as it stands in the new module."""
+        """Transform ``node``, a function or a class, for the new module."""
         self.local = set(_assigned(node))
         roots = set()
         for inner in ast.walk(node):
@@ -249,7 +255,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """``row.numpy`` is the kernel of that row."""
+        """Replace ``row.numpy`` by the kernel of the primitive ``row``."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]
@@ -260,7 +266,7 @@ class _Substitution(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A variable under the name that it has in the new module."""
+        """Replace a variable by its name in the new module."""
         if node.id in self.replaced:
             return _parsed(self.replaced[node.id])
         return ast.Name(self.renamed.get(node.id, node.id), node.ctx)
@@ -306,7 +312,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
-    """The names that a function, and functions in it, bind."""
+    """Iterate over the names that a function and its inner functions bind."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.arg):
             yield inner.arg
@@ -325,7 +331,7 @@ def _literal(value: Any) -> str:
 
 
 def _public_owner(value: Any) -> types.ModuleType | None:
-    """The module outside of this package in which users find a function or class."""
+    """Find the public module outside mindgrad that exports a function or class."""
     if isinstance(value, np.ufunc) or type(value).__name__ == "_ArrayFunctionDispatcher":
         return sys.modules["numpy"] if getattr(np, value.__name__, None) is value else _searched(value)
     module = getattr(value, "__module__", None)
@@ -354,10 +360,10 @@ def _functions_of(file: str) -> tuple[Any, ...]:
 
 
 def _definition(function: types.FunctionType) -> Any:
-    """A copy of the definition of ``function`` in its file.
+    """Copy the definition of ``function`` from its file.
 
     Raises:
-        TypeError: there is none.
+        TypeError: If there is no unique definition.
     """
     code = function.__code__
     file = inspect.getsourcefile(code) or ""

@@ -1,6 +1,7 @@
-"""Readable forms of rows for MindSpore 2.10: its functions where they agree with the row.
+"""Readable forms of primitives for MindSpore 2.10: its equivalent functions.
 
-As ``array_forms``; a row without a form here and in ``mindspore_helpers`` has no equivalent in MindSpore.
+For the meaning of a form, see ``array_forms``. A primitive that is neither in this module nor in
+``mindspore_helpers`` cannot be written for MindSpore.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["FORMS"]
 
 Text = tuple[str, int]
 
-#: functions of ``ops`` of the same operands, by row
+#: for each primitive, the function of ``ops`` with the same operands
 _FUNCTIONS = {
     **{name: name for name in (
         "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_or",

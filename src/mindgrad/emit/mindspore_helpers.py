@@ -1,7 +1,8 @@
-"""Functions of MindSpore for rows that it has no function for; an emitted module holds those that it uses.
+"""Helper functions for primitives without an equivalent in MindSpore.
 
-Written for ``mindspore.ops`` alone, which is their first argument, so that they run wherever MindSpore does
-and are tested here on this package's own ``ops``. What they compute stands in the row of their name.
+An emitted module defines the helpers that it uses. Their first argument is ``mindspore.ops``, and they use no
+other part of MindSpore, so the tests can run them with mindgrad's ``ops``. A helper computes the primitive of
+the same name.
 """
 
 from __future__ import annotations
@@ -14,45 +15,45 @@ __all__ = ["HELPERS"]
 
 
 def absorb(ops: Any, a: Any, b: Any) -> Any:
-    """a · b, where zero times infinity is zero."""
+    """Compute a · b, with zero times infinity equal to zero."""
     return ops.where(ops.logical_or(a == 0, b == 0), ops.zeros_like(a), a * b)
 
 
 def shield(ops: Any, x: Any, keep: Any) -> Any:
-    """x, with zeros in place of elements that are infinite or NaN, except where ``keep``."""
+    """Replace infinite or NaN elements of x by zeros, except where ``keep`` is true."""
     return ops.where(ops.logical_or(keep, ops.isfinite(x)), x, ops.zeros_like(x))
 
 
 def safe_reciprocal(ops: Any, x: Any) -> Any:
-    """1 / x, and 0 at 0."""
+    """Compute 1 / x, and 0 at 0."""
     is_zero = x == 0
     return ops.where(is_zero, ops.zeros_like(x), 1 / ops.where(is_zero, ops.ones_like(x), x))
 
 
 def safe_quotient(ops: Any, x: Any, y: Any) -> Any:
-    """x / y, and 0 where y is 0."""
+    """Compute x / y, and 0 where y is 0."""
     is_zero = y == 0
     return ops.where(is_zero, ops.zeros_like(x), x / ops.where(is_zero, ops.ones_like(y), y))
 
 
 def sech_squared(ops: Any, x: Any) -> Any:
-    """1 / cosh² x, without overflow."""
+    """Compute 1 / cosh² x without overflow."""
     small = ops.exp(-2 * ops.abs(x))
     return 4 * small / ((1 + small) * (1 + small))
 
 
 def direction(ops: Any, x: Any, y: Any) -> Any:
-    """x / hypot(x, y), and 0 at the origin."""
+    """Compute x / hypot(x, y), and 0 at the origin."""
     return x * safe_reciprocal(ops, ops.hypot(x, y))
 
 
 def one_minus_square(ops: Any, x: Any) -> Any:
-    """(1 − x)(1 + x)."""
+    """Compute (1 − x)(1 + x)."""
     return (1 - x) * (1 + x)
 
 
 def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
-    """Σ over the contracted axes; axes (batch, free of a, free of b)."""
+    """Contract axes of a and b; the result has the axes (batch, free of a, free of b)."""
     free = [
         [axis for axis in range(len(x.shape)) if axis not in contract[k] and axis not in batch[k]]
         for k, x in enumerate((a, b))
@@ -69,12 +70,12 @@ def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
 
 
 def moved(ops: Any, x: Any, permutation: Any) -> Any:
-    """``x`` with its axes in another order."""
+    """Transpose ``x``, also if it has fewer than two axes."""
     return ops.transpose(x, tuple(permutation)) if len(permutation) > 1 else x
 
 
 def pad(ops: Any, x: Any, low: Any, high: Any, interior: Any) -> Any:
-    """``x`` with zeros around and between its elements; negative numbers crop."""
+    """Add zeros around and between the elements of ``x``; negative widths crop."""
     for axis, (before, after, inside) in enumerate(zip(low, high, interior, strict=True)):
         size = x.shape[axis]
         if inside and size:
@@ -92,14 +93,17 @@ def pad(ops: Any, x: Any, low: Any, high: Any, interior: Any) -> Any:
 
 
 def cropped(x: Any, axis: int, start: int, end: int) -> Any:
-    """The part of ``x`` from ``start`` to ``end``."""
+    """Slice ``axis`` of ``x`` from ``start`` to ``end``."""
     if start == 0 and end == x.shape[axis]:
         return x
     return x[(slice(None),) * axis + (slice(start, end),)]
 
 
 def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
-    """``x`` with its axes (batch, axes, others), the first two kinds as one, and their order and shape."""
+    """Transpose ``x`` to (batch, axes, others), and merge batch and axes to one axis.
+
+    Returns the array, the permutation, and the shape before the axes are joined.
+    """
     order = (*batch, *axes, *[k for k in range(len(x.shape)) if k not in axes and k not in batch])
     count = len(axes) + len(batch)
     y = moved(ops, x, order)
@@ -107,7 +111,10 @@ def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
 
 
 def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
-    """The rows of :func:`arranged` at ``indices``; one behind the last for those that are outside."""
+    """Convert ``indices`` to indices of rows of :func:`arranged`.
+
+    An out-of-range index becomes the number of rows.
+    """
     total = math.prod(shape)
     row = ops.zeros(indices.shape[:-1], indices.dtype)
     inside = ops.ones(indices.shape[:-1], indices.dtype) == 1
@@ -125,7 +132,10 @@ def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
 def gather(
     ops: Any, x: Any, indices: Any, axes: Any, batch: Any = (), fill: str = "nan", inside: bool = False
 ) -> Any:
-    """The elements of x at ``indices``; NaN or zero outside, where none is if ``inside``."""
+    """Read the elements of x at ``indices``; an out-of-range index reads NaN or zero.
+
+    ``inside`` promises that all indices are in range.
+    """
     y, _, shape = arranged(ops, x, axes, batch)
     others = y.shape[1:]
     is_float = fill == "nan" and "Float" in str(x.dtype)
@@ -136,7 +146,7 @@ def gather(
 
 
 def scattered(ops: Any, write: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any) -> Any:
-    """``x`` with ``updates`` written at ``indices``, those outside left out."""
+    """Write ``updates`` to ``x`` at ``indices``; ignore out-of-range indices."""
     y, order, shape = arranged(ops, x, axes, batch)
     others = y.shape[1:]
     row = rows_of(ops, indices.astype("int32"), shape[: len(axes) + len(batch)], len(batch))
@@ -147,19 +157,19 @@ def scattered(ops: Any, write: Any, x: Any, indices: Any, updates: Any, axes: An
 
 
 def scatter_add(ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = ()) -> Any:
-    """``x`` with ``updates`` added at ``indices``."""
+    """Add ``updates`` to ``x`` at ``indices``."""
     return scattered(ops, ops.tensor_scatter_add, x, indices, updates, axes, batch)
 
 
 def scatter_set(
     ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = (), unique: bool = False
 ) -> Any:
-    """``x`` with ``updates`` in place of the elements at ``indices``."""
+    """Replace the elements of ``x`` at ``indices`` by ``updates``."""
     return scattered(ops, ops.tensor_scatter_update, x, indices, updates, axes, batch)
 
 
 def dynamic_slice(ops: Any, x: Any, *starts: Any, sizes: Any) -> Any:
-    """The part of ``x`` of ``sizes`` from ``starts`` on, moved inside of it."""
+    """Slice ``x`` from ``starts`` with ``sizes``; clamp ``starts`` to fit."""
     for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
         if size != x.shape[axis]:
             first = ops.clamp(start.astype("int32"), 0, x.shape[axis] - size)
@@ -168,7 +178,7 @@ def dynamic_slice(ops: Any, x: Any, *starts: Any, sizes: Any) -> Any:
 
 
 def dynamic_update_slice(ops: Any, x: Any, update: Any, *starts: Any) -> Any:
-    """``x`` with ``update`` in place of the elements from ``starts`` on."""
+    """Replace a slice of ``x`` from ``starts`` by ``update``; clamp ``starts`` to fit."""
     if 0 in update.shape:
         return x
     inside = ops.ones(x.shape, x.dtype) == 1
@@ -183,7 +193,7 @@ def dynamic_update_slice(ops: Any, x: Any, update: Any, *starts: Any) -> Any:
 
 
 def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
-    """The convolution of one or two axes."""
+    """Compute a convolution over one or two axes."""
     if not channels_last:
         return convolved(ops, x, w, **window)
     rank, spatial = len(x.shape), len(w.shape) - 2
@@ -196,7 +206,7 @@ def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -
 def convolved(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
-    """The convolution with channels in front of the positions."""
+    """Compute a convolution of images with the channels before the spatial axes."""
     samples = x.shape[: len(x.shape) - len(w.shape) + 1]
     if len(samples) > 1:
         x = x.reshape(-1, *x.shape[len(samples) :])
@@ -216,7 +226,7 @@ def convolved(
 
 
 def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> Any:
-    """Whether a live window reads each position; true in every sample that ``skips`` marks."""
+    """Whether a live window reads each position; true for samples in ``skips``."""
     lead = live.shape[: len(live.shape) - len(window)]
     x = live.reshape(-1, 1, *live.shape[len(lead) :]).astype("float32")
     y = convolved(ops, x, ops.ones((1, 1, *window), x.dtype), groups=1, **steps) > 0
@@ -224,25 +234,25 @@ def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> 
 
 
 def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:
-    """A⁻¹ b."""
+    """Compute A⁻¹ b."""
     if transpose:
         a = ops.swapaxes(a, -1, -2)
     return ops.matmul(ops.inverse(a), b)
 
 
 def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
-    """The positions of the sorted elements."""
+    """Return the indices that sort x."""
     return ops.argsort(x, axis, descending).astype("int32")
 
 
 def logcumsumexp(ops: Any, x: Any, axis: int, reverse: bool) -> Any:
-    """log Σ exp of the elements so far, or from the other end."""
+    """Compute the cumulative log Σ exp along an axis, from either end."""
     y = ops.logcumsumexp(ops.flip(x, (axis,)) if reverse else x, axis)
     return ops.flip(y, (axis,)) if reverse else y
 
 
 def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    """y[i] = a[i] y[i - 1] + b[i] along an axis, by doubling."""
+    """Compute y[i] = a[i] y[i - 1] + b[i] along an axis, by doubling."""
     a, b = [ops.flip(x, (axis,)) if reverse else x for x in (a, b)]
     size, step = a.shape[axis], 1
     while step < size:
@@ -255,7 +265,7 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
     return ops.flip(b, (axis,)) if reverse else b
 
 
-#: the function of each such row
+#: the helper of each primitive, by name
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (

@@ -1,4 +1,7 @@
-"""Emission for MindSpore: rows as functions of ``mindspore.ops``, for devices that this package lacks."""
+"""Emission for MindSpore: functions of ``mindspore.ops``.
+
+The emitted programs run on devices that mindgrad does not support.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +22,13 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["MindsporeTarget"]
 
-#: Python's own way to import
+#: Python's import function, which programs call through ``MindsporeTarget.builtins``
 _import = builtins.__import__
 _PACKAGE = __name__.partition(".")[0]
 
 
 class MindsporeTarget(NumpyTarget):
-    """The rules by which equations are written for MindSpore 2.10."""
+    """Rules that write equations for MindSpore 2.10."""
 
     language = "mindspore"
     module = "ops"
@@ -35,15 +38,15 @@ class MindsporeTarget(NumpyTarget):
     forms = FORMS
 
     def dtype(self, dtype: DType) -> str:
-        """An element type."""
+        """Write an element type."""
         return f"ms.{dtype.identifier}"
 
     def literal(self, atom: Constant) -> str | None:
-        """A Python number; ``None`` for those that MindSpore would take for another type."""
+        """Write a constant as a Python scalar, unless MindSpore would change its value."""
         if atom.dtype.is_half or atom.dtype.kind == "complex":
             return None
         if atom.dtype.is_float and np.isfinite(atom.value) and np.float32(atom.value) != atom.value:
-            return None  # beside a Float64, MindSpore takes a Python float as a Float32
+            return None  # MindSpore rounds a Python float to Float32, even if the other operand is Float64
         text = super().literal(atom)
         if text is not None and text.removeprefix("-") in ("ops.nan", "ops.inf"):
             return f'{"-" if text.startswith("-") else ""}float("{text[-3:]}")'
@@ -57,38 +60,38 @@ class MindsporeTarget(NumpyTarget):
         return dtype.replace("ms.", "np.")
 
     def from_host(self, text: str) -> str:
-        """An array of NumPy as a Tensor."""
+        """Write the conversion of a NumPy array to a Tensor."""
         return f"ms.Tensor({text})"
 
     def scalar(self, text: str, type_: TensorType) -> str:
-        """A number of an element type."""
+        """Write a scalar Tensor."""
         return f"ms.Tensor({text}, {self.dtype(type_.dtype)})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """A Tensor of equal elements."""
+        """Write a Tensor with equal elements."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call("ops.full", repr(type_.shape), text, f"dtype={self.dtype(type_.dtype)}")[0]
 
     def zeros(self, type_: TensorType) -> str:
-        """A Tensor of zeros."""
+        """Write a Tensor of zeros."""
         return call("ops.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """A list of what will be the rows of a Tensor."""
+        """Write an empty list for the rows of a Tensor."""
         return "[]" if type_.shape[0] else self.zeros(type_)
 
     def row(self, name: str, index: str, text: str) -> str:
-        """The statement that adds one of them."""
+        """Write the statement that appends a row."""
         return f"{name}.append({text})"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """The statement that makes a Tensor of the rows."""
+        """Write the statement that stacks the rows to a Tensor."""
         rows = f"{name}[::-1]" if is_reversed else name
         return f"{name} = ops.stack({rows}) if isinstance({name}, list) else {name}"
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """The text of an equation."""
+        """Write an equation."""
         row = equation.primitive
         form = self.forms.get(row.name)
         text = None if form is None or result is None else form(self, operands, result, **equation.parameters)
@@ -102,17 +105,20 @@ class MindsporeTarget(NumpyTarget):
         return call(function, "ops", *[self.typed(x) for x in operands], *static)
 
     def as_input(self, array: np.ndarray) -> Any:
-        """An array as a Tensor of the MindSpore that the program runs on."""
+        """Convert an array to a Tensor of the package with which the program runs."""
         scope: dict[str, Any] = {"__builtins__": self.builtins() or builtins}
         exec("from mindspore import Tensor", scope)
         return scope["Tensor"](array)
 
     def loaded(self, text: str) -> str:
-        """An array that a saved program has read, as it takes it."""
+        """Write the conversion of an array that a saved program has loaded."""
         return f"ms.Tensor({text})"
 
     def builtins(self) -> dict[str, Any] | None:
-        """Builtins whose ``import mindspore`` means this package, where no MindSpore is installed."""
+        """Return builtins in which ``import mindspore`` imports mindgrad.
+
+        Returns ``None`` if MindSpore is installed.
+        """
         if importlib.util.find_spec("mindspore") is not None:
             return None
 

@@ -1,9 +1,11 @@
-"""Names of values in emitted programs: those of the user's source, as far as the equations' lines tell them.
+"""Names of values in emitted programs, taken from the user's source.
 
-A value that is the last of a line ``h = …`` and the only one of it that other lines use is called ``h``; what
-a layer of a Cell gives, where the line does not name it, is called by its path, ``blocks_0_dense``. What the
-derivative of such a line takes from the derivatives of other lines is its cotangent or tangent, ``d_h``.
-Other values are numbered.
+Each equation records the line of the user's source to which it belongs. Names follow these rules:
+
+- If only one value of the line ``h = …`` is read by other lines, it is called ``h``.
+- The output of a layer, if its line does not name it, is called by the path of the layer: ``blocks_0_dense``.
+- The tangent or cotangent of ``h`` is called ``d_h``.
+- Other values are numbered: ``v1``, ``v2``.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ Source = tuple[str, int]
 
 
 def identifier(text: str) -> str:
-    """``text`` as a Python name: ``net.0.weight`` as ``net_0_weight``."""
+    """Convert ``text`` to a Python identifier: ``net.0.weight`` to ``net_0_weight``."""
     name = re.sub(r"\W+", "_", text).strip("_") or "value"
     if name[0].isdigit():
         name = f"p_{name}"
@@ -36,19 +38,19 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether a name is that of a value of which nothing is known."""
+    """Whether a name has the form of the names from :meth:`Names.temporary`."""
     return re.fullmatch(r"v\d+", name) is not None
 
 
 class Names:
-    """The names that a program uses; each is given once."""
+    """The names that a program uses. No name is returned twice."""
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.used = {*reserved, *dir(builtins), *keyword.kwlist}
         self._counts: dict[str, int] = {}
 
     def fresh(self, base: str) -> str:
-        """``base``, or with a number where that is used."""
+        """Return ``base``, with a number appended if it is in use."""
         base = identifier(base)
         if base not in self.used:
             self.used.add(base)
@@ -63,7 +65,7 @@ class Names:
                 return name
 
     def temporary(self) -> str:
-        """A name for a value of which nothing is known."""
+        """Return a numbered name for a value without a name in the source."""
         number = self._counts.get("", 0)
         while True:
             number += 1
@@ -78,7 +80,7 @@ class Names:
 
 
 def _parsed(file: str) -> ast.Module:
-    """The syntax tree of a file; an empty one where it cannot be read."""
+    """Parse a file; return an empty module if this fails."""
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -87,7 +89,10 @@ def _parsed(file: str) -> ast.Module:
 
 @lru_cache(maxsize=64)
 def _targets(file: str) -> dict[int, str]:
-    """For each line of a file the variable that its statement assigns."""
+    """Map each line of a file to the variable that its statement assigns.
+
+    A line of a ``return`` statement is mapped to the name of the function.
+    """
     tree = _parsed(file)
     targets: dict[int, str] = {}
     for node in ast.walk(tree):
@@ -108,17 +113,17 @@ def _targets(file: str) -> dict[int, str]:
 
 
 def target_of(source: Source) -> str | None:
-    """The variable that a line of the user's assigns, or the function that it returns from."""
+    """Return the variable that a source line assigns, or the function it returns from."""
     return _targets(source[0]).get(source[1])
 
 
-#: how Python's operators are written
+#: the symbols of Python's operators
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 
 @lru_cache(maxsize=64)
 def _operations(file: str) -> dict[int, str]:
-    """For each line of a file the operator that gives the value which its statement assigns."""
+    """Map each line of a file to the outermost operator of its statement."""
     tree = _parsed(file)
     operations: dict[int, str] = {}
     for node in ast.walk(tree):
@@ -133,7 +138,7 @@ def _operations(file: str) -> dict[int, str]:
 
 @lru_cache(maxsize=64)
 def _choices(file: str) -> dict[int, str]:
-    """For each line of a file with an ``if`` the variable that it assigns, if it is one alone."""
+    """Map the line of each ``if`` that assigns only one variable to this variable."""
     choices: dict[int, str] = {}
     for node in ast.walk(_parsed(file)):
         if isinstance(node, ast.If):
@@ -145,12 +150,15 @@ def _choices(file: str) -> dict[int, str]:
 
 
 def operation_of(source: Source) -> str | None:
-    """The operator that the statement at a line of the user's ends with."""
+    """Return the outermost operator of the statement at a source line."""
     return _operations(source[0]).get(source[1])
 
 
 def line_comment(source: Source, main: str | None) -> str:
-    """A comment that quotes the user's line: ``line 12: h = ops.tanh(x)``, with its file if not ``main``."""
+    """Write a comment that quotes a source line: ``line 12: h = ops.tanh(x)``.
+
+    It names the file if this is not ``main``.
+    """
     file, line = source
     text = linecache.getline(file, line).strip()
     location = f"line {line}" if file == main else f"{os.path.basename(file)}, line {line}"
@@ -162,7 +170,7 @@ def line_comment(source: Source, main: str | None) -> str:
     return f"{subject}: {text if len(text) <= 70 else text[:67] + '...'}"
 
 
-# --- what values are called ---------------------------------------------------------------------------
+# --- names of values ----------------------------------------------------------------------------------
 
 
 def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
@@ -178,7 +186,7 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
 
 
 def attribution(source: Any) -> Any:
-    """A key of what a source says: the line, whether it is its derivative, and the Cell."""
+    """Return a key for the line of a source, its Cell, and whether it is a derivative."""
     return source, type(source), getattr(source, "cell", "")
 
 
@@ -187,7 +195,7 @@ def _is_primal(source: Any) -> bool:
 
 
 def suggestions(graph: Graph) -> dict[Variable, str]:
-    """Names for values of ``graph`` by the lines of the user's that they belong to."""
+    """Suggest names for values of ``graph``, by the source lines of their equations."""
     consumers = _consumers(graph)
     names = _of_layers(graph, consumers)
     runs = list(_runs(graph.equations))
@@ -210,7 +218,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and len(last.outputs) == 1
             and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
-            names[last.outputs[0]] = name  # what the derivative alone uses
+            names[last.outputs[0]] = name  # only the derivative reads the value of this line
     for equation in graph.equations:
         inner = _of_control(equation)
         names.update((y, name) for y, name in zip(equation.outputs, inner, strict=False) if name)
@@ -229,7 +237,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
 
 
 def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
-    """Neighbouring equations of one line of the user's."""
+    """Group adjacent equations of one source line; skip equations of derivatives."""
     run: list[Equation] = []
     for equation in equations:
         if not _is_primal(equation.source):
@@ -243,7 +251,7 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
 
 
 def _goes_on(runs: Sequence[Sequence[Equation]], number: int) -> bool:
-    """Whether the line of a run goes on behind a Cell that it calls."""
+    """Whether the line of a run continues after a call of an inner Cell."""
     source = runs[number][0].source
     cell = getattr(source, "cell", "")
     for run in runs[number + 1 :]:
@@ -254,7 +262,7 @@ def _goes_on(runs: Sequence[Sequence[Equation]], number: int) -> bool:
 
 
 def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -> dict[Variable, str]:
-    """Names of what layers give: the paths of these Cells, which lines of the user's call."""
+    """Name the outputs of layers by the paths of these Cells."""
     names: dict[Variable, str] = {}
     for (_, layer), run in groupby(graph.equations, key=lambda e: (e.source, getattr(e.source, "layer", ""))):
         inside = set(run)
@@ -268,12 +276,12 @@ def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -
 
 
 def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool:
-    """Whether a value is used by the program itself behind its line."""
+    """Whether a value is an output, or another line reads it in a primal equation."""
     return any(e is None or (_is_primal(e.source) and e not in inside) for e in consumers)
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Names of what a branch or loop gives: those that its lines give."""
+    """Name the results of a branch or loop by the names inside its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
@@ -291,12 +299,12 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
 
 
 def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
-    """Names for the carry of a loop."""
+    """Suggest names for the carry of a loop."""
     parameters = equation.parameters
     body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
     known = suggestions(body)
     names = [known.get(y) or fallback for y in body.outputs]
-    if condition is not None and not condition.equations:  # the body computes it, for the next trip
+    if condition is not None and not condition.equations:  # the body computes it for the next iteration
         names = [
             "goes_on" if x is condition.outputs[0] else name
             for x, name in zip(condition.inputs[consts:], names, strict=True)
@@ -305,7 +313,7 @@ def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
 
 
 class _Site(NamedTuple):
-    """The place of an operator: a line of the user's, in a Cell, and the layer at work."""
+    """The origin of an operator: a source line, its Cell, and the layer that runs."""
 
     file: str
     line: int
@@ -318,16 +326,17 @@ class _Site(NamedTuple):
         return _Site(file, line, getattr(source, "cell", ""), getattr(source, "layer", ""))
 
     def result(self, user: _Site) -> str | None:
-        """The name of what goes from here to ``user``."""
+        """Return the name of a value that is computed here and read by ``user``."""
         if self[:3] == user[:3]:  # within one line
             return self.layer if self.layer != self.cell else None
         return target_of((self.file, self.line)) or self.cell or None
 
 
 def _of_derivative(site: _Site, consumers: Sequence[Equation | None], order: dict[_Site, int]) -> str | None:
-    """The variable whose derivative flows from that of the operators at ``site`` to that of others.
+    """Find the variable whose derivative ``site`` computes and ``consumers`` read.
 
-    Forwards it is that of the line where it comes from, backwards that of the line where it goes.
+    In forward mode, this is the variable of the line that computes the derivative. In reverse mode, it is the
+    variable of the line that reads the derivative.
     """
     sites = {
         None if e is None or type(e.source) is not DerivativeOf else _Site.of(e.source) for e in consumers

@@ -1,4 +1,4 @@
-"""Emission for NumPy: rows as NumPy's functions, or as calls of their own kernels."""
+"""Emission for NumPy: NumPy functions, or calls of the kernels of primitives."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["NumpyTarget"]
 
-#: constants of more elements are inputs of the program
+#: largest number of elements of a constant in the text; larger constants are arguments of the program
 _LARGEST_TEXT = 256
+#: largest number of elements of a constant that is written as a list of numbers; larger ones are encoded
 _FEW = 12
 
 
 class NumpyTarget:
-    """The rules by which equations are written for NumPy.
+    """Rules that write equations for NumPy.
 
     Attributes:
-        definitions: what the module defines before the function.
-        inputs: constants that are too large for the text, by name: arguments of the function.
+        definitions: imports and definitions of the module before the function.
+        inputs: constants that are too large for the text, by name; they are arguments of the function.
     """
 
-    #: the name of the language on the command line
+    #: the value of ``emit``
     language = "numpy"
     module = "np"
     header = "import numpy as np"
     decorator: str | None = '@np.errstate(all="ignore")'
     kernel = "numpy"
-    #: names that the texts of control flow use
+    #: names that the rules for control flow use
     reserved: tuple[str, ...] = ()
     forms = FORMS
     control = CONTROL
@@ -50,16 +51,16 @@ class NumpyTarget:
         self._arrays: dict[Any, str] = {}
 
     def prepare(self, graph: Graph) -> None:
-        """Look at the program before it is written."""
+        """Prepare for writing ``graph``. Subclasses override this method."""
 
     def scope(self) -> AbstractContextManager[Any]:
-        """The settings that the program has to run in, beside other programs of the process."""
+        """Return a context manager with the settings that the program needs."""
         return nullcontext()
 
     # -- values ---------------------------------------------------------------------------------
 
     def dtype(self, dtype: DType) -> str:
-        """An element type."""
+        """Write an element type."""
         name = dtype.numpy.name
         if dtype.numpy.kind == "V":
             self.definitions.imports["import ml_dtypes"] = None
@@ -67,7 +68,10 @@ class NumpyTarget:
         return f"{self.module}.{'bool_' if name == 'bool' else name}"
 
     def literal(self, atom: Constant) -> str | None:
-        """A Python number that takes its element type from the other operand; ``None`` if there is none."""
+        """Write a constant as a Python scalar, or return ``None`` if Python has none.
+
+        The scalar takes its element type from the other operand.
+        """
         if atom.dtype.numpy.kind == "V":
             return None
         number = atom.value.item()
@@ -81,7 +85,7 @@ class NumpyTarget:
         return repr(number)
 
     def array(self, atom: Constant) -> str:
-        """The name of a constant of the module, or of an input."""
+        """Return the name of a constant: a definition or an argument."""
         key = (atom.type, atom.array().tobytes())
         if key not in self._arrays:
             self._arrays[key] = self._defined(atom)
@@ -113,62 +117,62 @@ class NumpyTarget:
         return f"{self.module}.array({values!r}, {dtype})"
 
     def as_input(self, array: np.ndarray) -> Any:
-        """An array as the program takes it."""
+        """Convert an array to an argument of the program."""
         return array
 
     def loaded(self, text: str) -> str:
-        """An array that a saved program has read, as it takes it."""
+        """Write the conversion of an array that a saved program has loaded."""
         return text
 
     def builtins(self) -> dict[str, Any] | None:
-        """The builtins of the module where they are not Python's own."""
+        """Return the builtins of the module, or ``None`` for Python's builtins."""
         return None
 
     def _host(self, dtype: str) -> str:
         return dtype
 
     def from_host(self, text: str) -> str:
-        """An array of NumPy as one of this library."""
+        """Write the conversion of a NumPy array to an array of this library."""
         return text
 
     def scalar(self, text: str, type_: TensorType) -> str:
-        """A number of an element type."""
+        """Write a scalar with an element type."""
         return f"{self.dtype(type_.dtype)}({text})"
 
     def filled(self, text: str, type_: TensorType) -> str:
-        """An array of equal elements."""
+        """Write an array with equal elements."""
         if not type_.shape:
             return self.scalar(text, type_)
         return call(f"{self.module}.full", repr(type_.shape), text, self.dtype(type_.dtype))[0]
 
     def spread(self, text: str, type_: TensorType) -> str:
-        """An array repeated to a shape."""
+        """Write an array that is broadcast to a shape."""
         return call(f"{self.module}.broadcast_to", text, repr(type_.shape))[0]
 
     def zeros(self, type_: TensorType) -> str:
-        """An array of zeros."""
+        """Write an array of zeros."""
         return call(f"{self.module}.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def rows(self, type_: TensorType) -> str:
-        """An array whose rows are written in a loop."""
+        """Write an array whose rows a loop assigns."""
         return call(f"{self.module}.empty", repr(type_.shape), self.dtype(type_.dtype))[0]
 
     def row(self, name: str, index: str, text: str) -> str:
-        """The statement that writes one of them."""
+        """Write the statement that assigns a row."""
         return f"{name}[{index}] = {text}"
 
     def stacked(self, name: str, is_reversed: bool) -> str | None:
-        """The statement behind the loop that makes an array of the rows; ``None`` if it is one."""
+        """Write the statement after the loop that stacks the rows, if one is needed."""
         return None
 
     def wrapped(self, text: str) -> str:
-        """The right side of an assignment."""
+        """Write the right-hand side of an assignment."""
         return text
 
     # -- equations ------------------------------------------------------------------------------
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """The text of an equation."""
+        """Write an equation."""
         row = equation.primitive
         if result is not None:
             form = self.forms.get(row.name)
@@ -180,13 +184,13 @@ class NumpyTarget:
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
-        """An operand of a kernel, of its type."""
+        """Write an operand of a kernel as an array of its type."""
         if x.is_literal:
             return self.filled(x.text, x.type)
         return self.spread(x.text, x.type) if x.is_spread else x.text
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
-        """A call of the row's own kernel, which the module defines."""
+        """Write a call of the kernel of a primitive, which the module defines."""
         row = equation.primitive
         try:
             function = self.definitions.function(getattr(row, self.kernel), row.name)
@@ -195,24 +199,24 @@ class NumpyTarget:
         return call(function, *operands, *self.parameters(equation))
 
     def parameters(self, equation: Equation) -> list[str]:
-        """The static parameters of a kernel, by keyword."""
+        """Write the static parameters of a kernel as keyword arguments."""
         return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
-        """The texts of the results of a row with several, if each has one of its own."""
+        """Write a primitive with several results as one expression each, if possible."""
         form = SEVERAL.get(equation.primitive.name)
         return None if form is None else form(operands, len(equation.outputs))
 
     def refuse(self, equation: Equation, reason: str) -> NoReturn:
-        """Raise the error of an equation that cannot be written.
+        """Raise the error for an equation that cannot be written.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: Always.
         """
         source = equation.source
         where = "" if source is None else f" (line {source[1]} of {source[0]})"
         whose = "the derivative of " if isinstance(source, DerivativeOf) else ""
         raise NotImplementedError(
             f"For 'source', {whose}the operator '{equation.primitive.name}'{where} cannot be written for "
-            f"{self.language}: {reason} Choose another 'emit', or take this operator out of the function."
+            f"{self.language}: {reason} Choose another 'emit', or remove this operator from the function."
         )

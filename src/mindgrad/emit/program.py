@@ -1,9 +1,10 @@
-"""Emission of a graph as statements: one after the other, short ones inside of those that use them.
+"""Emission of a graph as Python statements.
 
     G = (inputs; equations; outputs)  ⟼  lines of Python that compute the outputs
 
-The writer knows names, comments and the order of statements; how one equation is written is a matter of the
-target (``numpy_target``, …), that of loops and branches of its control rules.
+The writer manages names, comments, and the order of statements. It writes a short expression with one reader
+inside the statement that reads it. The target (``numpy_target``, …) writes single equations, and its control
+rules write loops and branches.
 
 Cost: linear in the number of equations.
 """
@@ -29,13 +30,16 @@ from mindgrad.rows.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 
-#: columns of a line, and of an expression that is written where it is used
+#: longest line, and longest expression that is written inside another statement
 _COLUMNS = 96
 _SHORT = 44
 
 
 class _Pending:
-    """An expression that is used once: written where that is, or as a statement of its own before it."""
+    """An expression with one reader that has not been written yet.
+
+    It becomes part of the statement of its reader, or a separate statement before it.
+    """
 
     __slots__ = ("expression", "name", "source")
 
@@ -46,13 +50,13 @@ class _Pending:
 
 
 class Writer:
-    """Writes graphs as statements of a function.
+    """A writer of graphs as statements of a function.
 
     Attributes:
-        target: how equations are written.
-        names: the names that are used.
-        lines: the lines so far.
-        saved: for the number of trips of a loop, the list of the carries before its trips.
+        target: rules that write equations.
+        names: names in use.
+        lines: lines written so far.
+        saved: for the trip count of a loop, the list of the carries before its iterations.
     """
 
     def __init__(self, target: Any, names: Names, main: str | None) -> None:
@@ -67,7 +71,7 @@ class Writer:
     # -- lines ----------------------------------------------------------------------------------
 
     def line(self, text: str, source: Any = None) -> None:
-        """Write a statement, below a comment that names the line of the user's that it belongs to."""
+        """Write a statement. A comment above it quotes its source line, if this changed."""
         if source is not None and source != NO_LINE and attribution(source) != self._commented:
             self._commented = attribution(source)
             self.lines.append("    " * self._indent + f"# {line_comment(source, self._main)}")
@@ -75,7 +79,7 @@ class Writer:
 
     @contextmanager
     def indented(self) -> Iterator[None]:
-        """A block of statements."""
+        """Indent the statements that are written in the ``with`` block."""
         self._indent += 1
         self._commented = None
         count = len(self.lines)
@@ -89,7 +93,7 @@ class Writer:
 
     @contextmanager
     def collected(self) -> Iterator[list[str]]:
-        """Statements that are written to a list of their own."""
+        """Collect the statements that the ``with`` block writes in a separate list."""
         outer, self.lines = self.lines, []
         commented = self._commented
         collected = self.lines
@@ -103,7 +107,7 @@ class Writer:
     # -- values ---------------------------------------------------------------------------------
 
     def constant(self, atom: Constant) -> Expression:
-        """A constant: a literal where all its elements are equal, else a value of the module."""
+        """Write a constant: a literal if all elements are equal, else a name."""
         splat = atom if atom.is_splat else _splat_of(atom)
         if splat is not None:
             text = self.target.literal(splat)
@@ -113,7 +117,7 @@ class Writer:
         return Expression(self.target.array(atom), atom.type, is_name=True)
 
     def whole(self, x: Expression) -> Expression:
-        """``x`` as an array of its type."""
+        """Write ``x`` as an array of its type."""
         if x.is_literal:
             return Expression(self.target.filled(x.text, x.type), x.type)
         if x.is_spread:
@@ -121,16 +125,16 @@ class Writer:
         return x
 
     def assigned(self, x: Expression, base: str | None, source: Any = None) -> Expression:
-        """``x`` as a variable, called ``base`` if that is known."""
+        """Assign ``x`` to a new variable, called ``base`` if this is not ``None``."""
         name = self.names.temporary() if base is None else self.names.fresh(base)
         self.line(f"{name} = {self.target.wrapped(x.text)}", source)
         return Expression(name, x.type, is_spread=x.is_spread, is_name=True)
 
     def update(self, targets: Sequence[str], values: Sequence[Expression], since: int) -> None:
-        """Assign all ``values`` at once to ``targets``, variables whose old values end here.
+        """Assign ``values`` to ``targets``, whose old values are not read afterwards.
 
-        What a statement of this block behind line ``since`` computes becomes the target there, if nothing
-        reads the old value from then on.
+        If a statement after line ``since`` of this block computes a value, and no later statement reads the
+        old value of its target, that statement assigns the target directly.
         """
         pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
         for pair in tuple(pairs):
@@ -166,18 +170,18 @@ class Writer:
         """Write the equations of ``graph`` on ``operands``, which are names or literals.
 
         Args:
-            graph: the program.
-            operands: its inputs.
-            suggested: names for its outputs, where there are better ones than those of the user's lines.
+            graph: the graph.
+            operands: inputs of the graph.
+            suggested: names for its outputs; they take precedence over names from source lines.
 
         Returns:
-            Its outputs, names or literals.
+            The outputs of the graph, as names or literals.
         """
         run = _Run(self, graph, operands, suggested)
         return [run.variable(y) for y in graph.outputs]
 
     def run_inline(self, graph: Graph, operands: Sequence[Expression]) -> list[Expression]:
-        """As :meth:`run`, with outputs that may be expressions."""
+        """Write a graph as :meth:`run` does, with outputs that may be any expressions."""
         run = _Run(self, graph, operands, ())
         return [run.read(y) for y in graph.outputs]
 
@@ -203,7 +207,7 @@ class _Run:
             self.equation(equation)
 
     def variable(self, atom: Any) -> Expression:
-        """A name or a literal, of an array of its type."""
+        """Return ``atom`` as a name or a literal, broadcast to its type."""
         value = self.settled(atom)
         if value.is_spread:
             value = self.writer.assigned(self.writer.whole(value), self.suggested.get(atom))
@@ -211,7 +215,7 @@ class _Run:
         return value
 
     def settled(self, atom: Any) -> Expression:
-        """A name or a literal."""
+        """Return ``atom`` as a name or a literal; write its pending statement if needed."""
         value = self.values.get(atom)
         if isinstance(value, _Pending):
             value = self.values[atom] = self.writer.assigned(value.expression, value.name, value.source)
@@ -242,9 +246,9 @@ class _Run:
         if row.calls_back:
             target.refuse(equation, "it calls a Python function of this process.")
         if row.kind == "control":
-            target.refuse(equation, "it exists while a derivative is built, or in eager programs only")
+            target.refuse(equation, "it exists only in eager mode or while a derivative is built.")
         if row.communicates:
-            target.refuse(equation, "it combines the tensors of several processes")
+            target.refuse(equation, "it combines the tensors of several processes.")
         if row is broadcast_in_dim:
             self.broadcast(equation)
             return
@@ -256,7 +260,7 @@ class _Run:
         self.keep(equation, result, Expression(text, result.type, precedence))
 
     def needed(self, equation: Equation) -> Equation:
-        """A branch without the outputs that nothing uses, and what only they need."""
+        """Remove the unused outputs of a branch, and the equations that only they need."""
         slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
         if equation.primitive is not cond or len(slots) == len(equation.outputs):
             return equation
@@ -269,7 +273,7 @@ class _Run:
         return Equation(equation.primitive, equation.inputs, parameters, left, equation.source)
 
     def text(self, equation: Equation) -> tuple[str, int]:
-        """The text of an equation that fits into a line if its operands can be made shorter."""
+        """Write an equation; if it does not fit a line, assign long operands before it."""
         result = equation.outputs[0].type if equation.outputs else None
         while True:
             operands = self.operands(equation)
@@ -285,7 +289,7 @@ class _Run:
         operands = [self.read(x) for x in equation.inputs]
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
-        # one operand gives the shape, one of those of the result's type the element type
+        # at least one operand must have the shape of the result, and one its element type
         typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):
@@ -296,7 +300,7 @@ class _Run:
         return operands
 
     def broadcast(self, equation: Equation) -> None:
-        """A repeated array stays as it is where an operator between arrays repeats it."""
+        """Write a broadcast, unless all its readers are pointwise operators."""
         (x,), result = equation.inputs, equation.outputs[0]
         inner = self.settled(x)
         shape, dims = equation.parameters["shape"], equation.parameters["dims"]
@@ -327,7 +331,7 @@ class _Run:
             self.values[y] = Expression(name, y.type, is_name=True)
 
     def keep(self, equation: Equation, result: Variable, x: Expression) -> None:
-        """Let ``x`` be the value of ``result``: inside of the expression that uses it, or a statement."""
+        """Keep ``x`` pending as the value of ``result``, or assign it in a statement."""
         name = self.suggested.get(result)
         is_inside = self.uses[result] == 1 and len(x.text) <= _SHORT
         for consumer in self.consumers.get(result, ()):
@@ -339,12 +343,12 @@ class _Run:
 
 
 def typed_names(types: Sequence[TensorType], names: Sequence[str]) -> list[Expression]:
-    """Variables of the emitted program as expressions."""
+    """Create expressions for variables of the emitted program."""
     return [Expression(name, type_, is_name=True) for name, type_ in zip(names, types, strict=True)]
 
 
 def _splat_of(atom: Constant) -> Constant | None:
-    """The constant of one element that all elements of an array are, bit for bit."""
+    """Return the constant scalar to which all elements are equal, bit for bit, if any."""
     value = atom.smallest().reshape(-1)
     if not value.size:
         return None

@@ -1,10 +1,10 @@
-"""Loops and branches as statements of Python: ``while``, ``for``, ``if``, where operators run one by one.
+"""Loops and branches as Python statements: ``while``, ``for``, and ``if``.
 
     while     while condition: carry = body(carry)
     pullback  for carry in reversed(saved): cotangents = trip(carry, cotangents)
 
-A loop that is differentiated keeps the carries before its trips in a list, and its pullback walks that list
-backwards; memory is one carry for each trip, where the compiled program saves some and runs others again.
+A differentiated loop stores the carry before each iteration in a list, and its pullback iterates over the
+list in reverse order. In contrast, a compiled loop stores only some carries and recomputes the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _names(writer: Writer, suggested: Names, fallback: str) -> list[str]:
 
 
 def _assign(writer: Writer, targets: Sequence[str], values: Operands, source: Any = None) -> None:
-    """One statement that assigns all ``values`` at once."""
+    """Assign all ``values`` in one statement."""
     pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
     if pairs:
         left, right = zip(*pairs, strict=True)
@@ -56,7 +56,7 @@ def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
 
 
 def _carried(writer: Writer, equation: Equation, initial: Operands) -> list[str]:
-    """Variables for the carry of a loop, with their first values."""
+    """Define variables for the carry of a loop, with their initial values."""
     names = _names(writer, carry_names(equation)[: len(initial)], "carry")
     for name, x in zip(names, initial, strict=True):
         writer.line(f"{name} = {writer.whole(x).text}", equation.source)
@@ -95,14 +95,14 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     results = typed_names([y.type for y in equation.outputs[:count]], names)
     if (
         saved is not None
-    ):  # the number of trips, their period, and buffers: what the pullback takes from the list
+    ):  # the list replaces the trip count, the period, and the buffers, which the pullback reads
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
 
 
 def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -> list[str | None]:
-    """Names for what a pullback adds up over its trips, and for what goes from one trip to the one before."""
+    """Name the cotangents of a loop: sums over iterations, then carried cotangents."""
     parameters = equation.parameters
     carried = [carry_names(equation, "")[k] for k in parameters["moving"]]
     owners = [constants[k].text for k in parameters["active_consts"]]
@@ -125,7 +125,7 @@ def _while_pullback(
             for y, name in zip(equation.outputs, bases[: len(active_consts)], strict=False)]  # fmt: skip
     moved = _names(writer, bases[len(active_consts) :], "cotangent")
     _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
-    # the names of the forward loop are free for the carry of a trip, with a number
+    # the carry of an iteration has the names of the forward loop, with a number
     names = _names(writer, carry_names(equation), "carry")
     loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({operands[count].text}):"
     writer.line(loop, source)
@@ -176,7 +176,7 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return typed_names([y.type for y in equation.outputs], [*names, *stacked])
 
 
-# --- programs that stand for themselves ----------------------------------------------------------------
+# --- inlined graphs, and print -------------------------------------------------------------------------
 
 
 def _custom(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
@@ -192,7 +192,7 @@ def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return []
 
 
-#: how each row with graphs in it is written
+#: the rule that writes each primitive with inner graphs
 CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
     "cond": _cond,
     "while": _while,

@@ -1,1 +1,1 @@
-"""Execution of programs: recordings and their plans, compiled programs, their caches and donated memory."""
+"""Execution: recordings, plans, compiled programs, caches, and donated memory."""

@@ -1,7 +1,8 @@
-"""Arrays of NumPy and other libraries as arguments: a call takes them as tensors of their elements.
+"""Array arguments: conversion of arrays of NumPy and other libraries to tensors.
 
-Cells, compiled functions and gradient functions do, in both modes, so that what a function computes does not
-depend on the mode: a program has the array as an input, and is compiled for its shape and element type.
+Cells, compiled functions, and gradient functions convert array arguments in both modes, so the result does
+not depend on the mode. The array is an input of the compiled program, which is compiled for its shape and
+element type.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from mindgrad.ir.tensor import Tensor
 
 __all__ = ["any_array", "as_constants", "leaves_as_tensors", "with_tensors"]
 
-#: bytes of an array of which a program may know the values
+#: largest number of bytes of an array whose values may be constants of a program
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
-#: what the instances of a type are, of types that were met
+#: cache of the role of each type of arguments
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
+#: largest number of types in the cache
 _ROLES_KNOWN = 256
 
 
@@ -35,7 +37,7 @@ def _role(kind: Any) -> int:
     elif is_record(kind):
         role = _RECORD
     elif issubclass(kind, (Tensor, np.ndarray, np.generic)):
-        role = _LEAF  # masked arrays and matrices say more than their elements
+        role = _LEAF  # a tensor would lose the mask of a masked array, or the rules of a matrix
     else:
         role = _ARRAY if hasattr(kind, "__dlpack__") else _LEAF
     if len(_ROLES) < _ROLES_KNOWN:
@@ -44,7 +46,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether an array, of NumPy or another library, is among ``values`` or in a container among them."""
+    """Whether ``values``, or containers among them, have an array of any library."""
     for x in values:
         kind = type(x)
         if kind is Tensor:
@@ -63,12 +65,15 @@ def any_array(values: Iterable[Any]) -> bool:
 
 
 def leaves_as_tensors(leaves: Sequence[Any], as_constant: bool = False) -> list[Any]:
-    """``leaves`` with tensors in place of arrays of numbers."""
+    """Replace arrays of numbers in ``leaves`` by tensors."""
     return [Tensor(x, const_arg=as_constant) if _is_array(x) else x for x in leaves]
 
 
 def with_tensors(value: Any) -> Any:
-    """An argument with tensors in place of arrays of numbers; itself if there are none in it."""
+    """Replace arrays of numbers in an argument by tensors.
+
+    Returns ``value`` itself if it has no arrays.
+    """
     if not any_array((value,)):
         return value
     leaves, structure = flatten(value)
@@ -78,7 +83,10 @@ def with_tensors(value: Any) -> Any:
 def as_constants(
     args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The arguments with arrays as tensors whose values a program knows; ``None`` without small arrays."""
+    """Replace arrays in arguments by constant tensors, whose values a program may use.
+
+    Returns ``None`` if the arguments have no arrays, or if one of the arrays is large.
+    """
     leaves, structure = flatten((tuple(args), kwargs))
     arrays = [x for x in leaves if _is_array(x)]
     if not arrays or any(x.nbytes > _LARGEST_CONSTANT for x in arrays):
@@ -94,5 +102,5 @@ def _is_array(leaf: Any) -> bool:
     try:
         as_dtype(leaf.dtype)
     except (TypeError, AttributeError):
-        return not isinstance(leaf, np.ndarray)  # an element type of its library
+        return not isinstance(leaf, np.ndarray)  # another library may have its own class of element types
     return True

@@ -1,7 +1,7 @@
-"""Compilation in the background: one thread at a time compiles while calls go on.
+"""Compilation in the background: one thread compiles while the program continues.
 
-The thread ends when nothing is left to compile. When the process ends it begins nothing new, and Python waits
-for what it has begun, as for every thread that is not a daemon.
+The thread ends when no job is left. When the process ends, the thread starts no new job, and Python waits for
+the current job because the thread is not a daemon.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["is_ending", "submit", "wait_until_compiled"]
 _jobs: collections.deque[Callable[[], None]] = collections.deque()
 _thread: threading.Thread | None = None
 _lock = threading.Lock()
-#: notified when nothing is left to compile
+#: notified when no job is left
 _idle = threading.Condition(_lock)
 
 
 def is_ending() -> bool:
-    """Whether the main thread has ended, so that nobody will call what is being compiled."""
+    """Whether the main thread has ended, so that compiled programs will not be called."""
     return not threading.main_thread().is_alive()
 
 
@@ -55,19 +55,19 @@ def _compile_all() -> None:
                 return
             job = _jobs.popleft()
         job()
-        del job  # what it holds may be large
+        del job  # it may hold large objects
 
 
 def wait_until_compiled(seconds: float | None = None) -> None:
-    """Wait until nothing is left to compile in the background, at most ``seconds`` long if they are given."""
+    """Wait until no job is left, for at most ``seconds``. ``None``: without a limit."""
     with _lock:
         _idle.wait_for(lambda: _thread is None or not _thread.is_alive(), seconds)
 
 
 def _in_child() -> None:
-    """Forget the thread of the parent, which a forked process does not have.
+    """Forget the thread of the parent process, which a forked process does not have.
 
-    If the parent has imported jax, the child compiles nothing, because XLA's threads are not forked.
+    If the parent has imported JAX, the child does not compile, because a fork does not copy XLA's threads.
     """
     global _thread, _lock, _idle
     _thread, _lock = None, threading.Lock()

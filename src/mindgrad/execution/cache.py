@@ -1,9 +1,9 @@
-"""The compile cache: what was compiled, how often it was found again, and why it was compiled anew.
+"""The compile cache: compiled programs, statistics, and reasons for compiling.
 
-Every compiled function keeps its own programs. Programs of plain functions are found from here too, by
-the function's code: a lambda that is made anew at every call, or its gradient, takes over the
-programs of an earlier one whose code and closure are the same. Such programs live as long as the
-Parameters and Cells that they read; those that read none are few and the oldest goes first.
+Every compiled function keeps its programs. In addition, this module finds programs by the code of a function.
+So a lambda that is created again for each call, or its gradient, reuses the programs of an earlier lambda
+with equal code and closure. Such a program lives as long as a Parameter or Cell that it reads. Of programs
+that read none, only the latest are kept.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ __all__ = [
     "eager_tiers", "history_of", "is_data", "offer", "offered", "register", "register_eager", "withdraw",
 ]  # fmt: skip
 
-#: signatures of one function that programs are kept for
+#: largest number of signatures of one function for which programs are kept
 MAXSIZE = 4096
-#: a function is compiled again for one reason so often before it says so
+#: number of compilations of one function for the same reason after which a warning is given
 _PATIENCE = 8
+#: the same number for functions or objects that share their code
 _PATIENCE_WITH_SEVERAL = 16
-#: reasons that are kept per function
+#: number of reasons that are kept for each function
 _REASONS = 64
-#: programs kept per Parameter or Cell, and those that belong to none
+#: number of programs that are kept for each Parameter or Cell, and for none
 _KEPT_PER_OWNER = 64
 _KEPT_WITHOUT_OWNER = 32
 
@@ -52,8 +53,8 @@ _options = operator.itemgetter("mode", "device_target", "device_id", "rewrites",
 
 
 def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
-    """The cache key of a call, and the tensors that its program is called with."""
-    # plain tensors, the usual case, need no walk through structures
+    """Return the cache key of a call, and the tensors that its program receives."""
+    # if all arguments are plain tensors, their types are the key: the arguments need not be flattened
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
     if kwargs or None in key or any_constant(args) or any_hooked(args):
         leaves, structure = flatten((args, kwargs))
@@ -73,15 +74,15 @@ def is_data(leaf: Any) -> bool:
 
 
 class CacheInfo(NamedTuple):
-    """Statistics of a compile cache; the names are those of ``functools.lru_cache``.
+    """Statistics of a compile cache, with the field names of ``functools.lru_cache``.
 
     Attributes:
-        hits: calls that found their program.
-        misses: calls that had to compile.
-        maxsize: signatures that one function keeps programs for.
-        currsize: programs that are kept.
-        reasons: why each of the last programs was compiled.
-        eager: for each kind of call in PYNATIVE_MODE, whether it is compiled and why.
+        hits: number of calls that found their program.
+        misses: number of calls that compiled a program.
+        maxsize: largest number of signatures for which one function keeps programs.
+        currsize: number of programs in the cache.
+        reasons: reason for each of the latest compilations.
+        eager: for each kind of call in PYNATIVE_MODE, whether it is compiled, and the reason.
     """
 
     hits: int
@@ -100,9 +101,10 @@ class CacheInfo(NamedTuple):
 
 
 class History:
-    """Compile history of one function: its cache hits and misses, and the reasons for compiling.
+    """Compile history of one function: hits, misses, and reasons for compiling.
 
-    Functions made from one ``def`` or lambda share a history, which lives as long as their programs.
+    Functions that are created by one ``def`` or lambda share a history, which lives as long as their
+    programs.
     """
 
     __slots__ = ("__weakref__", "_counts", "_warned", "hits", "key", "misses", "name", "programs", "reasons")
@@ -118,15 +120,15 @@ class History:
         self._warned = False
 
     def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
-        """Note a compilation; warns when one thing changes again and again.
+        """Record a compilation, and warn if the same reason repeats.
 
-        Of functions that are made anew it cannot be known whether several are meant: for them it is a
-        line on standard error, and later.
+        If a ``def`` or lambda creates functions repeatedly, this may be intended. For such functions, the
+        warning comes later, as a line on standard error.
 
         Args:
-            change: the reason, ``None`` for a first call.
-            counts: the reasons of one compiled function; without them the change is that to another
-                function that was made alike.
+            change: the reason; ``None`` for a first call.
+            counts: number of compilations by reason, of one compiled function. ``None``: the function was
+                created by the same code as an earlier one, and differs from it by ``change``.
         """
         self.misses += 1
         if change is None:
@@ -135,7 +137,7 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # several functions of one ``def`` that are called again and again are meant to be several
+        # if functions of one ``def`` are called repeatedly, it is intended that there are several
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -162,7 +164,7 @@ class History:
             )
 
     def _note_first_call(self) -> None:
-        """Warn of Cells and objects that are made anew for every call: their programs are not found again."""
+        """Warn of Cells and objects that are created for each call, so each call compiles."""
         with _lock:
             latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
             latest.append(self)
@@ -181,7 +183,7 @@ class History:
         return len({id(program.executable.compiled) for program in list(self.programs)})
 
     def clear(self) -> None:
-        """Forget what was noted."""
+        """Reset all counters and reasons."""
         self.hits = self.misses = 0
         self.reasons.clear()
         self._counts.clear()
@@ -193,33 +195,34 @@ _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
-#: the latest functions of objects that were compiled for the first time, by their names
+#: by name, the histories of the latest objects whose functions were compiled for the first time
 _first_calls: dict[str, collections.deque[History]] = {}
-#: programs by the codes of their functions; those that belong to no Parameter or Cell
+#: programs by the code objects of their functions
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: with more keys than this, those whose programs are gone are deleted
+#: if ``_programs`` has more keys, the keys without live programs are deleted
 _most = [256]
+#: programs that read no Parameter or Cell
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
 _owners: weakref.WeakSet[Memory] = weakref.WeakSet()
 
 
 def register(compiled: Any) -> None:
-    """Let :func:`cache_info` and :func:`clear_cache` know a compiled function that has programs."""
+    """Register a compiled function for :func:`cache_info` and :func:`clear_cache`."""
     with _lock:
         _functions.add(compiled)
 
 
 def register_eager(calls: Any) -> None:
-    """Let :func:`cache_info` and :func:`clear_cache` know calls of a function in eager mode.
+    """Register eager calls for :func:`cache_info` and :func:`clear_cache`.
 
-    They have ``source``, the function, ``lines()`` and ``clear()``.
+    ``calls`` has an attribute ``source``, the function, and methods ``lines()`` and ``clear()``.
     """
     with _lock:
         _eager_calls.add(calls)
 
 
 def history_of(function: Any) -> History:
-    """The history of ``function``."""
+    """Return the history of ``function``; create it if needed."""
     key = _codes(function)
     with _lock:
         history = _histories.get(key)
@@ -232,7 +235,7 @@ def history_of(function: Any) -> History:
 
 
 def _codes(function: Any) -> tuple[Any, ...]:
-    """The code objects of ``function`` and of its callees, which functions that may be equal share."""
+    """Return the code objects of ``function`` and its callees, as a key."""
     return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
 
 
@@ -251,7 +254,7 @@ def _name(function: Any) -> str:
 
 
 def _owner_of(function: Any) -> str:
-    """The name of the gradient API that made ``function``, a closure of this package."""
+    """Return the name of the gradient API that created ``function``, if any."""
     waiting = [function]
     for closure in waiting:
         if isinstance(closure, types.FunctionType):
@@ -265,18 +268,18 @@ def _owner_of(function: Any) -> str:
 
 
 def content_of(cell: Any) -> Any:
-    """The value of a variable of a closure; ``None`` where it has none yet."""
+    """Return the value of a closure cell, or ``None`` if the cell is empty."""
     try:
         return cell.cell_contents
     except ValueError:
         return None
 
 
-# -- programs of functions that may be made anew ------------------------------------------------------
+# -- programs of functions that may be created repeatedly ---------------------------------------------
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # not the bound methods by which Cells compile themselves: a Cell keeps its programs
+    # except the bound methods with which Cells compile themselves: a Cell keeps its programs
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
@@ -287,7 +290,7 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
     Args:
         function: the compiled function.
-        program: a detached program, which lives as long as the first of ``owners``.
+        program: a detached program. It lives as long as the first of ``owners``.
         owners: Parameters and Cells that the program reads.
     """
     if not _may_be_made_anew(function):
@@ -310,7 +313,7 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
 
 def offered(function: Any) -> Iterator[Any]:
-    """The programs of functions with the code of ``function``, the latest first."""
+    """Iterate over programs of functions with the code of ``function``, latest first."""
     if not _may_be_made_anew(function):
         return
     for each in list(_programs.get(_codes(function), ())):
@@ -320,7 +323,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Offer programs with these executables, by ``id``, no more."""
+    """Stop offering the programs with these executables, by ``id``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
@@ -329,7 +332,7 @@ def withdraw(gone: set[int]) -> None:
         _without_owner.extend(kept)
 
 
-# -- what users ask --------------------------------------------------------------------------------
+# -- public functions ------------------------------------------------------------------------------
 
 
 def cache_info(fn: Any = None) -> CacheInfo:
@@ -372,9 +375,12 @@ def cache_info(fn: Any = None) -> CacheInfo:
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
-    """Return a line for each kind of eager call of ``fn`` and its gradients, by default of all functions."""
+    """Return a line for each kind of eager call of ``fn`` and its gradients.
+
+    ``None``: of all functions.
+    """
     identities = set() if fn is None else _identities(fn)
-    lines = set()  # functions of one code share their kinds of calls
+    lines = set()  # functions with the same code share their kinds of calls
     for calls in list(_eager_calls):
         if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())
@@ -382,7 +388,7 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
 
 
 def _identities(fn: Any) -> set[Any]:
-    """The keys under which histories list ``fn`` and the functions that it was made from."""
+    """Return the history keys of ``fn`` and the functions from which it was derived."""
     functions = [fn]
     while (facts := memory(fn, make=False)) is not None and facts.source is not None:
         fn = facts.source

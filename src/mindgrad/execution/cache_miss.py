@@ -1,4 +1,4 @@
-"""Explanations of cache misses say in words where two signatures, or two functions, differ."""
+"""Explanations of cache misses: differences of two signatures or two functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mindgrad.trace.user_functions import functions_in
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
-#: programs are kept in a limited number, and the oldest goes first
+#: the reason if no difference is found: the cache is limited, and drops the oldest programs first
 UNKNOWN = Change(
     "removed programs",
     "it was removed from the cache, which was full",
@@ -34,10 +34,11 @@ _OPTION = "Change this setting less often."
 
 
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
-    """The differences between two signatures of calls of ``function``.
+    """Iterate over the differences between two signatures of calls of ``function``.
 
-    A signature is ``(arguments, mode, device target, device id, rewrites, debug_nans, partition)``, the
-    arguments as ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
+    A signature is ``(arguments, mode, device target, device id, rewrites, debug_nans, partition)``. Here
+    ``arguments`` is ``(structure, one signature per leaf)`` or, if all arguments are tensors, a tuple of
+    their types.
     """
     subjects = (
         "the device", "the device id", "the option 'rewrites'", "the option 'debug_nans'",
@@ -67,7 +68,7 @@ def _whole(arguments: Any) -> tuple[Any, tuple]:
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
-    """The names of the positional arguments of the user's function."""
+    """Return the names of the positional arguments of the user's function."""
     for each in functions_in(function):
         try:
             signature = inspect.signature(getattr(each, "construct", each))
@@ -95,7 +96,10 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
 
 
 def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
-    """``error`` of an argument that selects no program, with the argument and the function named."""
+    """Add the names of the argument and the function to ``error``.
+
+    An argument raised ``error`` because its value cannot be part of a signature.
+    """
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for label, leaf in zip(_labels(structure, _names(function)), leaves, strict=True):
@@ -156,7 +160,7 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
 
 
 def _value(signature: Any) -> Any:
-    """The constant of a leaf's signature."""
+    """Return the constant in the signature of a leaf."""
     if not isinstance(signature, tuple) or len(signature) != 2:
         return signature
     kind, value = signature
@@ -167,6 +171,6 @@ def _value(signature: Any) -> Any:
 
 
 def between_functions(taken: Any, function: Any) -> Change | None:
-    """The first difference between a function and a snapshot with its code; ``None`` if there is none."""
+    """Return the first difference between a snapshot and a function with its code."""
     found = difference(taken, function)
     return None if found is None else change(*found, MAKE_ONCE)

@@ -1,9 +1,9 @@
-"""Compiled functions: one XLA program per signature of the arguments.
+"""Compiled functions: one XLA program for each signature of the arguments.
 
-A signature is the structure of the arguments, the types of their tensors and the values of their
-Python constants, with the options of the context. The program is traced once, with tensors as inputs;
-Parameters that it reads become further inputs, those that it writes outputs, and the memory of their old
-values becomes that of the new ones. It is used again while what its trace read of Python is as it was.
+A signature consists of the structure of the arguments, the types of their tensors, the values of their Python
+constants, and the options of the context. The function is traced once, with its tensors as inputs. Parameters
+that it reads become inputs, and Parameters that it writes become outputs, which reuse the memory of the old
+values. The program is valid as long as the Python state that its trace read is unchanged.
 """
 
 from __future__ import annotations
@@ -50,17 +50,19 @@ from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["Compiled", "trace"]
 
-#: programs kept per signature, for different states of the Cells and variables that they were traced with
+#: number of programs that are kept for each signature, for different Python states
 _KEPT = 8
 
 
 class Compiled:
-    """Calls ``function`` as a compiled program, or as it is inside one and under a derivative.
+    """A function that runs as a compiled program.
+
+    Inside another trace or derivative, it runs as plain Python.
 
     Attributes:
         function: the function.
-        history: how often programs were found and compiled; ``None`` before the first.
-        open_sizes: finds programs that serve several sizes of inputs; ``None``: each size has its own.
+        history: hits and misses; ``None`` before the first compilation.
+        open_sizes: programs that serve several sizes of inputs. ``None``: each size has its own program.
     """
 
     __slots__ = (
@@ -68,7 +70,7 @@ class Compiled:
         "history", "open_sizes",
     )  # fmt: skip
 
-    #: two of them are the same if their functions are
+    #: two instances are equal if these attributes are equal
     compared_by = ("function",)
 
     def __init__(self, function: Callable[..., Any], open_sizes: OpenSizes | None = None) -> None:
@@ -76,10 +78,10 @@ class Compiled:
         self.open_sizes = open_sizes
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
-        #: types of plain tensors, the version of the options that they were given under, their program
+        #: the latest call with plain tensors: their types, the version of the options, and the program
         self._latest: tuple[list[Any], int, Program] | None = None
-        self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
-        self._counters: Counting | None = None  # made by the first call that needs a program
+        self._by_value: set[Any] = set()  # signatures whose programs have array arguments as constants
+        self._counters: Counting | None = None  # created by the first call that needs a program
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
@@ -87,7 +89,7 @@ class Compiled:
         return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The function's result, for callers that have the arguments packed: they are not packed again."""
+        """Call the function with packed arguments."""
         latest = None if kwargs else self._latest
         if latest is not None and not open_scopes():  # the usual call: no key is hashed
             types, version, program = latest
@@ -101,7 +103,7 @@ class Compiled:
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
-            # as when it is called from outside: what it assigns to elements of arguments stays inside
+            # assignments to elements of arguments must not be visible to the caller, as in a compiled call
             args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
@@ -145,12 +147,12 @@ class Compiled:
         accept: Callable[[Program, Trace], bool] | None = None,
         called_key: Any = None,
     ) -> Program:
-        """The program for a signature that none was found for; another thread may have made it.
+        """Compile a program for a signature, unless another thread has compiled it.
 
         Args:
             key: the signature.
             args, kwargs: the arguments.
-            accept: whether a program is accepted; by default all are.
+            accept: function that decides whether a program is accepted. Default: all are.
             called_key: the signature of the call, if the arguments were changed for the program.
         """
         with self._lock:
@@ -184,7 +186,7 @@ class Compiled:
                 self.history = compiled.history
                 self.history.hits += 1
             self.history.programs.add(compiled)
-            # several: a net that is switched between training and evaluation has two
+            # keep several programs: a net that switches between training and evaluation has two
             self._latest = None
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
@@ -194,7 +196,10 @@ class Compiled:
     def _with_operands(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: NumberArguments
     ) -> Callable[[], Any] | None:
-        """The call of a program that takes changing ints as inputs; ``None`` if there cannot be one."""
+        """Find or compile a program with changing Python numbers as inputs.
+
+        Returns a function that calls it, or ``None`` if the numbers cannot be inputs.
+        """
         places = counter.places
         marked = with_operands(args, kwargs, places)
         marked_key, tensors = call_signature(*marked)
@@ -221,17 +226,20 @@ class Compiled:
         except Exception as error:
             if getattr(error, "is_final", False):
                 raise
-            counter.keep_constant()  # the value decides a shape, an index or a path
+            counter.keep_constant()  # the value decides a shape, an index, or a branch
             return None
         return lambda: program.call(tensors)
 
     def _with_known_arrays(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception | None = None
     ) -> Callable[[], Any]:
-        """The call of a program that knows the values of small arrays, where one for all values cannot be.
+        """Compile a program with the values of small arrays as constants.
+
+        This is for functions that cannot be traced with these arrays as inputs. Returns a function that calls
+        the program.
 
         Raises:
-            Exception: ``error``, which stopped the trace with arrays as inputs, if this does not help.
+            Exception: ``error``, which stopped the trace with arrays as inputs, if constants do not help.
         """
         constants = None if getattr(error, "is_final", False) else as_constants(args, kwargs)
         if constants is not None:
@@ -247,7 +255,10 @@ class Compiled:
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
-        """The numbers and tensors of Python that changed since the last program and may become inputs."""
+        """Find the numbers and tensors of Python that changed since the last program.
+
+        They may become inputs of the next program.
+        """
         known = self._programs.get(key)
         if known:
             return known[0].counted(), known[0].shifting()
@@ -259,24 +270,24 @@ class Compiled:
         return [], []
 
     def _adopted(self, key: Any) -> Program | None:
-        """The program of another compiled function, of a function that is the same as this one."""
+        """Take over the program of an equal function."""
         for program in offered(self.function):
             found = program.attached(self.function) if program.key == key else None
             if found is not None:
                 return found
         return None
 
-    # -- what users ask ----------------------------------------------------------------------------
+    # -- statistics --------------------------------------------------------------------------------
 
     def cache_info(self) -> CacheInfo:
-        """Hits and misses of this function's programs, with the reasons for compiling."""
+        """Return hits and misses of this function, with the reasons for compiling."""
         history = self.history
         if history is None:
             return CacheInfo(0, 0, MAXSIZE, 0)
         return CacheInfo(history.hits, history.misses, MAXSIZE, history.size, tuple(history.reasons))
 
     def cache_clear(self) -> None:
-        """Forget all programs."""
+        """Delete all programs."""
         with self._lock:
             withdraw({id(program.executable) for each in self._programs.values() for program in each})
             self._latest = None
@@ -291,7 +302,7 @@ class Compiled:
                 self.history = None
 
     def _reason(self, key: Any) -> Change | None:
-        """The reason for compiling although there are programs; ``None`` if there are none."""
+        """Return the reason why no program fits; ``None`` if there are no programs."""
         known = self._programs.get(key)
         if known:
             return next(known[0].changes(), UNKNOWN)
@@ -306,10 +317,10 @@ class Compiled:
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
-    """The graph of ``function`` for such arguments as it is compiled, before any simplification by XLA.
+    """Return the graph of ``function`` for these arguments, as XLA receives it.
 
-    Its outputs are the new values of written Parameters, then the tensors of the result, then those that
-    it leaves in attributes and variables.
+    Its outputs are the new values of written Parameters, then the tensors of the result, then the tensors
+    that the function assigns to attributes and variables.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace

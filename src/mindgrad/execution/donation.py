@@ -1,16 +1,18 @@
-"""Programs that write Parameters: the memory of the old values becomes that of the new ones.
+"""Donation: programs that write Parameters reuse the memory of the old values.
 
-    p = step(p)    in place, where nothing but the Parameter holds on to its array
+    p = step(p)    in place, if only the Parameter refers to its array
 
-An array is given away (donated) only if it is the Parameter's alone, which Python's own count of
-references tells: a tensor made by ``value()``, a second Parameter, a recording, an argument of a call
-that another thread is making now, all count. Anything else gets a copy donated instead, so that no one
-ever holds an array that was taken. While a program runs with it, the Parameter holds a :class:`Taken`,
-on which readers in other threads wait. A signal that arrives meanwhile, Ctrl-C for one, is handled when the
-new values are stored; a program that fails before it starts leaves the Parameters as they were.
+An array is donated only if the Parameter has the only reference to it, according to Python's reference count.
+Other references are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument
+of a call in another thread. If there are any, a copy is donated, so that no other object refers to donated
+memory.
 
-A program that may take so long that a user does not want to wait for its end gets copies donated, and signals
-are handled while it runs: one that raises leaves the Parameters as they were before the call.
+While a program runs, its Parameters hold a :class:`Taken`, and readers in other threads wait for the new
+values. A signal such as Ctrl-C is handled after the new values are stored. If a program fails before it
+starts, the Parameters keep their old values.
+
+A program that may run long gets copies, and signals are handled while it runs. If a signal handler raises an
+exception, the Parameters keep their old values.
 """
 
 from __future__ import annotations
@@ -31,34 +33,34 @@ from mindgrad.ir.pending import PendingArray, resolved
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
-#: held from taking arrays to storing new ones, and wherever else a value is replaced by one made of it
+#: lock that is held from donating arrays to storing new ones, and whenever a value is moved or replaced
 window = threading.RLock()
 
 
 class Taken:
-    """Stands for a Parameter's array while a program is about to replace it."""
+    """A placeholder for the array of a Parameter while a program replaces it."""
 
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        self._reference = weakref.ref(parameter)  # whoever waits holds the Parameter; it holds this
+        self._reference = weakref.ref(parameter)  # a reader holds the Parameter, and the Parameter holds this
 
     @property
     def _parameter(self) -> Any:
         return self._reference()
 
     def wait(self) -> Any:
-        """The array that the Parameter holds when the program was started.
+        """Wait until the program has started, and return the new array of the Parameter.
 
         Raises:
-            RuntimeError: the program itself waits for the reader.
+            RuntimeError: If the reader runs in the thread that starts the program.
         """
         with window:
             array = self._parameter._array
-        if type(array) is Taken:  # whoever is inside the window holds its lock: it is this thread
+        if type(array) is Taken:  # the window is still open, so this thread holds its lock
             raise RuntimeError(
-                f"Parameter '{self._parameter.name}' is read while a program that writes it is being "
-                f"started, by a function that is called meanwhile (a signal handler, a destructor)."
+                f"Parameter '{self._parameter.name}' is read by a signal handler or destructor that runs "
+                f"while a compiled call that writes the Parameter starts. Do not read it there."
             )
         return array
 
@@ -80,7 +82,7 @@ class Taken:
 
 
 def settled(array: Any) -> Any:
-    """``array`` itself, or what a :class:`Taken` or a pending array stands for."""
+    """Return ``array``, or the array that replaces a placeholder or a pending array."""
     return resolved(array.wait() if type(array) is Taken else array)
 
 
@@ -88,12 +90,12 @@ def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
 
-#: what is counted for an array that only a list holds
+#: the reference count of an array to which only a list refers
 _ALONE = max(_counts([object(), object()]))
 
 
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
-    """``arrays`` as they may be given away: copies where something besides the list holds on to one."""
+    """Return arrays that may be donated: a copy if an array has other references."""
     usual: Any = array_type()
     counts = _counts(arrays)
     if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
@@ -107,24 +109,24 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 
 
 def _copy(array: Any, type_: Any) -> Any:
-    """A copy on the device, of the type's shape."""
+    """Copy an array to the device, with the shape of its type."""
     array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)
     array = np.asarray(array)
-    if array.shape == type_.shape and not array.flags.writeable:  # nobody writes into it while it is copied
+    if array.shape == type_.shape and not array.flags.writeable:  # it cannot change during the copy
         return copy_on_device(to_device(array))
-    # one element that is seen everywhere, or the user's memory. A copy, for jax may use it as it is
+    # a scalar that is broadcast, or memory of the user: copy it first, because JAX may not copy it
     return to_device(np.array(np.broadcast_to(array, type_.shape)))
 
 
 class Donation:
-    """The Parameters whose arrays a program takes over.
+    """The Parameters whose arrays are donated to a program.
 
     Attributes:
-        parameters: they, in the order of the program's operands.
-        types: their types.
-        stand_ins: what stands for their arrays while the program is being started.
+        parameters: the Parameters, in the order of the program's operands.
+        types: types of the Parameters.
+        stand_ins: placeholders for their arrays while the program starts.
     """
 
     __slots__ = ("parameters", "stand_ins", "types")
@@ -135,7 +137,10 @@ class Donation:
         self.stand_ins = list(map(Taken, parameters))
 
     def arrays(self, takes_parts: bool = False) -> list[Any]:
-        """Values of the Parameters; those that are parts of arrays over processes as they are, if wanted."""
+        """Return the arrays of the Parameters.
+
+        ``takes_parts``: whether the program accepts parts of arrays over several processes.
+        """
         originals = [parameter._array for parameter in self.parameters]
         kinds = set(map(type, originals))
         if Taken not in kinds and PendingArray not in kinds:
@@ -143,7 +148,7 @@ class Donation:
         return [array if takes_parts and is_part(array) else settled(array) for array in originals]
 
     def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
-        """The program's results; if it fails before it starts, the Parameters are as they were."""
+        """Run the program; if it fails before it starts, restore the Parameters."""
         originals = self.arrays(executable.takes_parts)
         run = executable.run_uninterrupted if executable.may_take_long else executable.run
         try:
@@ -154,7 +159,7 @@ class Donation:
             lost = [p.name for p, a in zip(self.parameters, originals, strict=True) if _is_gone(a)]
             if lost:
                 raise RuntimeError(
-                    f"a program failed after it had taken over the memory of the Parameters that it writes: "
+                    f"a compiled call failed after it had started to overwrite Parameters: "
                     f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
                 ) from error
             raise
@@ -167,17 +172,20 @@ def run_and_store(
     written: Sequence[Any],
     finish: Callable[[list[Any]], Any],
 ) -> Any:
-    """Run a program, and store what it gives for Parameters; signals see all of it or nothing.
+    """Run a program, and store the new values of Parameters.
+
+    For signal handlers, this is atomic: all values are old, or all values are new.
 
     Args:
         executable: the program.
-        arrays: its operands, without those that it takes over.
-        donation: the Parameters whose arrays it takes over; all are among ``written``.
-        written: the Parameters that it writes; its first results are their new values.
-        finish: stores what else the program changes; given the program's results, gives the caller's.
+        arrays: operands of the program, without donated ones.
+        donation: the Parameters whose arrays are donated; all are among ``written``.
+        written: the Parameters that the program writes; its first results are their new values.
+        finish: function from the results of the program to the result of the call. It also stores all other
+            state that the program changes.
 
     Raises:
-        RuntimeError: the program failed after it had taken over the arrays.
+        RuntimeError: If the program fails after it has started to overwrite donated arrays.
     """
     with window:
         is_copied = donation is None or (executable.may_take_long and executable.takes_long())

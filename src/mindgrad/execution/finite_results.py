@@ -1,7 +1,7 @@
-"""Programs whose results are checked: where one is not finite, the equation that made it is named.
+"""Checks for NaN and infinity in results (``debug_nans``), naming the equation.
 
-A run costs one look at the results more. Only a program with a NaN or an infinity among them is evaluated
-again on the same operands, equation by equation, as it was before any rewrite.
+Each run checks the results. If a result is not finite, the program is evaluated again on the same operands,
+equation by equation and without rewrites, to find the equation that computed the first NaN or infinity.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from mindgrad.rows.reduction import reduce_all
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 
-#: programs that look at the results of others on a device, which are kept
+#: number of compiled checks that are kept
 _SIGNATURES = 256
 
 
 def traced_plainly(trace: Callable[[], Any]) -> Graph:
-    """The graph of ``trace()``, derivatives written out as their laws say, without rewrites."""
+    """Return the graph of ``trace()`` without rewrites, with all derivatives expanded."""
     with without_rewrites():
         return trace().graph
 
 
 def are_finite(results: Sequence[Any]) -> bool:
-    """Whether no element of the arrays, of the host or a device, is infinite or NaN."""
+    """Whether all elements of arrays on the host or a device are finite."""
     if runs_on_host():
         return all(is_finite(np.asarray(y)) for y in results)
-    # those of another device stay there: a copy of them would take longer than what made them
+    # check on the device: copying the results to the host may take longer than computing them
     types = [type_of(y) for y in results]
     real = [k for k, type_ in enumerate(types) if type_.dtype.kind == "float"]
     device = (settings.options["device_target"], settings.options["device_id"])
@@ -52,7 +52,7 @@ def are_finite(results: Sequence[Any]) -> bool:
 
 @lru_cache(maxsize=_SIGNATURES)
 def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
-    """The program that tells on the device whether all elements of real arrays are finite."""
+    """Compile a check on the device whether all elements of real arrays are finite."""
     if not types:
         return lambda arrays: True
     builder = Builder()
@@ -64,14 +64,16 @@ def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any
 
 
 def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
-    """``run``, which takes and gives arrays of a device, with a check of its results.
+    """Add a check of its results to ``run``.
 
     Args:
-        run: ``run(arrays, donated, extra)``; nothing is donated.
+        run: function ``run(arrays, donated, extra)`` on arrays of a device; it must not overwrite donated
+            arrays.
         plain: the same program without rewrites.
 
     Raises:
-        FloatingPointError: (when called) a result is not finite, though all operands of the equation are.
+        FloatingPointError: When called, if a result is not finite and the operands of a faulty equation are
+            finite.
     """
 
     def run_checked(arrays: Sequence[Any], donated: Sequence[Any], extra: Sequence[Any]) -> Any:
@@ -84,17 +86,18 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
 
 
 def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
-    """Raise the error of the first equation that makes a NaN or an infinity which reaches the results.
+    """Raise an error for the first equation that computes a NaN or infinity.
 
-    Nothing is raised where they are in operands of the program. A value that is masked out does not count.
-    Of a program that communicates only what stands before is evaluated: the other processes do not run again.
+    Only a NaN or infinity that reaches the results counts, and only if the operands of the equation are
+    finite. If the graph communicates, only the equations before the first communication are evaluated,
+    because other processes do not run again.
 
     Args:
-        graph: the program, without rewrites.
-        arrays: its operands.
+        graph: the graph, without rewrites.
+        arrays: operands of the graph.
 
     Raises:
-        FloatingPointError: there is such an equation.
+        FloatingPointError: If there is such an equation.
     """
     first = next((k for k, equation in enumerate(graph.equations) if is_communication(equation)), None)
     if first is None:
@@ -121,7 +124,7 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
 
 
 def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
-    """Raise the error of the first equation of a program that runs in this process alone."""
+    """Raise the error of the first faulty equation of a graph without communication."""
     values: dict[Any, Any] = dict(zip(graph.inputs, map(np.asarray, arrays), strict=True))
     faults: dict[Variable, tuple[int, Callable[[], NoReturn]]] = {}
     for number, equation in enumerate(graph.equations):
@@ -145,7 +148,7 @@ def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
         visited.add(variable)
         if variable in faults:
             origins.append(faults[variable])
-        if variable in makers:  # a NaN may come of an infinity that was made before
+        if variable in makers:  # an infinity that was computed earlier may cause a NaN
             waiting += [x for x in makers[variable].inputs if type(x) is Variable]
     if origins:
         min(origins, key=itemgetter(0))[1]()

@@ -1,10 +1,16 @@
-"""Layouts of a program's arrays on a mesh are decided when it is compiled, and those of Parameters stay.
+"""Layouts: how the arrays of a program are divided among the devices of a mesh.
 
-An argument lies as the first sharding constraint on it says, else as the partition says for arguments. A
-Parameter lies, in this order, as it is told to (``parameter_plan``, or by an earlier program), as the first
-constraint on it says, as the Parameter that it was cloned from does (the moments of an optimiser), or whole
-on every device. New values of Parameters lie as the old ones, so that their memory is used again; other
-results as the partitioner leaves them.
+Layouts are chosen when a program is compiled. The layout of an argument is the first sharding constraint on
+it, or else follows the rule of the partition for arguments. The layout of a Parameter is the first of these
+that exists:
+
+1. the layout that ``parameter_plan`` or an earlier program has set;
+2. the first sharding constraint on it;
+3. the layout of the Parameter from which it was cloned, such as a weight for a moment of an optimizer;
+4. a whole copy on every device.
+
+New values of Parameters keep the layout, so that they can reuse the memory of the old values. XLA's
+partitioner chooses the layouts of other results.
 """
 
 from __future__ import annotations
@@ -35,11 +41,11 @@ __all__ = [
 
 
 class LayoutFile:
-    """A file that is to say how the Parameters of divided programs lie.
+    """A file to which the layouts of Parameters are written.
 
     Attributes:
-        path: its name.
-        content: what was written to it last.
+        path: name of the file.
+        content: the content that was written last; ``None`` before the first.
     """
 
     def __init__(self, path: str) -> None:
@@ -48,24 +54,24 @@ class LayoutFile:
 
 
 _file: LayoutFile | None = None
-#: writes to the file; the package sets it, and loads what writes when it is called
+#: function that writes to the file; mindgrad sets it, and imports the writer on the first call
 _recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
 
 
 def set_layout_recorder(recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None]) -> None:
-    """Let ``recorder(file, devices, layouts)`` write the layouts of the Parameters of a program to a file."""
+    """Set the function that writes layouts: ``recorder(file, devices, layouts)``."""
     global _recorder
     _recorder = recorder
 
 
 def set_layout_file(path: str) -> None:
-    """Write the layouts of the Parameters of divided programs to a file from here on; empty: no more."""
+    """Write the layouts of Parameters in later programs to a file; ``""``: stop."""
     global _file
     _file = LayoutFile(path) if path else None
 
 
 def partition_of(graph: Graph) -> Partition | None:
-    """The partition that a program is compiled for: the one in force, or that of the constraints in it."""
+    """Return the current partition, or else one for the constraints of a program."""
     partition = current()
     if partition is None:
         devices = _constrained_devices(graph)
@@ -83,18 +89,18 @@ def _constrained_devices(graph: Graph) -> int | None:
 def placement_of(
     graph: Graph, partition: Partition, parameters: Sequence[Any], written: Sequence[Any]
 ) -> Placement:
-    """The devices of a program, and the layouts of its inputs and results.
+    """Choose the devices of a program, and the layouts of its inputs and results.
 
     Args:
-        graph: the program; its last inputs are Parameters, its first outputs new values of Parameters.
+        graph: the program; its last inputs are Parameters, and its first outputs new values of Parameters.
         partition: the division of programs among devices.
         parameters: the Parameters that it reads.
-        written: those that it writes.
+        written: the Parameters that it writes.
 
     Raises:
-        ValueError: there are fewer devices, or an argument cannot be divided as the partition says.
-        RuntimeError: the program holds collectives of processes, nothing says what arguments its processes
-            have, or they have other programs.
+        ValueError: If there are too few devices, or the partition does not divide an argument evenly.
+        RuntimeError: If the program contains collectives of processes, the partition does not define whether
+            processes pass different arguments, or the programs of the processes differ.
     """
     if communicates(graph):
         raise RuntimeError(
@@ -114,12 +120,12 @@ def placement_of(
         agree(graph)
     constraints = _constraints(graph)
     count = len(graph.inputs) - len(parameters)
-    # rows of processes stay where they are; the program moves them where it needs them
+    # samples stay on the process that passes them; the program moves them if needed
     of_arguments = {} if partition.data == "rows" and not is_local else constraints
     inputs = _of_arguments(graph.inputs[:count], of_arguments, partition)
     symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))
     inputs += [_of_parameter(parameter, symbols, constraints, partition) for parameter in parameters]
-    # each process must be able to read results
+    # each process must be able to read the results
     outputs = [None if is_local else replicated(len(y.shape)) for y in graph.outputs]
     for k, parameter in enumerate(written):
         axes = _of_parameter(parameter, symbols, constraints, partition)
@@ -129,7 +135,7 @@ def placement_of(
 
 
 def _constraints(graph: Graph) -> dict[Any, Axes]:
-    """The first layout that each input is constrained to."""
+    """Return the layout of the first sharding constraint on each input."""
     origin: dict[Any, Any] = {v: v for v in graph.inputs}
     constraints: dict[Any, Axes] = {}
     for equation in graph.equations:
@@ -145,7 +151,7 @@ def _constraints(graph: Graph) -> dict[Any, Axes]:
 
 
 def _leaves_in_place(equation: Equation) -> bool:
-    """Whether each element stays where it is."""
+    """Whether an equation has one operand and keeps the layout of its elements."""
     row = equation.primitive
     return row.is_linear and row.axes is UNIFORM and len(equation.inputs) == 1
 
@@ -175,10 +181,13 @@ def _of_arguments(
 def _by_strategy(
     number: int, shape: Sequence[int], strategy: Any, devices: int, constraint: Axes | None
 ) -> Axes:
-    """The layout of an argument by a ``dataset_strategy``, numbers of slices or an object with ``axes()``."""
+    """Return the layout of an argument from its entry of ``dataset_strategy``.
+
+    The entry is a tuple with the number of slices of each axis, or an object with a method ``axes()``.
+    """
     if isinstance(strategy, tuple):
         if constraint is not None and strategy == tuple(slices(devices, entry) for entry in constraint):
-            return constraint  # as many slices, along the axes of the mesh that the program uses
+            return constraint  # equal numbers of slices, and the mesh axes that the program uses
         allocation = Allocation(devices)
         axes = tuple(allocation.take(count) for count in strategy)
     else:
@@ -212,7 +221,7 @@ def _of_parameter(
 
 
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
-    """Let Parameters lie as a program lays them out, for all programs that follow."""
+    """Keep the layouts of Parameters in a program for all later programs."""
     inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
     layouts = [
         (parameter, axes)
@@ -233,7 +242,7 @@ def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]
 
 
 def moved(tensor: Tensor) -> Any:
-    """The tensor's array on the device; it stays there, so that the next call moves nothing."""
+    """Move a tensor's array to the device, where it stays, and return it."""
     array = settled(tensor._array)
     if array is None:
         raise RuntimeError(LEFT_BEHIND)
@@ -243,13 +252,13 @@ def moved(tensor: Tensor) -> Any:
 
 
 def joint_args(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments of a call with the rows of all processes in the place of this one's.
+    """Join the arguments of a call with the arguments of all other processes.
 
-    Tensors and arrays with axes are joined along the first one where programs are divided among the devices
-    of several processes, and each has rows of its own; what those programs have made is joint already.
+    If programs are divided among the devices of several processes and each process passes different samples,
+    tensors and arrays are joined along their first axis. Results of such programs are joined already.
 
     Raises:
-        ValueError: the devices of this process do not divide its rows.
+        ValueError: If the number of samples is not divisible by the number of devices of this process.
     """
     partition = current()
     if partition is None or partition.data != "rows" or not is_joint(mesh_devices(partition.devices)):
@@ -270,11 +279,11 @@ def _joint(leaf: Any, devices: tuple[Any, ...]) -> Any:
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
-    """Lay the tensors' arrays out for a program; they stay so, and the next call moves nothing."""
+    """Give the arrays of tensors the layout that a program needs, and keep it."""
     for tensor, sharding in zip(tensors, shardings, strict=True):
         array = tensor._array
         if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):
-            continue  # jax leaves out what the program does not use
+            continue  # JAX omits inputs that the program does not read
         with window:
             array = settled(tensor._array)
             if array is None:
@@ -285,7 +294,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 
 
 def gathered(tensors: Iterable[Any]) -> bool:
-    """Move arrays from several devices or another device to the selected one; whether any moved."""
+    """Move arrays to the selected device; return whether any array has moved."""
     has_moved = False
     for tensor in tensors:
         with window:

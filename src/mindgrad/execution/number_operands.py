@@ -1,17 +1,20 @@
-"""Number arguments that change between calls become inputs of a program.
+"""Number arguments: Python numbers that change between calls become inputs.
 
-    first value      a constant, as all Python numbers
-    second value     an input, if the program only computes with it: then one program serves all values
-    else             each value is a constant of a program of its own
+    first value      a constant, like all Python numbers
+    second value     an input, if the program only computes with it; one program then serves all values
+    otherwise        a constant again; each value has a separate program
 
-A program computes with a number if it adds, multiplies, compares or branches on it, or combines it with a
-tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant. So does one with
-which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits,
-and so does a float that is an exponent of a tensor.
+A program only computes with a number if it adds, multiplies, compares, or branches on it, or combines it with
+a tensor. A number that is an index, a shape, an axis, or the length of a loop stays a constant. These stay
+constants, too:
 
-NumPy scalars, as ``np.linspace`` and ``np.arange`` return them, differ from Python numbers: operators make
-Float64 tensors of ``np.float64``, and functions can distinguish their types. Such a scalar becomes an input
-only if the program with the scalar's value in place of the input is the program in which it is a constant.
+- a divisor, because Python may raise an error that a program cannot raise;
+- an integer whose results may exceed 63 bits;
+- a float that is the exponent of a tensor.
+
+NumPy scalars, which ``np.linspace`` and ``np.arange`` return, differ from Python numbers: operators convert
+``np.float64`` to Float64 tensors, and functions can distinguish the types. Such a scalar becomes an input
+only if the program is the same as with the scalar as a constant.
 """
 
 from __future__ import annotations
@@ -31,29 +34,30 @@ from mindgrad.ir.tensor import Number
 
 __all__ = ["Counting", "NumberArguments", "with_operands"]
 
-#: bits of the numbers that may become inputs, and of the integers that are computed from them
+#: largest number of bits of an int that may become an input
 _BITS = 31
+#: largest number of bits of an integer that a program computes from such inputs
 _LARGEST = 62
-#: types of the numbers
+#: types of Python numbers
 _KINDS = frozenset([int, float])
-#: NumPy scalars that calculate with Python numbers as these do
+#: types of NumPy scalars that have the precision of Python numbers
 _OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
-#: other NumPy scalars, which round or overflow before they meet a tensor
+#: types of NumPy scalars that round or overflow before they are combined with a tensor
 _OF_OTHER_PRECISIONS = frozenset(
     [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
 )
 #: a value with which computations in different precisions have different results
 _TYPICAL = 0.7310585786300049
 _SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
-#: kinds of calls of one function whose numbers are remembered
+#: number of kinds of calls of one function whose numbers are stored
 _MOST = 1024
 
 
 class NumberArguments:
-    """The Python ints and floats of calls that agree in everything else.
+    """The Python ints and floats of calls that are equal in everything else.
 
     Attributes:
-        places: the leaves, by index, that are inputs.
+        places: indices of the leaves that are inputs.
     """
 
     __slots__ = ("_constant", "_scalars", "_values", "places")
@@ -65,18 +69,18 @@ class NumberArguments:
         self.places: tuple[int, ...] = ()
 
     def see(self, values: dict[int, int | str]) -> bool:
-        """Note the values of a call; whether some of them are inputs."""
+        """Record the values of a call; return whether some of them are inputs."""
         changed = {place for place, value in values.items() if self._values[place] != value}
         self.places = tuple(sorted((changed | {*self.places}) - self._constant))
         return bool(self.places) and all(map(_is_in_range, [values[place] for place in self.places]))
 
     def keep_constant(self) -> None:
-        """Let the inputs be constants from now on."""
+        """Make the inputs constants in all later calls."""
         self._constant.update(self.places)
         self.places = ()
 
     def marked(self, key: Any) -> Any:
-        """Signature of a program with inputs; NumPy scalars differ from Python numbers."""
+        """Add the types of NumPy scalars to the signature of a program with inputs."""
         if not self._scalars:
             return key
         structure, leaves = key[0]
@@ -85,7 +89,7 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves with NumPy floats of recognizable digits."""
+        """Replace NumPy floats in ``leaves`` by a value that reveals their precision."""
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):
@@ -95,12 +99,13 @@ class NumberArguments:
     def accepts(
         self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
     ) -> bool:
-        """Whether the program of a trace may take the numbers as inputs.
+        """Whether the program of a trace may have the numbers as inputs.
 
         Args:
-            traced: the trace, in which the numbers are inputs.
-            data: the leaves, by index, of the inputs of its graph.
-            as_constants: gives the :meth:`typical` leaves, and the graph with them as constants.
+            traced: the trace in which the numbers are inputs.
+            data: indices of the leaves that are inputs of its graph.
+            as_constants: function that returns the :meth:`typical` leaves, and the graph in which they are
+                constants.
         """
         graph = traced.graph
         inputs = {place: graph.inputs[data.index(place)] for place in self.places}
@@ -122,7 +127,7 @@ class NumberArguments:
 def _is_in_range(value: int | str) -> bool:
     """Whether an int, or a float in hexadecimal form, may be an input.
 
-    Constants that are zero or infinite have exact products, which data do not have.
+    Zero and infinity stay constants, because products with constants of these values are exact.
     """
     if isinstance(value, str):
         return "p" in value and float.fromhex(value) != 0
@@ -134,7 +139,7 @@ def _is_number(kind: Any) -> bool:
 
 
 class Counting:
-    """The :class:`NumberArguments` of every kind of call of one function."""
+    """The :class:`NumberArguments` of each kind of call of one function."""
 
     __slots__ = ("_known",)
 
@@ -142,7 +147,7 @@ class Counting:
         self._known: dict[Any, NumberArguments] = {}
 
     def find(self, key: Any) -> NumberArguments | None:
-        """The counter of a call with this signature, if some of its numbers are inputs."""
+        """Return the numbers of a call with this signature, if some of them are inputs."""
         arguments = key[0]
         if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
             return None
@@ -166,7 +171,7 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """The arguments, with the numbers at the leaves ``places`` marked as inputs."""
+    """Mark the numbers at the leaves ``places`` of the arguments as inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
@@ -184,7 +189,7 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: primitives by what they do with a number
+#: primitives by their effect on the size of a number
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
 _COMPARISONS = frozenset(
@@ -193,9 +198,9 @@ _COMPARISONS = frozenset(
         "logical_or",
     ]
 )  # fmt: skip
-#: operators on tensors without indices or shapes that are computed
+#: operators on tensors that do not compute indices or shapes
 _OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
-#: primitives that hold a program and give it, or its derivative
+#: primitives that run an inner graph or its derivative
 _DERIVATIVES = ("recomputed", "rowwise_gradient", "taylor_coefficients")
 _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
@@ -206,7 +211,7 @@ def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
 
 
 def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
-    """The bits of all values that are numbers; ``None`` after other operations."""
+    """Compute the bits of all values that are numbers; ``None``: there are other uses."""
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
         bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
@@ -226,7 +231,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     return bits
 
 
-#: a result that is no number: a tensor
+#: the result is a tensor and not a number
 _TENSOR = -1
 
 
@@ -270,18 +275,18 @@ def _of_operator(
 
 
 def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
-    """Whether a number meets a tensor."""
+    """Whether an operator combines a number with a tensor."""
     return any(g is None and type(x) is not Constant for x, g in zip(operands, bits_given, strict=True))
 
 
 def _size(constant: Any) -> int:
-    """The bits of a constant; those of a number that is not finite are too many."""
+    """Compute the bits of a constant; more than allowed if it is not finite."""
     largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
     return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
 
 
 def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
-    """The result of a derivative, whose first operands are the program's inputs."""
+    """Compute the bits of a derivative, whose first operands are inputs of its graph."""
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
     (graph,) = equation.graphs.values()
@@ -294,7 +299,7 @@ def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
 
 
 def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
-    """The result of a branch on a number, or of one in which it is used."""
+    """Compute the bits of a branch that depends on a number or uses it."""
     largest = _TENSOR
     for graph in equation.graphs.values():
         inner = {x: g for x, g in zip(graph.inputs, bits_given[1:], strict=True) if g is not None}
@@ -311,12 +316,12 @@ def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
 
 # -- NumPy scalars ----------------------------------------------------------------------------------
 
-#: primitives that give a number another type or shape
+#: primitives that change the type or shape of a number
 _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 
 def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
-    """Whether a branch depends on ``scalars``, or a number on ``others``."""
+    """Whether a branch depends on ``scalars``, or a computed number on ``others``."""
     fixed_atoms, rounded = {*scalars}, {*others}
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
@@ -338,7 +343,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``special`` is the program ``general`` with ``constants`` for some of its inputs."""
+    """Whether ``special`` is equal to ``general`` with ``constants`` for some inputs."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 
@@ -353,7 +358,7 @@ def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
 
 
 def _are_equal(first: Graph, second: Graph) -> bool:
-    """Whether two graphs are equal, if constant operands of inner graphs are constants in these."""
+    """Whether two graphs are equal if constant operands are moved to inner graphs."""
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
     def is_same(x: Any, y: Any) -> bool:
@@ -385,7 +390,10 @@ def _plain(equation: Equation) -> dict[str, Any]:
 
 
 def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
-    """The graphs of an equation with their constant operands in them, and the other operands."""
+    """Move constant operands of an equation to its graphs.
+
+    Returns the graphs, and the other operands.
+    """
     name = equation.primitive.name
     start = int(name == "cond")
     graphs, operands = list(equation.graphs.values()), equation.inputs

@@ -1,7 +1,7 @@
-"""Derived objects (gradient functions, compiled programs) are remembered on the object they derive from.
+"""Cache of derived objects, such as gradient functions, on their source object.
 
-They live exactly as long as that object, so that ``grad(net)(x)`` in a loop makes and compiles the
-gradient once, and nothing outlives a net that is deleted.
+Derived objects live as long as the object from which they derive. So ``grad(net)(x)`` in a loop creates and
+compiles the gradient once, and no derived object outlives a deleted net.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _ATTRIBUTE = "_derivatives"
 class Memory:
     """Derived objects of one owner, stored in its ``__dict__``.
 
-    Dictionaries of functions are copied around (``functools.wraps``, copies of Cells): the memory
-    knows its owner, and in another one's dictionary it counts as absent.
+    ``functools.wraps`` and copies of Cells copy the ``__dict__`` of an object. Therefore a memory refers to
+    its owner, and :func:`memory` ignores a memory of another owner.
 
     Attributes:
         made: the values of :func:`remembered`, by key.
-        source, extra, order: for a function that a transform has made of another, that one, how many
-            arguments it takes beyond, and how often it differentiates: never for ``vmap``, twice for
-            ``hessian``.
-        programs: compiled programs of functions that may be made anew, kept alive with the object.
+        source: for the result of a transform, the function that was transformed.
+        extra: number of arguments of the result beyond the arguments of ``source``.
+        order: how often the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
+        programs: compiled programs of functions that may be created repeatedly, kept alive by the owner.
     """
 
     __slots__ = ("__weakref__", "extra", "made", "order", "owner", "programs", "source")
@@ -47,7 +47,10 @@ class Memory:
 
 
 def memory(owner: Any, make: bool) -> Memory | None:
-    """The memory of ``owner``, or ``None``: not there, or an object that can hold none."""
+    """Return the memory of ``owner``; create it if ``make`` is true.
+
+    Returns ``None`` if ``owner`` has none or cannot have one.
+    """
     attributes = getattr(owner, "__dict__", None)
     if type(attributes) is not dict:
         return None
@@ -58,15 +61,16 @@ def memory(owner: Any, make: bool) -> Memory | None:
         return None
     try:
         created = attributes[_ATTRIBUTE] = Memory(owner)
-    except TypeError:  # no weak references to it
+    except TypeError:  # ``owner`` does not support weak references
         return None
     return created
 
 
 def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """The value of ``make()``, computed once for ``fn`` and ``key``; a bound method counts by its owner.
+    """Return ``make()``, called once for each ``fn`` and ``key``.
 
-    The key may hold identities (``id``) only of objects that the value keeps alive.
+    The value for a bound method is stored on the object of the method. The key may contain the ``id`` of an
+    object only if the value keeps this object alive.
     """
     owner = fn
     if type(fn) is types.MethodType:

@@ -1,4 +1,4 @@
-"""Observers of compilation: functions that look at each program that is compiled, while an option is set."""
+"""Observers of compilation: functions that receive each graph before compilation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mindgrad.ir.settings import options
 
 __all__ = ["OBSERVERS", "observe"]
 
-#: for an option of the context, ``observer(name of the function, graph, its Parameters)``
+#: by option of the context, ``observer(name of the function, graph, Parameters of the graph)``
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
 def observe(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
-    """Show a program that is about to be compiled to the observers whose option is set."""
+    """Call the observers whose option is set, before a graph is compiled."""
     for option, observer in OBSERVERS.items():
         if options.get(option):
             observer(name, graph, parameters)

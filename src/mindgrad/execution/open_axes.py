@@ -1,9 +1,10 @@
-"""The axes of a program whose size is open, and the same program for other sizes of them.
+"""Open axes: axes whose size may vary, and emission of a program for other sizes.
 
-Index maps (``ir.index_map``) relate the axes of every equation. Axes that are related have one size. If an
-input has an open size, so have the axes that are related to it. Elements beyond the actual size are padding,
-whose values are arbitrary: a parallel axis keeps them apart, and a reduction reads its neutral element
-there. Every other operator that works along an open axis raises :class:`NotOpen`.
+Index maps (``ir.index_map``) relate the axes of every equation. Related axes have the same size. If an axis
+of an input is open, the axes that are related to it are open, too. Elements beyond the actual size are
+padding with arbitrary values. An operator does not mix padding with other elements along a parallel axis. A
+reduction reads its neutral element instead of padding. Any other operator along an open axis raises
+:class:`NotOpen`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from mindgrad.rows.structural import broadcast_in_dim, iota, reshape
 
 __all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
 
-#: the sizes of the symbols
+#: the size of each symbol
 Sizes = Mapping[int, int]
 
 
@@ -33,7 +34,7 @@ class Open(NamedTuple):
     factor: int
 
 
-#: for each axis its open size, ``None`` if it is fixed
+#: for each axis, its open size, or ``None`` if it is fixed
 Opens = tuple[Open | None, ...]
 
 
@@ -50,12 +51,12 @@ class NotOpen(Exception):
 
 
 def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
-    """``shape`` with other sizes of its open axes."""
+    """Return ``shape`` with the open axes changed to ``sizes``."""
     return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
 
 
 class _Classes:
-    """Sets of axes of one size: a union-find structure."""
+    """Sets of axes that have equal sizes: a union-find structure."""
 
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
@@ -75,7 +76,7 @@ class _Classes:
         return axis
 
     def symbol(self, symbol: int) -> int:
-        """The symbol that stands for all that are related to ``symbol``."""
+        """Return the representative of all symbols that are related to ``symbol``."""
         while symbol in self._symbols:
             symbol = self._symbols[symbol]
         return symbol
@@ -121,9 +122,11 @@ class OpenAxes:
     """The open axes of a program.
 
     Args:
-        graph, sizes: the program, and the sizes of the symbols that it is for.
-        other, other_sizes: the same for other sizes.
-        inputs: the open axes of its first inputs.
+        graph: the program.
+        sizes: the sizes of the symbols in ``graph``.
+        other: the program for other sizes.
+        other_sizes: the sizes of the symbols in ``other``.
+        inputs: the open axes of the first inputs.
 
     Attributes:
         inputs: for each input the open sizes of its axes.
@@ -136,7 +139,7 @@ class OpenAxes:
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # an axis that is related by chance, because sizes are equal, is not in a program of other sizes
+        # axes whose sizes are equal by chance have different sizes in the other program
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)
@@ -168,7 +171,7 @@ class OpenAxes:
         self.outputs = self._operands[-1]
 
     def _open_others(self, other_sizes: Sizes) -> None:
-        """Open the axes that are related to no input, but differ in size: of zeros like an input."""
+        """Open axes that differ in size but are not related to inputs, for example zeros."""
         for node, size, other in self._differing:
             if self._classes.open_size(node) is None:
                 for symbol, n in self._classes.sizes.items():
@@ -178,22 +181,22 @@ class OpenAxes:
                         break
 
     def symbol(self, symbol: int) -> int:
-        """The symbol that stands for all that are related to ``symbol``."""
+        """Return the representative of all symbols that are related to ``symbol``."""
         return self._classes.symbol(symbol)
 
     def opens_at(self, place: tuple[int, int]) -> Opens:
-        """The open sizes of an operand, by the positions of its equation and in it."""
+        """Return the open sizes of an operand; ``place``: indices of equation and operand."""
         return self._operands[place[0]][place[1]]
 
     def _opens(self, nodes: Sequence[int]) -> Opens:
         return tuple(map(self._classes.open_size, nodes))
 
     def _nodes(self, atom: Any, other: Any) -> list[int]:
-        """The axes of ``atom``; of a constant, which may have several uses, new ones.
+        """Return the axes of ``atom``. Each use of a constant gets new axes.
 
         Args:
             atom: an atom of the program.
-            other: the atom of the other program.
+            other: the corresponding atom of the other program.
         """
         if atom in self._axes:
             return self._axes[atom]
@@ -223,7 +226,7 @@ class OpenAxes:
             if keeps_apart(equation, axes.kind(label)):
                 classes.join(nodes, equation)
             elif is_common(equation, axes.kind(label)):
-                classes.fix(nodes[1], equation)  # elements that all sizes have
+                classes.fix(nodes[1], equation)  # the result has only elements that exist for all sizes
             else:
                 for node in nodes:
                     if node not in merged:
@@ -232,7 +235,10 @@ class OpenAxes:
     def _merged(
         self, equation: Equation, operands: list[list[int]], results: list[list[int]]
     ) -> Sequence[int]:
-        """The first axes of a reshape that merges the open axis with the next ones, or splits it again."""
+        """Find the axes of a reshape that merges or splits an open axis.
+
+        Returns the first axes of the operand and the result, or nothing.
+        """
         old, new = equation.inputs[0].shape, equation.outputs[0].shape
         first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
         if first is None or other is None or old[first] == new[other]:
@@ -255,11 +261,11 @@ class OpenAxes:
         """Emit the program for other sizes.
 
         Args:
-            builder: what it is emitted into, the current builder.
-            inputs: the inputs.
-            sizes: the sizes of the symbols.
-            constants: the operands that differ from the program's constants, by their positions.
-            counts: the numbers of elements that are not padding, by the symbols; by default all.
+            builder: the current builder.
+            inputs: inputs of the program.
+            sizes: sizes of the symbols.
+            constants: operands that replace constants of the program, by indices of equation and operand.
+            counts: by symbol, the number of elements that are not padding. Default: all.
 
         Returns:
             The results.
@@ -297,7 +303,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """The parameters of an equation that are others for other sizes."""
+        """Return the parameters of an equation that differ for other sizes."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results
@@ -314,7 +320,7 @@ class OpenAxes:
         return dict(parameters) if parameters != equation.parameters else {}
 
     def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
-        """The operands of an equation, with neutral elements for the padding that it would read."""
+        """Replace the padding that an equation would read by neutral elements."""
         equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
         if axes is None:
             return operands

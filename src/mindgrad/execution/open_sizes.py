@@ -1,15 +1,15 @@
-"""One compiled program for all sizes of the inputs that ``jit(input_signature=...)`` leaves open.
+"""Open sizes: one compiled program for all sizes of inputs that are left open.
 
-XLA compiles for fixed sizes. A program of open sizes therefore is compiled for a capacity, takes the actual
-sizes as operands, pads its inputs, and cuts its results:
+XLA compiles for fixed sizes. Therefore a program with open sizes (``jit(input_signature=...)``) is compiled
+for a capacity. It receives the actual sizes as operands, pads its inputs, and slices its results:
 
-1. A call with a new size is traced for this size, as any call is. Python sees the real shapes.
-2. Two further traces, for sizes that are not called, show the open axes (``execution.open_axes``), and the
-   constants that differ between sizes: they become operands.
-3. The program of these traces, written for the size of the call, must be equal to the trace of the call,
+1. A call with a new size is traced for this size, like any call. Python sees the real shapes.
+2. Two more traces, for other sizes, show the open axes (``execution.open_axes``) and the constants that
+   differ between sizes. These constants become operands.
+3. The program of these traces, emitted for the size of the call, must be equal to the trace of the call,
    equation by equation. Then the program that was compiled for a capacity serves the call.
 
-If a step fails, the size is compiled separately, and a warning shows the operator that needs it.
+If a step fails, the size is compiled separately, and a warning names the operator that causes this.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["OpenSizes"]
 
-#: sizes of the two traces that are compared: primes, large enough that no constant of such a size is folded
+#: sizes of the two traces that are compared: primes, so large that constants of these sizes are not folded
 _PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
-#: programs with open sizes, and failures, that are kept for each kind of call
+#: number of programs with open sizes, and of failures, that are kept for each kind of call
 _MOST = 4
 
 
@@ -46,8 +46,8 @@ class OpenSizes:
     """The programs of a function whose declared inputs have open sizes.
 
     Args:
-        open_axes: gives the open axes of each leaf of the arguments of a call.
-        name: the name of the function, for warnings.
+        open_axes: function that returns the open axes of each leaf of the arguments of a call.
+        name: name of the function for warnings.
     """
 
     def __init__(self, open_axes: Callable[[Sequence[Any]], list[tuple[int, ...]]], name: str) -> None:
@@ -56,7 +56,7 @@ class OpenSizes:
         self._is_warned = False
 
     def clear(self) -> None:
-        """Forget all programs."""
+        """Delete all programs."""
         self._templates.clear()
 
     def find(
@@ -67,7 +67,7 @@ class OpenSizes:
         structure: Any,
         places: tuple[Sequence[Place], Sequence[Place]],
     ) -> SharedTrace | None:
-        """The trace of a call that shares a program; ``None`` if the call needs another program."""
+        """Trace a call that can share a program; ``None``: it needs a separate program."""
         axes = self._open_axes(args)
         if len(axes) != len(leaves) or settings.options["debug_nans"] or settings.options["partition"]:
             return None
@@ -90,7 +90,7 @@ class OpenSizes:
         try:
             traced = call.traced(call.sizes)
         except Exception:
-            return None  # the trace that follows raises it
+            return None  # the later trace for a separate program raises this error again
         sizes = dict(enumerate(call.sizes))
         for template in templates:
             shared = None if template is None else template.serves(traced, sizes)
@@ -142,7 +142,7 @@ class _Call:
 
     Attributes:
         sizes: the open sizes, in the order of the inputs and their axes.
-        distinct: the sizes, each once.
+        distinct: the sizes without duplicates.
     """
 
     def __init__(
@@ -154,12 +154,12 @@ class _Call:
         self.distinct = list(dict.fromkeys(self.sizes))
 
     def key(self) -> Any:
-        """The structure and the types of the inputs, without open sizes."""
+        """Return the structure and the types of the inputs, without open sizes."""
         types = [(getattr(x, "dtype", None), _shape(x, open_axes)) for x, open_axes in self._inputs]
         return self._structure, tuple(types)
 
     def opens(self) -> list[Opens]:
-        """For each input the open sizes of its axes; each is a symbol."""
+        """Return the open sizes of the axes of each input. Each size has its own symbol."""
         symbols = iter(range(len(self.sizes)))
         return [
             tuple([Open(next(symbols), 1) if n is None else None for n in _shape(x, open_axes)])
@@ -168,11 +168,11 @@ class _Call:
         ]
 
     def probes(self) -> list[list[int]]:
-        """Two lists of other sizes; sizes that are equal in the call stay equal."""
+        """Return two lists of other sizes. Sizes that are equal in the call stay equal."""
         return [[_PROBES[self.distinct.index(n)][k] for n in self.sizes] for k in (0, 1)]
 
     def traced(self, sizes: Sequence[int]) -> Trace:
-        """The trace of the function for inputs of these sizes."""
+        """Trace the function for inputs of these sizes."""
         changed = iter(sizes)
         leaves = []
         for x, open_axes in self._inputs:
@@ -185,14 +185,14 @@ class _Call:
 
 
 def _shape(leaf: Any, open_axes: tuple[int, ...]) -> tuple[int | None, ...]:
-    """The shape of an input, with ``None`` for its open sizes; of anything else ``()``."""
+    """Return a tensor's shape with ``None`` for open sizes; ``()`` for other leaves."""
     shape = leaf.shape if isinstance(leaf, Tensor) else ()
     return tuple([None if axis in open_axes else n for axis, n in enumerate(shape)])
 
 
 @contextmanager
 def _unnoticed() -> Iterator[None]:
-    """Let no random number be drawn and no warning be given by traces that are only compared."""
+    """Restore the random state and suppress warnings of traces that are only compared."""
     states = _random_states()
     try:
         with warnings.catch_warnings():

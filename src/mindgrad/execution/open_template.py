@@ -1,4 +1,4 @@
-"""A program of open sizes: what two traces have in common, and the compiled programs that serve its sizes."""
+"""Templates: programs with open sizes, derived from two traces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mindgrad.trace.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]
 
-#: positions of the operands of a graph that are one constant
+#: the uses of one constant in a graph: pairs of the indices of an equation and an operand
 Places = list[tuple[int, int]]
 
 
@@ -43,7 +43,7 @@ class SharedTrace:
         self._graph = template.padded(self._capacities)
 
     def executable(self, donated: Sequence[int], pending_results: int) -> Executable:
-        """The compiled program, with inputs that are padded and results that are cut."""
+        """Return an executable that pads inputs, runs the program, and slices results."""
         template, graph, axes = self._template, self.traced.graph, self._template.axes
         key = tuple(self._capacities.values()), tuple(donated)
         shared = template.programs.get(key)
@@ -73,7 +73,7 @@ class SharedTrace:
 
 
 def _changes(shapes: Sequence[Any], opens: Sequence[Opens], sizes: Sizes) -> dict[int, Any]:
-    """The shapes that are others for ``sizes``, by their positions."""
+    """Return the shapes that change for ``sizes``, by index."""
     changed = [shape_at(shape, each, sizes) for shape, each in zip(shapes, opens, strict=True)]
     return {k: new for k, (old, new) in enumerate(zip(shapes, changed, strict=True)) if old != new}
 
@@ -86,13 +86,13 @@ def _padded(array: Any, shape: Any) -> np.ndarray:
 
 
 class Template:
-    """A program of open sizes, of two traces.
+    """A program with open sizes, derived from two traces.
 
     Attributes:
-        graph: the first trace.
-        axes: its open axes.
-        unlike: an equation that the last trace that it does not serve does not have.
-        programs: what was compiled for it, by capacities and donated inputs.
+        graph: the graph of the first trace.
+        axes: the open axes of the graph.
+        unlike: an equation in which the last rejected trace differs from the program.
+        programs: executables, by capacities and donated inputs.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Template:
         other = second[1].graph
         self.axes = OpenAxes(self.graph, sizes, other, second[0], inputs)
         self._symbols = sorted({self.axes.symbol(s) for s in sizes})
-        #: the operands that differ between sizes: the positions of each, and its two values
+        #: the operands that differ between sizes: uses of each, and its values in the two traces
         self._lifted: list[tuple[Places, Constant, Constant]] = []
         groups: dict[Any, tuple[Places, Constant, Constant]] = {}
         for position, x in _operands(self.graph):
@@ -114,7 +114,7 @@ class Template:
             if type(x) is Variable or type(y) is Variable or _is_same(x, y):
                 continue
             key: Any = (x.key, y.key, self.axes.opens_at(position))
-            if x.is_splat and y.is_splat:  # a number, whatever its shape
+            if x.is_splat and y.is_splat:  # one operand for equal scalars, whatever their shapes
                 key = (x.dtype, x.key[1:], y.key[1:])
             groups.setdefault(key, ([], x, y))[0].append(position)
         self._lifted = list(groups.values())
@@ -123,7 +123,7 @@ class Template:
             raise NotOpen(unlike if isinstance(unlike, Equation) else None)
 
     def serves(self, traced: Trace, sizes: Sizes) -> SharedTrace | None:
-        """The trace as one that shares this program; ``None`` if it is another program."""
+        """Let a trace share this program; ``None``: the trace differs from the program."""
         graph, first = traced.graph, len(traced.written)
         results = range(first, first + len([x for x in traced.results if isinstance(x, Tensor)]))
         if (
@@ -148,7 +148,10 @@ class Template:
         return None
 
     def _difference(self, graph: Graph, sizes: Sizes, constants: list[Constant]) -> Equation | bool:
-        """The equation in which this program with ``constants`` is not ``graph``, a program for ``sizes``."""
+        """Compare this program, emitted for ``sizes`` with ``constants``, with ``graph``.
+
+        Returns an equation that differs, or whether they differ in another way.
+        """
         builder = Builder()
         operands = {
             place: Constant(c.value, c.type.with_shape(self._shape(place, sizes))) if c.is_splat else c
@@ -167,7 +170,7 @@ class Template:
         return shape_at(_operand(self.graph, place).shape, self.axes.opens_at(place), sizes)
 
     def _constants_of(self, graph: Graph) -> list[Constant] | None:
-        """The operands that differ between sizes, by their positions in ``graph``."""
+        """Read the operands that differ between sizes from ``graph``."""
         if len(graph) != len(self.graph):
             return None
         constants = []
@@ -176,7 +179,7 @@ class Template:
             x = _operand(graph, place)
             if type(x) is not Constant:
                 return None
-            if is_number and not x.is_splat:  # an array of equal elements, of a few
+            if is_number and not x.is_splat:  # a small array with equal elements
                 if (x.value != x.value.flat[0]).any():
                     return None
                 x = Constant(x.value.flat[0], x.type)
@@ -184,9 +187,9 @@ class Template:
         return constants
 
     def _constants_for(self, sizes: Sizes, graph: Graph) -> list[Constant] | None:
-        """The numbers that differ between sizes, by a formula through two sizes.
+        """Compute the scalars that differ between sizes by a formula through two sizes.
 
-        Of a size for which operators simplify (of one element), not all constants stand in the program.
+        For size 1, some operators are simplified, so not all constants are in the graph.
         """
         if len(sizes) != 1:
             return None
@@ -204,7 +207,7 @@ class Template:
         return constants
 
     def padded(self, capacities: Sizes) -> Graph:
-        """The program for inputs of these sizes, which may include padding."""
+        """Build the program for inputs of these sizes, which may include padding."""
         builder = Builder()
         with building(builder):
             inputs = [
@@ -224,7 +227,7 @@ class Template:
             return builder.close(outputs)
 
     def operands(self, constants: list[Constant], capacities: Sizes) -> list[np.ndarray]:
-        """The arrays of ``constants`` as the program takes them."""
+        """Convert ``constants`` to operands of the program."""
         arrays = []
         for (places, x, y), constant in zip(self._lifted, constants, strict=True):
             if x.is_splat and y.is_splat:
@@ -235,7 +238,7 @@ class Template:
 
 
 def _through(x: float, y: float, a: int, b: int, size: int) -> float:
-    """The value at ``size`` of a power law through ``x`` at ``a`` and ``y`` at ``b``, else of a line."""
+    """Evaluate a power law, or else a line, through (a, x) and (b, y) at ``size``."""
     power = 2 * math.log(y / x) / math.log(b / a) if x * y > 0 else 0.0
     if round(power) and abs(power - round(power)) < 1e-3:
         number = x * (size / a) ** (round(power) / 2)
@@ -245,7 +248,7 @@ def _through(x: float, y: float, a: int, b: int, size: int) -> float:
 
 
 def _operands(graph: Graph) -> Iterator[tuple[tuple[int, int], Any]]:
-    """The operands of all equations, then the results, with their positions."""
+    """Iterate over the operands of all equations, then the results, with indices."""
     for index, each in enumerate([*[e.inputs for e in graph.equations], graph.outputs]):
         for position, atom in enumerate(each):
             yield (index, position), atom

@@ -1,11 +1,12 @@
-"""Options of MindSpore's parallel modes choose the partition of the programs of this process.
+"""Partition of programs, from the options of MindSpore's parallel modes.
 
-    stand_alone, hybrid_parallel    one device
-    data_parallel                   as many as ``device_num`` says: arguments along their first axis
-    semi_auto_parallel              all, or ``device_num``: by the strategies in the program
-    auto_parallel                   the same; arguments along their first axis
+    parallel_mode                   devices                 arguments are divided
+    stand_alone, hybrid_parallel    one                     not at all
+    data_parallel                   ``device_num``, or one  along their first axis
+    semi_auto_parallel              ``device_num``, or all  by the strategies in the program
+    auto_parallel                   ``device_num``, or all  along their first axis
 
-Where several processes train data-parallel, each has one device (``communication``).
+If several processes train data-parallel, each process uses one device (``communication``).
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ _DATA = {"data_parallel": "rows", "full_batch": "whole"}
 
 
 def data_rule(strategy: Any) -> Any:
-    """The rule of a partition for arguments, of a ``dataset_strategy``.
+    """Return the rule of a partition for arguments, from a ``dataset_strategy``.
 
     Args:
-        strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with a tuple of numbers of slices, or a
-            Layout, for each argument.
+        strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with one entry for each argument: a tuple
+            of numbers of slices, or a Layout.
 
     Raises:
-        TypeError: it is of another type.
-        ValueError: it is another string.
+        TypeError: If ``strategy`` is neither a string nor such a tuple.
+        ValueError: If ``strategy`` is a different string.
     """
     if isinstance(strategy, str):
         if strategy not in _DATA:
@@ -54,10 +55,10 @@ def data_rule(strategy: Any) -> Any:
 
 
 def check_device_number(devices: Any) -> None:
-    """Check that programs can be divided among so many devices.
+    """Check that programs can be divided among ``devices`` devices.
 
     Raises:
-        ValueError: it is no positive int, or there are fewer devices.
+        ValueError: If ``devices`` is not a positive int, or there are fewer devices.
     """
     if type(devices) is not int or devices < 1:
         raise ValueError(
@@ -73,16 +74,22 @@ def check_device_number(devices: Any) -> None:
 
 
 def _are_several() -> bool:
-    """Whether this process is one of several, which have a device each; jax may not have been started yet."""
+    """Whether this is one of several processes with a device each.
+
+    The environment is read, too, because JAX may not have been started yet.
+    """
     return is_started() or any(os.environ.get(name, "1") not in ("", "1") for name in SIZES)
 
 
 def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Partition | None:
-    """The partition by the options of ``set_auto_parallel_context``; ``None``: programs run on one device.
+    """Choose the partition by the options of ``set_auto_parallel_context``.
 
     Args:
-        options: all of them.
-        chosen: those that the user has set.
+        options: all options.
+        chosen: the options that the user has set.
+
+    Returns:
+        The partition, or ``None`` if programs run on one device.
     """
     mode = options["parallel_mode"]
     is_automatic = mode in ("semi_auto_parallel", "auto_parallel")
@@ -94,6 +101,6 @@ def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Par
     elif "dataset_strategy" in chosen:
         data = data_rule(chosen["dataset_strategy"])
     else:
-        # each of several processes has rows of its own, as in MindSpore
+        # each of several processes passes different samples, as in MindSpore
         data = "free" if mode == "semi_auto_parallel" and not _are_several() else "rows"
     return Partition(devices, data, bool(options["enable_parallel_optimizer"]))

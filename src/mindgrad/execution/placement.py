@@ -1,6 +1,7 @@
-"""Placement of host arrays: one that comes again is moved to the device, else it is passed with the call.
+"""Placement of host arrays: pass a small array with its first call, then move it.
 
-Moving a small array costs more than passing it with a call (``docs/decisions/0014-eager-tiers.md``).
+Moving a small array to the device costs more than passing it with a call, so it is moved only if a second
+call receives it (``docs/decisions/0014-eager-tiers.md``).
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
 
-#: arrays of at most so many elements are handed to a program as they are, when they come for the first time
+#: largest number of elements of an array that is passed with its first call
 SMALL = HOST.handed_elements
-#: arrays of at most so many elements are not remembered
+#: largest number of elements of an array for which no facts are stored
 _FEW = HOST.forgotten_elements
 
 
 class _HostArray:
-    """Facts about an array of the host, as long as it lives: nobody writes into it.
+    """Facts about a host array, stored as long as it lives. The array must not change.
 
     Attributes:
-        reference: the array.
+        reference: weak reference to the array.
         is_infinite: whether an element is infinite or NaN.
-        moved: its copy on a device, and which; ``None`` before it was moved.
-        has_come: whether a program has been given it.
+        moved: its copy on a device, and the device; ``None`` before it was moved.
+        has_come: whether a program has received it.
     """
 
     __slots__ = ("has_come", "is_infinite", "moved", "reference")
@@ -56,14 +57,14 @@ def _facts(array: np.ndarray) -> _HostArray:
 
 
 def is_infinite(array: Any) -> bool:
-    """Whether an element of an array of the host is infinite or NaN; of others nobody asks."""
+    """Whether a host array has infinite or NaN elements; ``False`` for other arrays."""
     if type(array) is np.ndarray and array.size > _FEW:
         return _facts(array).is_infinite
     return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
 
 
 def on_device(array: Any, type_: TensorType) -> Any:
-    """``array`` on the device; one of the host is moved once."""
+    """Return ``array`` on the device; a host array is moved only once."""
     usual: Any = array_type()
     if type(array) is usual and array.shape == type_.shape:
         return to_device(array) if is_elsewhere(array) else array
@@ -78,7 +79,7 @@ def on_device(array: Any, type_: TensorType) -> Any:
 
 
 def program_operand(array: Any, type_: TensorType) -> Any:
-    """``array`` as a program takes it: what is small and new goes there with the call, not alone."""
+    """Return ``array`` on the device, or unchanged if it is small and not seen before."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return on_device(array, type_)
     if array.size <= SMALL and array.shape == type_.shape and array.itemsize <= 4:

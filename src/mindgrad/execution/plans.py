@@ -1,9 +1,9 @@
-"""Plans of eager mode: the derivative of a recording, derived once and run on the values of later ones.
+"""Plans of eager mode: derive a recording once, and reuse its derivative.
 
     plan(structure of a recording)(values) = transform(recording)
 
-The derivative program of a recording is kept under the recording's structure: the next call with the same
-structure replays it on the values that the recording left, operator by operator.
+The derivative of a recording is cached by the structure of the recording. The next recording with an equal
+structure runs the cached plan on its own values, operator by operator.
 """
 
 from __future__ import annotations
@@ -45,11 +45,14 @@ _PLANS_KEPT = 2048
 
 
 class Plan:
-    """The derivative of a recording, ready to run on the recording's values.
+    """The derivative of a recording, ready to run on the values of such a recording.
 
-    ``loads`` are pairs (slot, number of a recorded value), ``given`` pairs (slot, index of an
-    extra), ``constants`` triples (slot, array, type), ``steps`` tuples (primitive, operand slots, result
-    slots, parameters); ``results`` are slots, each with the type it must have.
+    Attributes:
+        loads: pairs (slot, index of a recorded value).
+        given: pairs (slot, index of an extra).
+        constants: triples (slot, array, type).
+        steps: tuples (primitive, operand slots, result slots, parameters).
+        results: slots of the results.
     """
 
     __slots__ = (
@@ -79,16 +82,16 @@ class Plan:
             equations = list(builder.equations)
             recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
-            # what the function returned without computing it has no derivative; its value is not used
+            # an output that the function did not compute has no derivative; zeros replace its value
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: the operators that make a derivative zero, each of which a warning names
+        #: the operators that make a derivative zero; a warning names them
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
-        #: the numbers of the values from outside on which the recorded function depends smoothly
+        #: indices of the outer values on which the recorded function depends smoothly
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
@@ -96,7 +99,7 @@ class Plan:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
         self.sources: list[Any] = []
-        #: slots of masked cotangents, with their marks
+        #: pairs (slot, marks) of cotangents with marks
         self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
@@ -112,7 +115,7 @@ class Plan:
         for position, array, _ in self.constants:
             self.initial[position] = array
         self.compact = compacted(self.steps) if self.is_silent else None
-        #: of a plan with large values, those that are not needed behind each step
+        #: slots that are not needed after each step, for plans with large values; else ``None``
         self.dead = self._dead() if slots.largest >= HOST.freed_bytes else None
 
     def _dead(self) -> list[list[int]]:
@@ -125,7 +128,7 @@ class Plan:
         return dead[::-1]
 
     def run(self, recorder: Recorder, extras: Sequence[Any], is_last: bool) -> list[Tensor]:
-        """Run on plain arrays; last: the values of ``recorder`` are not used again."""
+        """Run the plan on arrays; ``is_last``: the values of ``recorder`` may be freed."""
         slots = self.initial.copy()
         values = recorder.values if self.dead is None or not is_last else recorder.handed_over()
         for position, number in self.loads:
@@ -147,7 +150,7 @@ class Plan:
         return [make_tensor(slots[position]) for position in self.results]
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
-        """Run on tensors of an enclosing scope, which records what is done."""
+        """Run the plan on tensors of an enclosing scope, which records the operators."""
         for tensor in map(tensor_of, self.smooth):
             if isinstance(tensor._scope, Recorder):
                 tensor._scope.differentiated[tensor._atom] = None
@@ -181,7 +184,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent that an enclosing scope records."""
+    """Set the marks of a cotangent in the enclosing scope that records it."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -192,7 +195,7 @@ def _mark(tensor: Tensor, mark: int) -> None:
 def _needed(
     equations: Sequence[Equation], recorded: Collection[Equation], computed: Mapping[Any, int], produced: Any
 ) -> list[Equation]:
-    """The equations that compute ``produced`` from ``computed`` atoms, and those with new effects."""
+    """Select the equations that ``produced`` needs, and equations with new effects."""
     needed = {atom for atom in produced if type(atom) is Variable}
     steps: list[Equation] = []
     for equation in reversed(equations):
@@ -207,11 +210,12 @@ def _needed(
 class _Slots:
     """The assignment of atoms to slots of a plan, and the steps between them.
 
-    A splat, a value that is one element seen everywhere, stays one element where an operator is pointwise.
+    A *splat* is an array of equal elements, stored as one element. Pointwise operators receive it in this
+    form.
 
     Args:
-        recorder: the recording, whose values are loaded.
-        known: the numbers of the values that it has.
+        recorder: the recording whose values are loaded.
+        known: for each atom with a recorded value, the index of the value.
         given: the atoms of the extras.
     """
 
@@ -224,7 +228,7 @@ class _Slots:
         self.given: list[tuple[int, int]] = []
         self.constants: list[tuple[int, Any, TensorType]] = []
         self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
-        #: bytes of the largest result
+        #: number of bytes of the largest result
         self.largest = 0
 
     @property
@@ -233,7 +237,7 @@ class _Slots:
         return len(self._slots)
 
     def of(self, atom: Any) -> int:
-        """The slot of an atom."""
+        """Return the slot of an atom; create it if needed."""
         position = self._slots.get(atom)
         if position is not None:
             return position
@@ -252,14 +256,14 @@ class _Slots:
         return position
 
     def whole(self, position: int, atom: Any) -> int:
-        """A slot with the full array of a splat."""
+        """Return a slot with the full array of a splat."""
         if position not in self._splats:
             return position
         key = ("whole", position)
         spread = self._slots.get(key)
         if spread is None:
             spread = self._slots[key] = len(self._slots)
-            if type(atom) is not Variable:  # a constant: a view of it once for all runs
+            if type(atom) is not Variable:  # all runs share one view of a constant
                 self.constants.append((spread, np.broadcast_to(atom.value, atom.type.shape), atom.type))
                 return spread
             self.steps.append((None, (position,), (spread,), atom.type.shape))
@@ -276,14 +280,14 @@ class _Slots:
         self.largest = max(self.largest, *[y.type.size * y.dtype.itemsize for y in equation.outputs], 0)
         parameters = equation.parameters
         if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
-            parameters = silent(parameters)  # its effects were seen when it was recorded
+            parameters = silent(parameters)  # its effects happened when it was recorded
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
 def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Any]:
-    """Emit a recording into ``builder``; the atom of every recorded value.
+    """Emit a recording into ``builder``; return the atom of every recorded value.
 
-    ``marks`` are those of the leaves, by their numbers.
+    ``marks`` has the marks of the leaves, by index.
     """
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
@@ -308,14 +312,14 @@ def finish_recorder(
     primals: Sequence[Tensor],
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The results of ``record.finish`` for the recording of ``recorder``, by a plan that is derived once.
+    """Compute the results of ``record.finish`` by a plan, which is derived once.
 
-    Of the last use of a recording, large values are given back as soon as the derivative does not need them.
+    ``is_last``: free large values of the recording as soon as the derivative does not need them.
     """
     values = recorder.values
     xs: list[int] = []
     enclosed = False
-    # what the plan depends on, one after the other; what there are several of is led by their number
+    # a flat key of all facts on which the plan depends; the length of a list precedes its elements
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
@@ -337,8 +341,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # exact zeros win over a constant that is infinite, as they do where the graph knows how it was
-        # computed
+        # mark infinite constants, so that zero times infinity is zero, as it is if the graph computes the
+        # infinite value
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

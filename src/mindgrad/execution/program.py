@@ -1,4 +1,4 @@
-"""One compiled program of a function, with what calls need to know of its trace."""
+"""A compiled program of a function, with the facts that its calls need."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Rejected(Exception):
 
 
 class Program:
-    """One compiled program with what is needed to call it.
+    """One compiled program of a function.
 
     Attributes:
-        function: what was traced; of a detached program a snapshot of it.
-        key: the signature that it was traced for.
-        dependencies: what else of Python it was traced with.
-        executable: what runs.
-        history: that of its function, kept as long as the program.
+        function: the traced function; a snapshot of it if the program is detached.
+        key: the signature for which it was traced.
+        dependencies: the Python state that the trace read.
+        executable: the executable of XLA.
+        history: the compile history of the function, kept as long as the program.
     """
 
     history: History
@@ -79,7 +79,7 @@ class Program:
         self._written = written
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # what a failing callback of the program would take with it is not given away
+        # if a callback of the program failed, donated values would be lost
         may_give = not calls_back(graph) and not is_checking
         is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
@@ -106,7 +106,7 @@ class Program:
         self._array_type = array_type()
 
     def _note_results(self, traced: Trace) -> None:
-        """Note what a call gives back and leaves in attributes."""
+        """Record the results of the trace, and the values that it assigns to attributes."""
         self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
@@ -115,13 +115,13 @@ class Program:
         self._has_state = bool(traced.outcome)
 
     def result_types(self) -> list[Any]:
-        """The types of the tensors among the results; constants and numbers have none."""
+        """Return the type of each result that is a tensor, and ``None`` for other results."""
         types = iter(self._types[len(self._written) :])
         produced = [next(types) if kind is TENSOR or kind is NUMBER else None for kind in self._leaves]
         return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
-        """This program without its function, for functions that are the same."""
+        """Copy this program with a snapshot instead of its function, for equal functions."""
         function, cells, walked = snapshot(self.function, self._outcome.free())
         program = self._with(function, self.dependencies.detached(cells, walked))
         places = {id(cell): place for place, cell in enumerate(cells)}
@@ -129,7 +129,7 @@ class Program:
         return program
 
     def attached(self, function: Callable[..., Any]) -> Program | None:
-        """This detached program as one of ``function``; ``None`` if that is not the same."""
+        """Attach this detached program to ``function``, or return ``None`` if it differs."""
         cells = matched(self.function, function)
         if cells is None:
             return None
@@ -146,29 +146,29 @@ class Program:
         return program
 
     def holds(self) -> bool:
-        """Whether what the trace read of Python still is as it was."""
+        """Whether the Python state that the trace read is unchanged."""
         return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
-        """The places of numbers that it changes, and that have changed since it was traced."""
+        """Find the numbers that are inputs, or have changed since the program was traced."""
         return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
-        """The places of tensors that are inputs, and of those whose values have changed since."""
+        """Find the tensors that are inputs, or have changed since the program was traced."""
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        return [each for each in places if type(each.holder) is not int]  # that of a function that is gone
+        return [each for each in places if type(each.holder) is not int]  # an int: the function was deleted
 
     def changes(self) -> Iterator[Change]:
-        """The changes by which this program no longer holds, in words."""
+        """Describe the changes of Python state that make this program invalid."""
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
-        """The Parameters and Cells that the program reads, but for those that live as long as the process."""
+        """Return the Parameters and Cells that the program reads, without permanent ones."""
         owners = [*self._parameters(), *self.dependencies.owners()]
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: Sequence[Tensor]) -> Any:
-        """The function's result for the tensors among its arguments."""
+        """Run the program on the tensors of the arguments; return the function's result."""
         device_array, outcome = self._array_type, self._outcome
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
@@ -181,7 +181,7 @@ class Program:
             if self._written:
                 return run_and_store(executable, arrays, self._donation, self._written, self._finish)
             results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # of an array on several devices, or on another one
+        except ValueError:  # an array is on several devices, or on another device
             operands = [*tensors, *outcome.inputs(), *self._parameters()]
             if self._divided is not None or not gathered(operands):
                 raise
@@ -192,7 +192,7 @@ class Program:
         return [*self._read, *(() if self._donation is None else self._donation.parameters)]
 
     def _finish(self, results: list[Any]) -> Any:
-        """The function's result, of what the program gives; what it leaves in attributes is stored."""
+        """Build the function's result, and store values assigned to attributes."""
         first = len(self._written)
         for parameter, type_ in self._retyped:
             parameter.retype(type_)

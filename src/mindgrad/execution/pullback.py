@@ -1,12 +1,12 @@
-"""Derivatives of Python functions of tensors: the engine beneath every gradient API.
+"""Derivatives of Python functions of tensors, which every gradient API calls.
 
     pull(f, x, ct) = (f(x), J_f(x)ᵀ ct)        push(f, x, t) = (f(x), J_f(x) t)
 
-Both run the function once in a scope of its own (``record``) and transform what was recorded. They
-nest in any mixture, eager or compiled, to any order.
+Both transform a recording of one run of the function (``execution.record``). They nest in any combination,
+eager or compiled, to any order.
 
-Complex numbers: the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent
-(as in MindSpore and PyTorch); so cotangents are conjugated on the way in and on the way out.
+Complex numbers: the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent, as in
+MindSpore and PyTorch. Therefore cotangents are conjugated before and after the transposition.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ def _conjugate(atom: Any) -> Any:
 
 
 def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-    """The transform ``ct ↦ J(x)ᵀ ct``, as ``record.transformed`` takes it; ``None`` stands for ones."""
+    """Emit ``J(x)ᵀ ct``: a transform for ``record.transformed``; ``None`` means ones."""
     given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
 def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """The transform ``t ↦ J(x) t``, as ``record.transformed`` takes it; ``None`` stands for zeros."""
+    """Emit ``J(x) t``: a transform for ``record.transformed``; ``None`` means zeros."""
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
     push_tangents(live_equations(builder.equations, ys), tangents)
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
 def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
-    """The results of ``reverse_rule`` by forward mode; ``None`` where reverse mode is the better choice."""
+    """Compute ``reverse_rule`` by forward mode; ``None``: reverse mode is better."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
     given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
@@ -56,12 +56,12 @@ def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Seque
 def pull(
     recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The outputs of ``recorded``, which is not transformed again, and the cotangents of its inputs.
+    """Return the outputs of a recording and the cotangents of its inputs.
 
     Args:
-        recorded: the run of the function.
-        cotangents: one per output, of its type; ``None`` stands for ones.
-        outputs: the outputs that carry a cotangent; by default all.
+        recorded: the recording; it must not be transformed again.
+        cotangents: a cotangent of the same type for each output; ``None`` means ones.
+        outputs: the outputs that have a cotangent. Default: all outputs.
     """
     return transformed(recorded, reverse_rule, cotangents, outputs, _pulled_along, is_last=True)
 
@@ -69,5 +69,11 @@ def pull(
 def push(
     recorded: Recorded, tangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The outputs of ``recorded`` and the tangents of those chosen; a tangent ``None`` is zero."""
+    """Return the outputs of a recording, and the tangents of ``outputs``.
+
+    Args:
+        recorded: the recording.
+        tangents: a tangent for each input; ``None`` means zeros.
+        outputs: the outputs whose tangents are computed. Default: all outputs.
+    """
     return transformed(recorded, forward_rule, tangents, outputs, as_series)

@@ -1,10 +1,10 @@
-"""A Python function under a derivative: run in a scope of its own, transformed, and applied.
+"""Recording of a Python function, and transformation of the recording.
 
     differentiate(f, x, transform) = (f(x), transform(f)(x))
 
-In eager mode the operators of ``f`` run and are recorded, and its derivative is a plan
-(``execution.plans``). While compiling, the closed inner program is transformed and its equations are emitted
-into the enclosing one.
+The function runs in a separate scope. In eager mode, its operators run and are recorded, and its derivative
+is a plan (``execution.plans``). During a trace, the graph of the function is transformed, and the result is
+emitted into the enclosing graph.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "shad
 
 
 class Recorded:
-    """A function's run inside a scope of its own.
+    """The recording of one run of a function in a separate scope.
 
     Attributes:
-        scope: the scope, closed by now.
-        inputs: the tensors of the scope that stood for the differentiated inputs.
-        leaves: the leaves of the result, tensors of the scope among them.
+        scope: the closed scope.
+        inputs: the tensors of the scope for the differentiated inputs.
+        leaves: the leaves of the result, which may be tensors of the scope.
         structure: the structure of the result.
         written: the Parameters that the run wrote, with their values in the scope.
     """
@@ -64,7 +64,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # tensors know their scope: what it was traced with goes as soon as it is not used any more
+        # tensors refer to their scope; without this, they would keep the bound values alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -72,11 +72,11 @@ class Recorded:
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The leaves that are tensors."""
+        """The leaves of the result that are tensors."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def result(self, tensors: Sequence[Tensor]) -> Any:
-        """The function's result with ``tensors`` in place of its tensors."""
+        """Build the result of the function with its tensors replaced by ``tensors``."""
         replaced = iter(tensors)
         return unflatten(
             self.structure,
@@ -90,9 +90,9 @@ def record(
     parameters: Sequence[Any] = (),
     within: GraphScope | None = None,
 ) -> Recorded:
-    """Run ``function(*inputs)`` in a new scope in which ``inputs`` and ``parameters`` are traced.
+    """Run ``function(*inputs)`` in a scope that traces ``inputs`` and ``parameters``.
 
-    The scope is a new one of the kind of the innermost, or ``within``.
+    The scope is ``within``, or a new scope of the same kind as the innermost one.
     """
     values = [state.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
@@ -109,7 +109,7 @@ def record(
         if bound:
             scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
         try:
-            # copies, for the function may rebind its arguments: x[0] = 1
+            # copies, because the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
             for index, x in enumerate(leaves):
                 if type(x) is Tensor:
@@ -126,12 +126,12 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """A scope for a recording inside of the innermost scope, of its kind."""
+    """Create a scope inside the innermost scope, of the same kind."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
     scope = GraphScope()
-    scope.builder.derived = outer.builder.derived  # one for the whole trace
+    scope.builder.derived = outer.builder.derived  # the whole trace shares one cache
     return scope
 
 
@@ -144,18 +144,18 @@ def transformed(
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The function's outputs and what ``transform`` makes of the recording, one level further out.
+    """Transform a recording, and apply the result in the enclosing scope.
 
     Args:
-        recorded: the run to transform.
-        transform: ``transform(builder, xs, ys, extras)`` emits into ``builder`` and gives atoms; it
-            must depend on nothing else, since its program is kept and used again.
-        extras: cotangents or tangents; ``None`` is passed on as ``None``.
-        outputs: the outputs to transform, by default all.
-        shortcut: what is tried first while compiling, on a program that holds derivatives as equations of
-            ``control.taylor_coefficients``; called as ``transform`` is, it may give ``None``.
-        applied: how the program made while compiling is applied to tensors; by default it is inlined.
-        is_last: whether ``recorded`` is not transformed again, so that eager mode may give its values back.
+        recorded: the recording.
+        transform: function ``transform(builder, xs, ys, extras)`` that emits equations into ``builder`` and
+            returns atoms. It must depend only on its arguments, because its result is cached.
+        extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
+        outputs: the outputs to transform. Default: all outputs.
+        shortcut: function with the arguments of ``transform``, which a trace tries first, on a graph with
+            lazy derivatives (``control.taylor_coefficients``). If it returns ``None``, ``transform`` runs.
+        applied: function that applies the transformed graph to tensors during a trace. Default: inline it.
+        is_last: whether ``recorded`` will not be transformed again, so that eager mode may free its values.
 
     Returns:
         All output tensors, and the results of ``transform``.
@@ -217,15 +217,15 @@ def finish(
     *,
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """``primals`` and what ``transform`` makes of the recording in ``scope``, one level further out.
+    """Transform the recording in ``scope``; return ``primals`` and results outside it.
 
     Args:
-        scope: the scope, closed by now.
-        inputs: its tensors that stand for the differentiated inputs.
-        transform, shortcut, applied, is_last: as :func:`transformed` takes them.
-        extras: cotangents or tangents; ``None`` is passed on as ``None``.
+        scope: the closed scope.
+        inputs: the tensors of the scope for the differentiated inputs.
+        transform, shortcut, applied, is_last: see :func:`transformed`.
+        extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         chosen: the outputs to transform.
-        primals: further tensors whose values are needed outside.
+        primals: tensors of the scope whose values are needed outside it.
     """
     if isinstance(scope, GraphScope):
         return _finish_graph(
@@ -235,7 +235,10 @@ def finish(
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """The recording of operator-by-operator execution for one of a deferred call that has ended."""
+    """Replace the recording of an ended deferred call by its real recording.
+
+    The real recording is from the run in which operators ran one by one.
+    """
     if scope.shadow is None:
         raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
     real, inputs = scope.shadow
@@ -243,7 +246,7 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[An
 
 
 def shadow(tensor: Tensor) -> Tensor:
-    """The tensor in place of one of a deferred call, if operators run one by one, else ``tensor``."""
+    """Return the tensor that replaces ``tensor`` if operators ran one by one."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
@@ -256,7 +259,7 @@ def _seen(leaf: Tensor, outside: Tensor) -> Tensor:
     return make_number(outside) if type(leaf) is Number else outside
 
 
-# -- while compiling -----------------------------------------------------------------------------
+# -- during a trace ------------------------------------------------------------------------------
 
 
 def _finish_graph(
@@ -293,7 +296,7 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # the shortcut may have an equation for a derivative that is zero
+    # after the shortcut, a zero derivative may be hidden in a lazy equation
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -306,9 +309,10 @@ def _finish_graph(
 def note_derivative(
     scope: GraphScope, equations: Sequence[Any], xs: Sequence[Any], ys: Sequence[Any], is_suspect: bool
 ) -> None:
-    """Note in the enclosing program that the function recorded in ``scope`` was differentiated.
+    """Record in the enclosing graph that the function of ``scope`` was differentiated.
 
-    ``is_suspect``: whether a derivative is zero, so that there is a warning if comparisons cause it.
+    ``is_suspect``: whether a derivative may be zero. If comparisons or similar operators cause this, a
+    warning is given.
     """
     if is_suspect:
         warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
@@ -321,21 +325,21 @@ def note_derivative(
 def _by_shortcut(
     builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
 ) -> Graph | None:
-    """The values of ``primal``, and what ``shortcut`` gives; ``None`` if it gives nothing.
+    """Build the graph of ``primal`` and the results of ``shortcut``, if any.
 
-    A function under a derivative is recorded at each call: of equal recordings in a trace this is made once.
+    A function under a derivative is recorded in each call. Equal recordings of a trace share one graph.
     """
     scope = innermost()
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
     numbers = {v: k for k, v in enumerate(program.inputs)}
-    # what is given comes from outside: inputs and constants
+    # extras come from outside the recording, so they are inputs or constants
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
     key = (shortcut, len(xs), len(ys), of_given, program.key())
     if key not in derived:
         with building(builder):
             produced = shortcut(builder, xs, ys, vectors)
-        # with the program, whose constants the key means
+        # store the program, too: it keeps the constants alive whose identities are in the key
         derived[key] = program, None if produced is None else builder.close([*primal, *produced])
     return derived[key][1]
 
@@ -343,9 +347,10 @@ def _by_shortcut(
 def _improved(
     builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """The program of ``builder`` as it is best differentiated, and ``groups`` of its atoms there.
+    """Apply the rewrites before differentiation; return a new builder and its atoms.
 
-    Where it needs less of what was ``captured`` than that, the tensors there are replaced.
+    If the rewritten graph needs only a smaller value that a captured tensor repeats, the function replaces
+    the tensor in ``captured``.
     """
 
     def improved(graph: Graph) -> Graph:
@@ -365,7 +370,7 @@ def _improved(
 def _rewritten(
     builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """The program of ``builder`` as ``rewrite`` has it, and ``groups`` of its atoms there."""
+    """Apply ``rewrite`` to a builder's graph; return a new builder and its atoms."""
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)
     if better is closed:
@@ -388,7 +393,7 @@ def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         return inline(graph, tensors)
     atoms = [scope.atom(t) for t in held_constant(tensors)]
     with building(scope.builder):
-        # seeds and moved axes belong to no line of the program: to the one that asks for the derivative
+        # equations without a source line, such as seeds, belong to the line that requests the derivative
         scope.builder.source = user_location()
         outputs = scope.builder.inline(graph, atoms)
         scope.builder.source = None

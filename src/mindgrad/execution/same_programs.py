@@ -1,4 +1,4 @@
-"""Compare two programs equation by equation, in which equal constants may be stored in different ways."""
+"""Comparison of two graphs, whose equal constants may be stored in different ways."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from mindgrad.rows.structural import broadcast_in_dim, reshape
 
 __all__ = ["difference", "form", "is_equal"]
 
-#: constants up to this many elements are compared by value
+#: largest number of elements of a constant that is compared by value
 _SMALL = 64
 
 
 def difference(first: Graph, second: Graph) -> Equation | bool:
-    """The first equation of ``first`` that ``second`` does not have; or whether they differ otherwise."""
+    """Return the first equation of ``first`` that differs from ``second``.
+
+    If all equations are equal, return whether the graphs differ in their inputs, outputs, or lengths.
+    """
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
     def is_same(x: Any, y: Any) -> bool:
@@ -40,7 +43,10 @@ def is_equal(x: Constant, y: Constant) -> bool:
 
 
 def form(equation: Equation) -> Any:
-    """An operator with its parameters; a repetition that repeats nothing is a reshape."""
+    """Return an operator and its parameters, as a key.
+
+    A broadcast that repeats no element counts as a reshape.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     is_repetition = primitive is broadcast_in_dim
     if primitive is reshape or (

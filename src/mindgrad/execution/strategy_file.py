@@ -1,11 +1,11 @@
-"""Strategy files say how the Parameters of a divided program lie on its devices, in JSON.
+"""Strategy files: the layouts of Parameters on several devices, as JSON.
 
     {"format": "mindgrad.strategy", "version": 1, "devices": 4,
      "parameters": {"first": {"shape": [16, 64], "axes": [[], [0, 1]]}}}
 
-``axes`` has for each axis of the array the axes of the mesh (``ir.partition``) that divide it. Device *k* is
-the *k*-th element of the mesh, row by row, and its slice along an array axis the one whose number its
-coordinates along those mesh axes make, the first of them slowest.
+``axes`` has, for each axis of the array, the mesh axes (``ir.partition``) that divide it. Device *k* is the
+*k*-th element of the mesh in row-major order. The coordinates of a device along the mesh axes of an array
+axis give the index of its slice; the first of these mesh axes varies slowest.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _FORMAT = "mindgrad.strategy"
 
 
 class Strategy(NamedTuple):
-    """The layouts of Parameters on a number of devices.
+    """The layouts of Parameters on several devices.
 
     Attributes:
-        devices: how many.
-        parameters: by name a shape, and for each axis the axes of the mesh that divide it.
+        devices: number of devices.
+        parameters: by name, the shape, and for each axis the mesh axes that divide it.
     """
 
     devices: int
     parameters: Mapping[str, tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]]
 
     def bounds(self, name: str, device: int) -> tuple[slice, ...]:
-        """The slice of a Parameter that a device has.
+        """Return the slice of a Parameter on a device.
 
         >>> Strategy(4, {"w": ((8, 6), ((0,), (1,)))}).bounds("w", 2)
         (slice(4, 8, None), slice(0, 3, None))
@@ -59,10 +59,10 @@ class Strategy(NamedTuple):
 
 
 def write_strategy(path: str | os.PathLike[str], strategy: Strategy) -> None:
-    """Write a strategy file, over an old one in one step; its folder is made if need be.
+    """Write a strategy file atomically; create its folder if needed.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: If the file cannot be written.
     """
     parameters = {name: {"shape": shape, "axes": axes} for name, (shape, axes) in strategy.parameters.items()}
     content = {"format": _FORMAT, "version": 1, "devices": strategy.devices, "parameters": parameters}
@@ -72,14 +72,14 @@ def write_strategy(path: str | os.PathLike[str], strategy: Strategy) -> None:
 
 
 def read_strategy(path: str | os.PathLike[str], caller: str) -> Strategy:
-    """The strategy in a file.
+    """Read a strategy file.
 
     Args:
         path: the file.
-        caller: the function that errors name.
+        caller: name of the function for error messages.
 
     Raises:
-        ValueError: there is none, it is one of MindSpore's, or it is damaged.
+        ValueError: If the file cannot be read, is a file of MindSpore, or is damaged.
     """
     try:
         content = Path(path).read_bytes()
@@ -117,10 +117,12 @@ def _check(strategy: Strategy) -> None:
 
 
 def record(file: LayoutFile, devices: int, layouts: Iterable[tuple[Any, Sequence[Any]]]) -> None:
-    """Write the layouts of a program's Parameters on so many devices, if they are new, with older ones.
+    """Add the layouts of a program's Parameters to a file, if they are new.
+
+    Layouts for another number of devices are dropped.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: If the file cannot be written.
     """
     old = file.content.parameters if file.content and file.content.devices == devices else {}
     new = {

@@ -1,1 +1,1 @@
-"""Graph rewrites optimise whole programs, one idea a file, in the order of ``pipeline``."""
+"""Rewrites of whole graphs, one per module; ``pipeline`` applies them in order."""

@@ -1,9 +1,14 @@
-"""Anchored values keep the order of axes that the program's inputs and outputs have.
+"""Anchored values: values that keep the axis order of inputs and outputs.
 
-Pointwise equations need their operands in one order, so that the values that they join form groups of one
-order. A group holds inputs and outputs of the program (weights, moments and their new values), whose order
-is given, and operands and results of equations that take another (``Axes.preferred``). Where there are more
-of the first, values that are computed for the group are turned once, on the way into it, not each member.
+``optimize.layout`` calls this module to decide where to transpose. The operands and the result of a
+pointwise equation must have the same axis order, so pointwise equations connect values into groups that
+share one order. A group may contain two kinds of values:
+
+- inputs and outputs of the graph, such as weights, moments, and their updates, whose order is fixed;
+- operands and results of equations that prefer another order (``Axes.preferred``).
+
+If a group has more values of the first kind, its values are *anchored*: a value that enters the group is
+transposed once, instead of every input and output.
 """
 
 from __future__ import annotations
@@ -17,7 +22,13 @@ __all__ = ["anchored_values"]
 
 
 def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
-    """The values of groups with more inputs and outputs of ``graph`` than ends of equations ``turned``."""
+    """Find the values of the groups that keep the order of inputs and outputs.
+
+    Args:
+        graph: the graph.
+        turned: equations that prefer another order of axes. Each of their operands and results counts against
+            the inputs and outputs of ``graph`` in its group.
+    """
     group_of: dict[Any, Any] = {}
 
     def group(value: Any) -> Any:

@@ -1,9 +1,14 @@
-"""The batch region is the part of a program in which the rows of a batch stay independent.
+"""Batch region: the part of a graph in which samples are independent.
 
-Every equation of a finished program is of one of four kinds: it does not depend on the rows; its result
-carries the rows along one axis (``ir.index_map``); it sums over the rows; or it depends on
-such a sum. The equations of the second and third kind can be computed for some of the rows at a time, and
-with the axis of the rows moved to any position: ``optimize.tiling`` does both.
+Every equation of a finished graph is of one of four kinds:
+
+1. It does not depend on the batch.
+2. Its result has one axis along which samples are independent (``ir.index_map``).
+3. It sums over the samples.
+4. It depends on such a sum, or mixes samples in another way.
+
+Equations of kinds 2 and 3 can be computed for some samples at a time, and with the batch axis at any
+position. ``optimize.tiling`` does both.
 """
 
 from __future__ import annotations
@@ -18,14 +23,15 @@ __all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "ro
 
 
 class Region(NamedTuple):
-    """A program in parts.
+    """The equations of a graph, divided into four parts.
 
     Attributes:
-        size: the number of rows; −1 where no constant counts as data.
-        places: the axis of the rows of every value that carries them.
-        before, rows, sums, after: its equations, each in the order of the program. ``before`` needs no
-            rows; ``rows`` give values that carry them; ``sums`` are linear and add them up; ``after`` is all
-            that needs sums, or rows that are mixed.
+        size: number of samples, or −1 if no constant has a batch axis.
+        places: batch axis of each value that has one.
+        before: equations that do not depend on the batch, in the order of the graph.
+        rows: equations whose results have a batch axis, in the order of the graph.
+        sums: linear equations that sum over the samples, in the order of the graph.
+        after: equations that mix samples in another way or depend on a sum, in the order of the graph.
     """
 
     size: int
@@ -37,7 +43,7 @@ class Region(NamedTuple):
 
 
 def row_axis(atom: Any, region: Region) -> int | None:
-    """The axis of ``atom`` that carries the rows, ``None`` if it does not depend on them."""
+    """Return the batch axis of ``atom``, or ``None`` if it has none."""
     found = region.places.get(atom)
     return 0 if found is None and _is_data(atom, region.size) else found
 
@@ -49,12 +55,15 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """The parts of ``graph`` for the rows of the inputs whose first axis has ``size``."""
+    """Divide ``graph``. Inputs whose first axis has ``size`` elements are batches along this axis."""
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
 def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
-    """The parts of ``equations`` for rows that lie along the axes ``places``."""
+    """Divide ``equations`` into parts.
+
+    ``places`` has the batch axis of each input; the function adds the batch axes of results.
+    """
     region = Region(size, places, [], [], [], [])
     late: set[Any] = set()
     for equation in equations:
@@ -76,7 +85,10 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
-    """The axis of the result that carries the rows."""
+    """Return the batch axis of the result, or ``None`` if the equation mixes samples.
+
+    ``at`` has the batch axis of each operand.
+    """
     axes = None if equation.primitive.multiple else index_map(equation)
     if axes is None:
         return None
@@ -85,7 +97,7 @@ def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
-    """Whether the result is a sum over the rows."""
+    """Whether the result is a sum over the samples."""
     axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
     if axes is None:
         return False
@@ -94,7 +106,10 @@ def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
 
 
 def row_label(equation: Equation, axes: IndexMap, region: Region) -> int:
-    """The label of the rows in the map of an equation of ``region.rows`` or ``region.sums``."""
+    """Return the label of the batch axis in the index map of ``equation``.
+
+    The equation belongs to ``region.rows`` or ``region.sums``.
+    """
     result = equation.outputs[0]
     if result in region.places:
         return axes.results[0][region.places[result]]
@@ -103,7 +118,7 @@ def row_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Values of ``region.rows`` that are read behind the sums, or are results of ``graph``."""
+    """Find the results of ``region.rows`` that are needed after the sums."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

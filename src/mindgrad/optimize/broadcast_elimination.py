@@ -1,13 +1,13 @@
-"""Broadcast elimination computes products of repeated values on the values that they repeat.
+"""Broadcast elimination: multiply by the smaller value that an operand repeats.
 
-    x[i₁ … i_r] = inner[i_axes]          an axis that is not named is one along which x repeats ``inner``
+    x[i₁ … i_r] = inner[i_axes]          x repeats ``inner`` along the axes that are not in ``axes``
 
     batch axis:       Σ_j A[b, i, j] x[j]  = (A as one matrix of rows (b, i)) · x
     contracted axis:  Σ_j A[i, j] x[]      = (Σ_j A[i, j]) x
     free axis:        Σ_j A[i, j] x[j, …]  = the smaller product, repeated
 
-Each needs at most the arithmetic of the original product, and none needs ``x`` itself in memory. XLA does not
-apply these identities: it treats a repeated operand as it treats any other of its size.
+Each form needs at most the arithmetic of the original product, and does not store ``x``. XLA does not apply
+these identities: it stores a repeated operand like any other operand.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Axes = tuple[Shape, Shape]
 
 
 class Repeated(NamedTuple):
-    """A value as a smaller one that is repeated.
+    """A value that repeats a smaller one.
 
     Attributes:
         atom: the smaller value.
-        axes: for each axis of the value the axis of ``atom`` that it is; ``None`` where the value repeats
-            it, and where the size is 1.
+        axes: for each axis of the value, the corresponding axis of ``atom``; ``None`` if the value repeats
+            ``atom`` along this axis, or if the size is 1.
     """
 
     atom: Any
@@ -68,7 +68,7 @@ def is_view(equation: Equation | None) -> bool:
 
 
 def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """The ``axes`` of a :class:`Repeated` behind the view ``view`` of it."""
+    """Compute the ``axes`` of a :class:`Repeated` after ``view`` is applied to it."""
     parameters = view.parameters
     if view.primitive is transpose:
         return tuple([axes[axis] for axis in parameters["permutation"]])
@@ -83,7 +83,10 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 
 
 def repeated(x: Any) -> Repeated:
-    """``x`` as a repetition of a smaller value, seen through views; emits at most a smaller constant."""
+    """Find the smaller value that ``x`` repeats, through any number of views.
+
+    The only new value that this function may create is a smaller constant.
+    """
     views = []
     while (made_by := getattr(x, "made_by", None)) is not None and is_view(made_by):
         views.append(made_by)
@@ -110,16 +113,15 @@ def _repeated_constant(x: Any) -> Repeated:
 
 
 def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
-    """``graph`` with smaller inputs in place of those that are given repeated values.
+    """Replace inputs of ``graph`` that receive repeated values by smaller inputs.
 
     Args:
-        graph: the program.
-        operands: for each input the atom of an enclosing program that it stands for; ``None`` for those that
-            stay as they are.
+        graph: the graph.
+        operands: for each input, the atom of the enclosing graph that it receives, or ``None`` to keep the
+            input.
 
-    Returns:
-        The program, and what stands at a position of ``operands`` now; the program itself and nothing where
-        no input of ``repeated_elements`` of the cost model elements or more is repeated.
+    Returns: The new graph, and the new operands by index. If no operand with at least ``repeated_elements``
+        elements (``ir.cost_model``) is repeated, the graph itself and no operands.
     """
     smaller = {}
     for at, atom in enumerate(operands):
@@ -147,12 +149,12 @@ def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, d
 
 
 def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
-    """The axes of an operand of ``dot`` that are neither contracted nor of the batch."""
+    """The axes of an operand of ``dot`` that are neither contracted nor batch axes."""
     return tuple([axis for axis in range(rank) if axis not in contract and axis not in batch])
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """The number of elements that :func:`repeated_product` computes before they are repeated."""
+    """The number of elements that :func:`repeated_product` computes before repetition."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(
@@ -161,13 +163,14 @@ def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, b
 
 
 def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> Any:
-    """``dot(*operands, contract=contract, batch=batch)``, where operand ``k`` is what ``x`` repeats.
+    """Compute a product in which operand ``k`` is the repeated value ``x``.
 
-    Only the shape of ``operands[k]`` is looked at: its value need not be there.
+    The result is ``dot(*operands, contract=contract, batch=batch)``. Of ``operands[k]``, only the shape is
+    read, so it may be a placeholder.
     """
     shape, other = operands[k].shape, operands[1 - k]
     inner, axes = _without_units(x)
-    # contracted axes that repeat: the other operand is summed over them
+    # sum the other operand over contracted axes along which x repeats
     contracted = list(zip(contract[k], contract[1 - k], strict=True))
     summed = [theirs for mine, theirs in contracted if axes[mine] is None]
     others = [axis for axis in range(len(other.shape)) if axis not in summed]
@@ -183,8 +186,9 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
         contract=tuple([tuple(side[1]) for side in sides]),
         batch=tuple([tuple(side[2]) for side in sides]),
     )
-    # the axes (batch, free of the first, free of the second) of the whole product, and where those of
-    # the smaller one stand among them; what was a batch axis may now be a free one
+    # the whole product has the axes (batch, free of the first operand, free of the second operand); find the
+    # index of each axis of the smaller product among them. A batch axis of the whole product may be a free
+    # axis of the smaller one
     free = [free_axes(len(operand.shape), contract[j], batch[j]) for j, operand in enumerate(operands)]
     batch_sizes = [shape[axis] for axis in batch[k]]
     start = [len(batch_sizes), len(batch_sizes) + len(free[0])]
@@ -202,7 +206,7 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
 
 
 def _without_units(x: Repeated) -> tuple[Any, tuple[int | None, ...]]:
-    """``x`` with an atom all of whose axes are named: what else it has is of size 1."""
+    """Reshape the atom of ``x`` to remove axes of size 1 that are not in ``x.axes``."""
     named = sorted(axis for axis in x.axes if axis is not None)
     if len(named) == len(x.atom.shape):
         return x.atom, x.axes

@@ -1,16 +1,16 @@
-"""Collective fusion sends the sums of many small arrays over all ranks as few large messages.
+"""Collective fusion: send many small ``all_reduce`` operands in few messages.
 
-    all_reduce(x₁), all_reduce(x₂), …  =  parts of all_reduce(x₁, x₂, … joined)
+    all_reduce(x₁), all_reduce(x₂), …  =  parts of all_reduce(x₁, x₂, … concatenated)
 
-Proof: a sum over ranks is taken element by element. A message costs a latency that does not depend on its
-size; a training step reduces one gradient for each Parameter.
+Proof: a sum over ranks adds element by element. The latency of a message does not depend on its size, and a
+training step reduces one gradient for each Parameter.
 
-**Which are joined.** Sums over the same ranks, of one element type, none of which depends on another: those
-behind equally many collectives, in the order of the program, until ``message_bytes`` of the cost model are
-full. Reverse mode computes the gradients of the last layers first, so that the first bucket is on its way
-while the next is computed. Equations between that need a sum move behind it.
+**Buckets.** A bucket joins sums over the same ranks, with the same element type, that do not depend on each
+other because equally many collectives precede them. Sums join a bucket in the order of the graph, until it
+has ``message_bytes`` (``ir.cost_model``). Reverse mode computes the gradients of the last layers first, so
+the first bucket is sent while the next one is computed. Equations that need a sum move after its bucket.
 
-Limits: what is larger than a bucket goes alone; programs with effects are left alone.
+Limits: an operand larger than a bucket is sent alone. Graphs with effects are left unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FUSION = Rewrite(
 
 
 def with_joined_sums(graph: Graph) -> Graph:
-    """``graph`` with its sums over ranks in buckets; ``graph`` itself where there is nothing to join."""
+    """Join the sums over ranks in buckets, or return ``graph`` itself."""
     if not communicates(graph) or graph.has_effect:
         return graph
     graph = inside(graph, with_joined_sums)
@@ -51,7 +51,7 @@ def with_joined_sums(graph: Graph) -> Graph:
 
 
 def _buckets(graph: Graph) -> list[list[Equation]]:
-    """The sums that go together, each list in the order of the program."""
+    """Divide the sums over ranks into buckets, each in the order of the graph."""
     depths: dict[Any, int] = {}
     open_buckets: dict[Any, list[Equation]] = {}
     sizes: dict[Any, int] = defaultdict(int)
@@ -73,7 +73,7 @@ def _buckets(graph: Graph) -> list[list[Equation]]:
 
 
 class _Joining:
-    """The rebuilding of a graph, in which equations wait for the buckets that they need."""
+    """A builder of a graph with buckets; equations wait for the buckets they read."""
 
     def __init__(self, graph: Graph, buckets: Sequence[list[Equation]]) -> None:
         self._graph = graph
@@ -83,7 +83,7 @@ class _Joining:
         self._values: dict[Any, Any] = {}
 
     def graph(self) -> Graph:
-        """The graph with buckets."""
+        """Build the graph with buckets."""
         builder, values = self._builder, self._values
         values.update((v, builder.input(v.type, tainted=v.tainted)) for v in self._graph.inputs)
         waiting: list[Equation] = []
@@ -91,7 +91,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # it may have been the last of its bucket
+                elif equation in self._bucket_of:  # its bucket may be complete now
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)
@@ -104,7 +104,7 @@ class _Joining:
         return self._values[atom] if type(atom) is Variable else atom
 
     def _emitted(self, equation: Equation) -> bool:
-        """Emit an equation, or the bucket of which it is the last; whether its operands are there."""
+        """Emit an equation, or its complete bucket; return whether its operands exist."""
         if any(type(x) is Variable and x not in self._values for x in equation.inputs):
             return False
         bucket = self._bucket_of.get(equation)

@@ -1,19 +1,21 @@
-"""Derivative fusion shares the work of derivatives of one program along several unit vectors.
+"""Derivative fusion: share the work of derivatives along several unit vectors.
 
-    columns:    ∂_j y for several j   = columns of one gradient      where each is used by itself
-    collapse:   Σ_j c_j ∂_j² y        = one collapsed sweep          where only the sum is used
+    columns:    ∂_j y for several j   = columns of one gradient      if each is used by itself
+    collapse:   Σ_j c_j ∂_j² y        = one forward Laplacian        if only the sum is used
 
-A *family* is the set of ``taylor_coefficients`` equations of one program and one input whose directions are
-unit vectors. Nested gradients of all coordinates, and loops over them, lead to such families.
+A *family* is a set of ``taylor_coefficients`` equations of one graph with equal operands whose directions are
+unit vectors. Nested gradients with respect to all coordinates, and loops over coordinates, create families.
 
-Proof. Columns: y has one value per row, so ``Jᵀ 1`` holds ``∂_j y`` in column j of every row. Collapse: the
-second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives ``Σ_j D²y[p_j, q_j]``
-(``transforms.forward_laplacian``) for ``p_j = e_j, q_j = c_j e_j``.
+Proof. Columns: y has one value per sample, so column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. Collapse:
+the second Taylor coefficient along e_j is ``½ ∂_j² y``, and the forward Laplacian
+(``transforms.forward_laplacian``) computes ``Σ_j D²y[p_j, q_j]`` for ``p_j = e_j, q_j = c_j e_j``.
 
-When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that is
-differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1, and
-one second-order term in memory instead of D, from ``collapsed_directions`` of the cost model on. Limits: one
-value per row; sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
+When it pays. Columns: a gradient is one pass, so it replaces two or more first derivatives. It does not
+replace a first derivative that is also part of a longer series. Collapse: D + 2 passes instead of 2 D + 1,
+and one second-order term in memory instead of D, for sums of at least ``collapsed_directions`` terms.
+
+Limits: y has one value per sample. A sum may contain additions, subtractions, constant factors, and sums over
+concatenated terms.
 """
 
 from __future__ import annotations
@@ -60,9 +62,12 @@ Read = Callable[[Any], Any]
 
 
 class Member(NamedTuple):
-    """A ``taylor_coefficients`` equation whose direction is a unit vector: its family and the vector.
+    """A ``taylor_coefficients`` equation whose direction is a unit vector.
 
-    A family is a program with its operands; a unit vector an input and the column of it that moves.
+    Attributes:
+        family: the differentiated graph and its operands.
+        unit: the unit vector: index of an input, and column of this input.
+        order: number of coefficients.
     """
 
     family: Any
@@ -71,7 +76,7 @@ class Member(NamedTuple):
 
 
 def joined(graph: Graph) -> Graph:
-    """``graph`` with its families in their cheaper forms, and without any deferred equation."""
+    """Apply the fusions to ``graph``, then expand all lazy derivatives."""
     graph = inside(graph, joined)
     if any(equation.primitive.expand is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
@@ -90,7 +95,7 @@ def _member(equation: Equation) -> Member | None:
 
 
 def _unit(direction: Any) -> int | None:
-    """The column of which ``direction`` has ones, and else zeros."""
+    """Return the column in which ``direction`` is one, if it is zero in all others."""
     made_by = getattr(direction, "made_by", None)
     if type(direction) is Constant and direction.shape[-1:] == (1,) and direction.is_all(1):
         return 0
@@ -101,7 +106,7 @@ def _unit(direction: Any) -> int | None:
         row = unit.array()
     elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    else:  # of few rows
+    else:  # a constant with one direction for each sample, which must be equal
         rows = direction.array().reshape(-1, direction.shape[-1])
         row = rows[0]
         if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
@@ -110,11 +115,11 @@ def _unit(direction: Any) -> int | None:
     return int(places[0]) if len(places) == 1 and row[places[0]] == 1 else None
 
 
-# -- coefficients that nobody reads ----------------------------------------------------------------
+# -- coefficients without readers ------------------------------------------------------------------
 
 
 def _shortened(graph: Graph) -> Graph:
-    """``graph`` with series as long as they are read."""
+    """Shorten each series of ``graph`` to the last coefficient that is read."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -133,7 +138,7 @@ def _shortened(graph: Graph) -> Graph:
 
 
 def _length(equation: Equation, read_atoms: set[Any]) -> int:
-    """The number of coefficients of a series up to the last that is read."""
+    """The number of coefficients of a series up to the last one that is read."""
     order = equation.parameters["order"]
     return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
@@ -184,14 +189,14 @@ def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
 
 
 class _Sum(NamedTuple):
-    """``Σ_j c_j ∂_j² y``, up to the shape: a family and the ``c_j``."""
+    """A sum ``Σ_j c_j ∂_j² y``, up to its shape: a family, and ``c_j`` by unit vector."""
 
     family: Any
     factors: dict[tuple[int, int], float]
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Values that are sums of second derivatives of one family and that something else reads."""
+    """Find the sums of second derivatives of one family, without their partial sums."""
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -212,7 +217,7 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
 
 
 def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """The result of ``equation`` as a sum of second derivatives: the same, a multiple, or a sum of two."""
+    """Write the result of ``equation`` as a sum of second derivatives, if possible."""
     primitive, inputs = equation.primitive, equation.inputs
     if primitive is reduce_sum:
         return _collected(equation, sums)
@@ -228,9 +233,10 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
-    """The factors with which the operands in ``flags`` enter a linear combination; ``None`` if it is none.
+    """Compute the factors of a linear combination of the operands in ``flags``.
 
-    A pointwise row that is linear in them gives each by its kernel, at one for that operand.
+    The kernel of a linear pointwise operator returns the factor of an operand if this operand is one and the
+    other operands in ``flags`` are zero. Returns ``None`` if ``equation`` is not a linear combination.
     """
     primitive, inputs = equation.primitive, equation.inputs
     if primitive.is_linear:
@@ -250,7 +256,11 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
 def _at_units(
     primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, Any], ...]
 ) -> list[float] | None:
-    """The row at one for each operand that has no value in turn, and at zero for the others."""
+    """Evaluate a primitive at unit vectors.
+
+    ``values`` has the constant operands. Each operand without a value is set to one in turn, and the others
+    to zero.
+    """
     factors = []
     with np.errstate(all="ignore"):
         for k in range(len(values)):
@@ -260,7 +270,7 @@ def _at_units(
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """The sum over the axis along which a concatenation joins its terms."""
+    """Write a sum over the axis of a concatenation as a sum of second derivatives."""
     source = getattr(equation.inputs[0], "made_by", None)
     if source is None or source.primitive is not concatenate:
         return None
@@ -271,7 +281,7 @@ def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _total(sums: Sequence[_Sum | None]) -> _Sum | None:
-    """The sum of sums, if they are all of one family."""
+    """Add sums, if all of them belong to one family."""
     first = sums[0]
     factors: dict[tuple[int, int], float] = {}
     for sum_ in sums:
@@ -304,7 +314,7 @@ def _collapsed(graph: Graph) -> Graph:
 
 
 def _swept(sum_: _Sum, read: Read) -> Any:
-    """The collapsed sweep of a sum."""
+    """Emit the forward Laplacian of a sum."""
     program, operands = sum_.family
     units, factors = zip(*sorted(sum_.factors.items()), strict=True)
     argnums = sorted({argnum for argnum, _ in units})
@@ -318,7 +328,7 @@ def _swept(sum_: _Sum, read: Read) -> Any:
 
 
 def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
-    """One tangent of ``x`` per unit vector, zero where another input moves."""
+    """Stack one tangent of ``x`` per unit vector, or zeros if it is of another input."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
         rows[k, column] = weights[k] if which == argnum else 0

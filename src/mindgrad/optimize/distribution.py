@@ -1,35 +1,36 @@
-"""Distribution of products over differences multiplies each term by itself where that is cheaper.
+"""Distribution: multiply the terms of a sum or difference separately if cheaper.
 
     A · (u ± v)      = A · (u − c) ± A · (v ± c)            for every c
     Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)
 
-where ``u`` and ``v`` are repeated along different axes, so that their difference is much larger than both.
-All differences of n points and k centres in d dimensions are n·k·d numbers, which have to be written
-before they can be multiplied, k products of d x d with d x n; after the rewrite it is one product
-of (k d) x d with d x n. The derivative inherits that: the gradient in the matrix is again one product, with
-``x`` instead of the differences; that in μ sums over i *before* it multiplies, which saves a
-product as large as that of the function.
+Here ``u`` and ``v`` are repeated along different axes, so their difference is much larger than both. For n
+points and k centers in d dimensions, all differences have n·k·d elements. The original graph stores them, and
+then computes k products of shape (d, d) with (d, n). The rewrite computes one product of shape (k d, d) with
+(d, n). The derivative inherits this form. Its gradient with respect to the matrix is again one product, with
+``x`` instead of the differences. Its gradient with respect to μ sums over i *before* it multiplies, which
+saves another large product.
 
-Proof: a product is linear in each operand; ``c`` is added to both terms with opposite signs. Where one of the
-terms is the same for all rows (μ for all points) its product is a further column of A, and the other term has
-a further element 1:
+Proof: a product is linear in each operand, and the terms with ``c`` cancel. If one of the terms is equal for
+all samples, as μ is for all points, its product becomes another column of A, and the other term gets another
+element 1:
 
     A u + r = [A, r] · [u, 1]
 
-so that there is one product, and the sum over the rows, which is the derivative in ``r``, comes out of the
-product that is the derivative in A. It pays for A of 8 to 24 columns.
+Then there is one product. The derivative with respect to ``r``, a sum over the samples, is part of the
+product that is the derivative with respect to A. This pays if A has 8 to 24 columns.
 
-**Rounding.** ``x − μ`` is exact where both are close, and A x − A μ is not: digits are lost as far as the
-terms are larger than their difference. So both are taken relative to ``c``, the mean of the smaller
-term over the axes that the other has not, a constant to every derivative (the product does not
-depend on it). A common offset of the data costs no digits then; what remains is |u − c| / |u − v|, the
-spread of the data relative to the distance. Where the mean is not finite, c is 0: an infinite
-element affects its own row only.
+**Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ is not: it loses digits if the
+terms are larger than their difference. So both terms are shifted by ``c``, the mean of the smaller term
+over the axes that the other term does not have. Derivatives treat ``c`` as a constant, because the product
+does not depend on it. After the shift, a common offset of the data costs no digits. The remaining loss is
+the spread of the data relative to the distance, |u − c| / |u − v|. If the mean is not finite, c is 0, so
+that an infinite element affects only its own sample.
 
 **When it pays.** The cost model (``_pays``) counts bytes that are written and read, and floating-point
-operations, of which a core does about eight while it moves a byte. Both terms must be a quarter of the
-difference at most, and the difference have 4,096 elements (``docs/decisions/0009-rewrites-of-algebra.md``).
-Half precision keeps its differences: products of half precision are rounded to it.
+operations. A core computes about eight operations in the time of moving one byte. Both terms must have at
+most a quarter of the elements of the difference, and the difference at least 4,096 elements
+(``docs/decisions/0009-rewrites-of-algebra.md``). Differences in float16 and bfloat16 are left unchanged,
+because their products would be rounded to the same type before the subtraction.
 """
 
 from __future__ import annotations
@@ -65,19 +66,19 @@ __all__ = ["distributed"]
 DISTRIBUTION = Rewrite(
     "distribution",
     "A · (u ± v) = A · (u − c) ± A · (v ± c), u and v smaller than u ± v",
-    "products of sums were taken of their small parts",
+    "products of sums were computed from the smaller terms",
 )
 REPETITION = Rewrite(
     "repetition",
     "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x",
-    "operands that repeat were multiplied once",
+    "repeated operands were multiplied once",
 )
 
 MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]", "a sum of products became one product")
 
 
 class _Difference(NamedTuple):
-    """``first ± second``, seen through permutations of its axes and axes of size 1."""
+    """A value ``first ± second``, up to a permutation of axes and axes of size 1."""
 
     first: Repeated
     second: Repeated
@@ -85,7 +86,7 @@ class _Difference(NamedTuple):
 
 
 def distributed(graph: Graph) -> Graph:
-    """``graph`` with products of large differences and of repeated operands in their cheaper forms."""
+    """Rewrite the products of large differences and of repeated operands in ``graph``."""
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
@@ -116,7 +117,10 @@ def distributed(graph: Graph) -> Graph:
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
-    """The index of an operand of a product, and the pattern in it that allows a cheaper product."""
+    """Find an operand of a product with a pattern that allows a cheaper product.
+
+    Returns the index of the operand and the pattern, or ``None``.
+    """
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
         return None
@@ -135,7 +139,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """``x`` as a sum or difference of two values that are repeated."""
+    """Write ``x`` as a sum or difference of two repeated values, if possible."""
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):
@@ -162,15 +166,18 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     result = product_size(operands, k, whole, contract, batch)
     itemsize = operands[k].type.dtype.itemsize
     written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
-    # the difference is written and read; the result of the rewrite is a difference too, which what
-    # uses it may compute as it reads
+    # the difference is written and read; the result of the rewrite is a difference, too, but XLA may fuse it
+    # into its readers
     before = 2 * result * inner + costs().flops_per_byte * itemsize * (2 * operands[k].type.size + result)
     after = 2 * sum(written) * inner + costs().flops_per_byte * itemsize * (sum(written) + result)
     return after < before
 
 
 def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
-    """Both terms relative to the mean of the smaller one over the axes that the other has not."""
+    """Shift both terms by a mean of the smaller term.
+
+    The mean is over the axes that the other term does not have.
+    """
     first, second = x.first, x.second
     small, other = (first, second) if first.size <= second.size else (second, first)
     common = [k for k, axis in enumerate(small.axes) if axis is not None and other.axes[k] is not None]
@@ -180,7 +187,7 @@ def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
     centre = select(isfinite(mean), mean, zeros(mean.type))
-    # which axis of the value each axis of the centre is
+    # the axis of the value for each axis of the mean
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
 
@@ -197,9 +204,10 @@ def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
 
 
 def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
-    """The product of a difference as one product; ``None`` where neither term is the same for all rows.
+    """Emit the product of a difference as one product.
 
-    ``r = A v`` has no axis that A has not, so that it can be a further column of A.
+    One term must be equal for all samples. Then ``r = A v`` has only axes of A, so it can be another column
+    of A. Returns ``None`` if neither term is equal for all samples, or if one product does not pay.
     """
     free = free_axes(len(operands[k].shape), contract[k], batch[k])
     flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]
@@ -212,7 +220,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     is_many = costs().distributed_part * other.type.size <= result
     if row_dim is None or not is_many or other.shape[theirs] not in costs().merged_columns:
         return None
-    # A v, with the axes (batch, free of A), put in the order of A
+    # A v has the axes (batch, free axes of A); transpose them to the order of A
     axes = sorted((*contract[k], *batch[k]))
     small = Variable(operands[k].type.with_shape(tuple([operands[k].shape[axis] for axis in axes])))
     sides = [other, other]
@@ -225,7 +233,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
     product = transpose(product, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
     product = reshape(product, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
-    # the signs of first ± second: the column carries its own, the rows theirs
+    # if the sign is minus, negate the term that is subtracted: the column, or the samples
     atom = rows.atom
     if not x.is_sum:
         product, atom = (product, neg(atom)) if flat[0] else (neg(product), atom)

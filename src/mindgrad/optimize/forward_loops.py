@@ -1,11 +1,12 @@
-"""Forward mode takes the place of reverse mode where a ``while`` is differentiated by one number.
+"""Forward mode for the derivative of a ``while`` loop with respect to one scalar.
 
-    x is one number  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)
+    x is a scalar  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)
 
-Reverse mode through a ``while`` saves carries and runs trips again; one tangent beside the loop's values
-costs less and no memory. It is for programs of ordinary operators, branches and loops: derivatives that the
-user has defined, effects and collectives have their own reverse mode. Nothing in half precision: there
-``J_y(x) 1`` may be infinite where ``ct`` is small and the gradient is not.
+Reverse mode through a ``while`` loop stores carries and recomputes iterations. Forward mode adds one tangent
+to each carry, which costs less time and stores nothing. The rewrite applies to graphs of ordinary operators,
+branches, and loops. Custom derivatives, effects, and collectives have their own reverse mode. Graphs with
+float16 or bfloat16 values are excluded, because ``J_y(x) 1`` can overflow although ``ct`` is small and the
+gradient is finite.
 """
 
 from __future__ import annotations
@@ -26,15 +27,19 @@ __all__ = ["pulled_through_loops"]
 
 ONE_NUMBER = Rewrite(
     "loop",
-    "Jᵀ ct = Σ (ct ∘ J 1) for one number",
-    "the gradient of a loop by one number was computed in forward mode",
+    "Jᵀ ct = Σ (ct ∘ J 1) for a scalar",
+    "the gradient of a loop with respect to a scalar was computed in forward mode",
 )
 
 
 def pulled_through_loops(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """The cotangent of one number by forward mode, where a ``while`` depends on it; else ``None``."""
+    """Compute the cotangent of one scalar by forward mode.
+
+    Returns ``None`` if ``xs`` is not one real scalar, if no ``while`` loop depends on it, or if an equation
+    that depends on it needs reverse mode.
+    """
     if len(xs) != 1 or type(xs[0]) is not Variable or xs[0].type.size != 1 or xs[0].dtype.kind != "float":
         return None
     (x,) = xs
@@ -62,10 +67,10 @@ def pulled_through_loops(
 
 
 def _is_plain(equation: Equation) -> bool:
-    """Whether both modes differentiate an equation by its row alone."""
+    """Whether the rules of its primitive differentiate an equation in both modes."""
     row = equation.primitive
     if equation.has_effect or row.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False
-    # branches and loops without checkpoints of the user's, and derivatives that stand for their programs
+    # branches, loops without user-defined checkpoints, and lazy derivatives, which expand to plain graphs
     is_program = (row.replaceable and not equation.parameters.get("slots")) or row.expand is not None
     return row.kind != "control" or is_program

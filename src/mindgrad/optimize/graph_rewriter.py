@@ -1,6 +1,6 @@
-"""The graph rewriter rebuilds a graph with some of its equations replaced.
+"""Graph rewriter: rebuild a graph with some of its equations replaced.
 
-rebuilt(G, f) = G with f(equation, read) in place of each equation for which f gives something
+rebuilt(G, f) = G with each equation replaced by the values f(equation, read), unless f returns None
 """
 
 from __future__ import annotations
@@ -17,13 +17,19 @@ __all__ = ["inside", "rebuilt"]
 def rebuilt(
     graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any], simplifies: bool = True
 ) -> Graph:
-    """``graph`` with what ``replace(equation, read)`` emits; ``None`` leaves an equation as it is.
+    """Rebuild ``graph`` with the equations that ``replace`` replaces.
 
-    ``read`` gives for an atom of ``graph`` that of the new one. Equations that no replacement reaches are
-    shared, not emitted again. ``simplifies``: whether all that a replacement reaches is simplified once more,
-    not only what reads it.
+    The new graph shares the equations that do not depend on a replaced result.
+
+    Args:
+        graph: the graph.
+        replace: called as ``replace(equation, read)`` for each equation. It emits the replacement and returns
+            its result, or returns ``None`` to keep the equation. ``read`` maps an atom of ``graph`` to its
+            value in the new graph.
+        simplifies: whether to simplify all equations that depend on a replaced result. If ``False``, only
+            those that read a replaced result directly are simplified.
     """
-    if any(v.linear for v in graph.inputs):  # a tangent in its graph, an input like any other here
+    if any(v.linear for v in graph.inputs):  # tangents in ``graph`` are ordinary inputs of the new graph
         graph = _with_own_values(graph)
     builder = Builder()
     builder.inputs = list(graph.inputs)
@@ -48,7 +54,10 @@ def _with_own_values(graph: Graph) -> Graph:
 
 
 def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
-    """``graph`` with the programs of its loops and branches rewritten; itself where they stay as they are."""
+    """Apply ``rewrite`` to the graphs of the loops and branches of ``graph``.
+
+    Returns ``graph`` itself if ``rewrite`` changes none of them.
+    """
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:
         programs = equation.graphs if equation.primitive.replaceable else None

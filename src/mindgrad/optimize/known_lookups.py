@@ -1,10 +1,10 @@
-"""Lookups at known positions inside of an array are compiled without a test of each position.
+"""Known lookups: gather at constant in-range indices without bounds checks.
 
     select(0 ≤ i < n, x[i], NaN) = x[i]        for constant i with 0 ≤ i < n
 
-A position outside reads NaN or 0 (``rows.indexing``), for which XLA compares all positions and selects among
-all elements that are read; its fusions do so again in every reader of the lookup. Positions that a program
-has as constants, such as those of sparse matrices, of cameras and of triangles, are compared once, here.
+An out-of-range index reads NaN or 0 (``rows.indexing``), so XLA compares all indices and selects all elements
+that are read. If XLA fuses the lookup into its readers, every reader repeats this work. This rewrite checks
+constant indices, such as the pattern of a sparse matrix or the triangles of a mesh, once at compile time.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["known_lookups_untested"]
 UNTESTED = Rewrite(
     "untested lookups",
     "select(0 ≤ i < n, x[i], NaN) = x[i] for constant i with 0 ≤ i < n",
-    "lookups at known positions are not tested for positions outside",
+    "constant indices were checked at compile time, not in each lookup",
 )
 
 
 def known_lookups_untested(graph: Graph) -> Graph:
-    """``graph`` with the lookups marked whose positions are constants inside of what they read."""
+    """Mark the lookups of ``graph`` whose indices are constant and in range."""
     graph = inside(graph, known_lookups_untested)
     untested = {e for e in graph.equations if e.primitive is gather and _is_inside(e)}
     if not untested:
@@ -45,7 +45,7 @@ def known_lookups_untested(graph: Graph) -> Graph:
 
 
 def _is_inside(lookup: Equation) -> bool:
-    """Whether all positions of a lookup, the last axis of its indices, are known to lie inside."""
+    """Whether all indices of a lookup are constant and in range."""
     x, indices = lookup.inputs
     if type(indices) is not Constant or lookup.parameters.get("inside") or not indices.type.size:
         return False

@@ -1,37 +1,39 @@
-"""Layout propagation sinks transposes towards the outputs by tracking a permutation per value.
+"""Layout propagation: move transposes towards the outputs, or remove them.
 
     f(xᵀ, yᵀ) = f(x, y)ᵀ        f pointwise
     Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction
     A · xᵀ    = a product that contracts another axis
 
-A transpose of a computed value moves towards the results, until it meets its inverse, becomes
-the choice of an axis, or ends on a small value; repeated values are repeated in the order in which they are
-needed. Proof: a transpose renames axes. Each value of the new program is stored with its order: axis i of the
-old value is axis ``order[i]`` of the new one.
+A transpose of a computed value moves towards the outputs until it meets its inverse, becomes a parameter of
+a reduction or product, or reaches a small value. A repeated value is repeated in the order that its reader
+needs. Proof: a transpose renames axes. The rewrite stores the axis order of each value of the new graph: axis
+i of the old value is axis ``order[i]`` of the new value.
 
-**When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). A product gives its axes as
-(batch, free of the first, free of the second), in which order the long axis of a batch of data often is the
-last: there XLA's vectors run along it in every pointwise operator, and sums over features need no shuffling.
-``einsum`` then transposes to the order that its author asked for, and XLA on a CPU really moves the data. So
-the rewrite is tried only where a computed value of ``transposed_elements`` (``ir.cost_model``) or more is
-transposed for something that is neither a product nor the end. Limits: an equation that is not pointwise, a
-reduction, a product or a change of shape gets its operands in the old order.
+**When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). The axes of a product are
+(batch, free axes of the first operand, free axes of the second operand). In this order, a long batch axis is
+often last. XLA's vector instructions then run along it in every pointwise operator, and sums over features
+need no shuffles. ``einsum`` transposes to the order that its caller requests, and XLA on a CPU moves the
+data. So the rewrite is tried only if a computed value with at least ``transposed_elements`` elements
+(``ir.cost_model``) is transposed and then read by a pointwise operator or a reduction. Limits: an equation
+gets its operands in the old order unless it is pointwise, a reduction, a product, or a change of shape.
 
-**Narrow products.** The same holds without any transpose: the layers of a small network on many rows are rows
-x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are exchanged, so that
-their rows come last, and the rest follows; on a CPU, from two products on, for widths up to 24. Programs in
-tiles (``optimize.tiling``) have their rows last already.
+**Narrow products.** A long last axis also pays in graphs without transposes. The values of a small network on
+a large batch have the shape (batch, 20), and vectors of 8 or 16 elements divide 20 badly. The operands of
+such products are exchanged, so that the batch axis is last, and the order of other values follows. This
+applies to CPUs, to graphs with at least two such products, and to widths up to 24. Graphs in tiles
+(``optimize.tiling``) already have the batch axis last.
 
-**Convolutions.** XLA's kernels for CPUs take pictures with their channels last, and XLA turns the operands
-and the result of every convolution that has them first. There a convolution gets its operands in the order
-that its row prefers, and what lies between convolutions, forward and backward, follows. A value that joins
-weights and their moments has the order of these (``optimize.anchors``). Where most numbers that convolutions
-give stand in fewer than ``vector_channels`` channels, they stay as they are.
+**Convolutions.** XLA's CPU kernels need images with the channels last. If the channels are first, XLA
+transposes the operands and the result of every convolution. So a convolution gets its operands in the order
+that its primitive prefers, and the values between convolutions follow, in the forward and the backward pass.
+Values that are combined with weights and moments keep the order of the weights (``optimize.anchors``). If
+most elements of the results of convolutions are in images with fewer than ``vector_channels`` channels, the
+order does not change.
 
-**Reduced products.** A sum or an extreme over the first axis of a product, with nothing but pointwise
-operators between, is one over the last axis of the exchanged product: there the numbers that meet lie side by
-side, and what is repeated between both is repeated in the other order. From 33 to 8,191 numbers, for at least
-twice as many results; sums over fewer want the long axis last.
+**Reduced products.** A reduction over the first axis of a product, with only pointwise operators between,
+equals a reduction over the last axis of the transposed product. The terms of this reduction are contiguous in
+memory. Repeated operands of the pointwise operators are repeated in the new order. This applies to reductions
+of 33 to 8,191 terms with at least twice as many results. For fewer terms, a long last axis is faster.
 """
 
 from __future__ import annotations
@@ -60,31 +62,31 @@ __all__ = ["narrow_products_turned", "reduced_products_turned", "transposes_carr
 LAYOUT = Rewrite(
     "layout",
     "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products",
-    "arrays were turned so that their long axes lie last",
+    "arrays were transposed so that their long axes are last",
 )
 NARROW = Rewrite(
     "narrow",
     "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
-    "products of a long and a small matrix were turned",
+    "products of a long and a small matrix were transposed",
 )
 
 
 REDUCED_LAST = Rewrite(
     "reduced last",
     "Σ_i (A · B)_ij = Σ_i (Bᵀ · Aᵀ)_ji, and every other reduction",
-    "products were turned so that the axis of a reduction lies last",
+    "products were transposed so that the axis of a reduction is last",
 )
 
 
 class _Placed(NamedTuple):
-    """The old value's axis i is axis ``order[i]`` of ``atom``."""
+    """A value whose axis i in the old graph is axis ``order[i]`` of ``atom``."""
 
     atom: Any
     order: Shape
 
 
 class _Spread(NamedTuple):
-    """The old value is ``inner`` repeated to ``shape``: axis i of it is at ``dims[i]``."""
+    """A value that repeats ``inner`` to ``shape``; ``dims`` has the axes of ``inner``."""
 
     inner: _Placed
     shape: Shape
@@ -94,12 +96,12 @@ class _Spread(NamedTuple):
 CHANNELS = Rewrite(
     "channels",
     "x ∗ w = (xᵀ ∗ wᵀ)ᵀ with the channels last",
-    "convolutions, and what lies between them, have their channels last",
+    "convolutions, and the operators between them, have their channels last",
 )
 
 
 def transposes_carried(graph: Graph) -> Graph:
-    """``graph`` with fewer large transpositions, and convolutions in the order of axes that they prefer."""
+    """Remove large transposes, and give convolutions the axis order that they prefer."""
     preferring = _preferring(graph)
     if preferring:
         CHANNELS.fired(len(preferring))
@@ -111,7 +113,7 @@ def transposes_carried(graph: Graph) -> Graph:
 
 
 def narrow_products_turned(graph: Graph) -> Graph:
-    """``graph`` with the long axis of long, narrow products last."""
+    """Move the long axis of long, narrow products to the end."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -120,7 +122,7 @@ def narrow_products_turned(graph: Graph) -> Graph:
 
 
 def reduced_products_turned(graph: Graph) -> Graph:
-    """``graph`` with products that are reduced over their first axis turned, so that it is the last."""
+    """Transpose products that are reduced over their first axis."""
     candidates = [e for e in graph.equations if e.primitive is dot and _is_turnable(e)]
     if not candidates:
         return graph
@@ -141,12 +143,12 @@ def reduced_products_turned(graph: Graph) -> Graph:
 
 
 def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equation, Any] = {}) -> Graph:
-    """``graph`` with transpositions carried along.
+    """Rebuild ``graph``, and track the axis order of each value.
 
     Args:
-        graph: the program.
+        graph: the graph.
         turned: products whose operands are exchanged.
-        preferring: equations with the labels of their operands in the order that they prefer.
+        preferring: for each equation that prefers an order, the labels of its operands in that order.
     """
     anchored = anchored_values(graph, set(preferring)) if preferring else set()
     builder = Builder()
@@ -174,9 +176,10 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
 
 
 def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
-    """The equations that prefer their operands in another order, with the labels of these in it.
+    """Find the equations that prefer another order, and the labels of their operands.
 
-    None where most of what they compute has few channels: vectors along these would be short.
+    Returns no equations if most of their results have few channels, because vectors along the channels would
+    be short.
     """
     preferring: dict[Equation, tuple[Labels, ...]] = {}
     if not costs().channels_last or not is_one_cpu():
@@ -198,7 +201,7 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
 
 
 def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
-    """``operands`` with the labels of their axes in the order ``labels``."""
+    """Transpose ``operands`` so that their axes have the order ``labels``."""
     orders = [
         tuple([ordered.index(label) for label in old])
         for old, ordered in zip(axes.operands, labels, strict=True)
@@ -207,7 +210,7 @@ def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) ->
 
 
 def _is_worth_while(graph: Graph) -> bool:
-    """Whether a large value that is computed is transposed for something that works on its elements."""
+    """Whether a pointwise operator or a reduction reads a large transposed value."""
     moved = {
         e.outputs[0]
         for e in graph.equations
@@ -228,7 +231,10 @@ def _reduces(equation: Equation) -> bool:
 
 
 def _narrow_products(graph: Graph) -> set[Equation]:
-    """Products of a long first operand with a small second one, with something between them."""
+    """Find the products of a long first operand and a small second operand.
+
+    Returns none unless there are at least two, and at least one has a computed first operand.
+    """
     products: set[Equation] = set()
     computed = False
     long, short = costs().long_rows, costs().short_sides
@@ -249,7 +255,7 @@ def _narrow_products(graph: Graph) -> set[Equation]:
 
 
 def _is_turnable(product: Equation) -> bool:
-    """Whether a product has the size of one that is turned for a reduction over its first axis."""
+    """Whether transposing a product pays if its first axis is reduced."""
     type_ = product.outputs[0].type
     if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
         return False
@@ -260,7 +266,11 @@ def _is_turnable(product: Equation) -> bool:
 def _reduced_chain(
     product: Equation, uses: Counter[Any], readers: dict[Any, Equation]
 ) -> list[Equation] | None:
-    """A product and what is pointwise between it and a reduction over its first axis; else ``None``."""
+    """Find the pointwise equations between a product and its reduction.
+
+    The reduction is over the first axis. Returns the product and these equations, or ``None`` if there is no
+    such reduction.
+    """
     (y,), chain = product.outputs, [product]
     while uses[y] == 1 and (equation := readers.get(y)) is not None:
         if not equation.primitive.pointwise:
@@ -276,7 +286,10 @@ def _reduced_chain(
 
 
 def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
-    """The pointwise equations that make ``x`` of repeated values alone; ``None`` where it is none."""
+    """Find the pointwise equations that compute ``x`` from repeated values.
+
+    Returns ``None`` if ``x`` also depends on other values.
+    """
     sides, waiting = [], [x]
     while waiting:
         if repeated(x := waiting.pop()).size >= x.type.size and not (type(x) is Constant and x.is_splat):
@@ -329,8 +342,8 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """The atom of ``value`` whose axis ``order[i]`` is the old axis i."""
-    old_axes = _inverse(order)  # for each axis of the result the old one
+    """Return an atom of ``value`` whose axis ``order[i]`` is the old axis i."""
+    old_axes = _inverse(order)  # the old axis of each axis of the result
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
     inner, shape, dims = value
@@ -352,7 +365,7 @@ def _transposed(atom: Any, permutation: Shape) -> Any:
     return transpose(atom, permutation=permutation)
 
 
-# --- what carries an order along ---------------------------------------------------------------------
+# --- equations that keep the new order of their operands ---------------------------------------------
 
 
 def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> _Placed | _Spread | None:
@@ -372,9 +385,9 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """An operator whose operands have their axes in one order: that of most of them."""
+    """Emit an operator whose operands must have one order: the order of most operands."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
-    if not orders and axes.kinds:  # values that are joined
+    if not orders and axes.kinds:  # a concatenation
         return None
     if not orders:
         # f(repeated x, repeated y) = repeated f(x, y)
@@ -391,7 +404,10 @@ def _uniform(
 
 
 def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """The operator on operands in their orders; ``is_turned``: a product with its operands exchanged."""
+    """Emit an operator on operands in their new orders, if it has such a form.
+
+    ``is_turned``: whether to exchange the operands of a product.
+    """
     primitive = equation.primitive
     if primitive is dot:
         operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
@@ -402,7 +418,7 @@ def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: 
         for x, old in zip(operands, axes.operands, strict=True)
     ]
     result = axes.results[0]
-    if primitive is dot:  # the free axes of each come in the order of its atom
+    if primitive is dot:  # the free axes of each operand have the order of its atom
         shared = [label for label in result if all(label in of_one for of_one in labels)]
         sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
         result = (*shared, *sides[is_turned], *sides[not is_turned])
@@ -415,12 +431,12 @@ def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: 
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
-    """The order of most operands; of equally many the old one, or one that is not."""
+    """Return the most frequent order; in a tie, the old order unless ``prefers_new``."""
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 
 def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
-    """Whether ``x`` is repeated as ``spread`` is."""
+    """Whether ``x`` is repeated along the same axes as ``spread``."""
     if isinstance(x, _Placed):
         return type(x.atom) is Constant and x.atom.is_splat
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)

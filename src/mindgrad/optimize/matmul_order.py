@@ -1,20 +1,21 @@
-"""Matrix chain ordering multiplies products of products in the cheapest order.
+"""Matrix chain ordering: multiply nested products in the cheapest order.
 
     (A B) v = A (B v)        (u vᵀ) x = u (vᵀ x)        (diag(d) A) x = d ∘ (A x)
 
-A tree of products is one sum over all indices of a product of its leaves, and sums may be taken in any
-order (proof: products distribute over sums; only the rounding differs). Every value in the tree must be
-used by the tree alone. Products of matrices, of batches of them, and elementwise products with a
-repeated factor (outer products, scaled rows) are the nodes; transpositions between them only rename
-indices.
+A tree of products is a sum of products of its factors, the leaves, over all contracted indices. Products
+distribute over sums, so the sums may be computed in any order; only the rounding differs. The nodes of a tree
+are products of matrices, batched products, and elementwise products with a repeated factor, such as an outer
+product. Transposes between nodes only rename indices. No other equation may read a value inside a tree.
 
-**When it pays.** Cost of a product: two operations for each combination of its indices, and the bytes of both
-operands and the result, of which one takes as long as eight operations. Of up to :data:`_ALL` leaves every
-tree is looked at, of more those that keep their order, which for matrices are all that count. The best
-tree is taken where it costs a fifth less; trees below ``reordered_flops`` operations are left alone. It runs
-before a derivative is taken, which inherits the order: the gradient of ``((A B) v)²`` needs no product of
-matrices. Limits: a product that is computed outside of what is differentiated, and used there and in the
-derivative, stays; products that are sums of half precision too.
+**When it pays.** The cost of a product is two operations for each combination of its indices, plus the bytes
+of both operands and the result. Moving a byte takes as long as eight operations. For up to :data:`_ALL`
+leaves, the search tries all trees. For more leaves, it tries only trees that keep the order of the leaves,
+because other trees are never cheaper for a chain of matrices. The best tree is used if it costs at least a
+fifth less than the original one. Trees below ``reordered_flops`` operations are left unchanged.
+
+The rewrite runs before differentiation, so derivatives inherit the order: the gradient of ``((A B) v)²``
+needs no product of matrices. Limits: a product that both the differentiated part and other equations read is
+not reordered. Products in float16 and bfloat16 are left unchanged.
 """
 
 from __future__ import annotations
@@ -42,31 +43,31 @@ CHAIN = Rewrite(
     "products of matrices were put in a cheaper order",
 )
 
-#: leaves of which all trees are looked at, and of which any are
+#: largest number of leaves for which all trees are tried, and for which any tree is tried
 _ALL, _MOST = 6, 24
 
-#: a leaf's number, or the trees on both sides of a product
+#: the index of a leaf, or the trees of both operands of a product
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
 Steps = Generator[Any, Any, Tree]
 
 
 class _Leaf(NamedTuple):
-    """A factor: its value (in the old graph), and for each of its axes an index; ``None`` for size 1."""
+    """A factor: its value in the old graph, and a label for each axis of size > 1."""
 
     atom: Any
     labels: tuple[int | None, ...]
 
 
 class _Network:
-    """The product of ``leaves`` summed over all indices but those of ``output``."""
+    """The product of ``leaves``, summed over all labels that are not in ``output``."""
 
     def __init__(self, root: Equation, uses: Counter[Any]) -> None:
         self.leaves: list[_Leaf] = []
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
         self._uses = uses
-        #: equations that are only this product's
+        #: equations of the nodes, whose results no other equation reads
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
         self.tree = trampolined(self._product(root, self.output))
@@ -82,7 +83,7 @@ class _Network:
         self.sizes += shape
         return tuple(range(start, start + len(shape)))
 
-    # -- what the leaves are ------------------------------------------------------------------------
+    # -- nodes and leaves ---------------------------------------------------------------------------
 
     def _product(self, equation: Equation, labels: Labels) -> Steps:
         contract, batch = equation.parameters["contract"], equation.parameters["batch"]
@@ -135,10 +136,10 @@ class _Network:
         self.leaves.append(_Leaf(factor.atom, tuple(names)))
         return len(self.leaves) - 1
 
-    # -- what a tree costs --------------------------------------------------------------------------
+    # -- cost of a tree -----------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """The indices of the product of some ``leaves`` (bits) that are used outside of it."""
+        """Find the labels of the product of ``leaves`` (bits) that are needed outside it."""
         return frozenset(
             label
             for label, mask in enumerate(self._masks)
@@ -154,14 +155,14 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """The leaves (bits) of a tree and its cost."""
+        """Compute the leaves (bits) of a tree and its cost."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
         return left | right, first + second + self._step(left, right)
 
     def best(self) -> tuple[int, Tree]:
-        """The cheapest tree."""
+        """Find the cheapest tree; return its cost and the tree."""
         cheapest: dict[int, tuple[int, Tree]] = {1 << k: (0, k) for k in range(len(self.leaves))}
         every = len(self.leaves) <= _ALL
         for leaves in _subsets(len(self.leaves)) if every else _intervals(len(self.leaves)):
@@ -179,12 +180,12 @@ class _Network:
             )
         return cheapest[self._whole]
 
-    # -- the product --------------------------------------------------------------------------------
+    # -- emission -----------------------------------------------------------------------------------
 
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
-        """The product, summed in the order of ``tree``."""
+        """Emit the product in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        # an index of one value may be in no leaf
+        # a label of size 1 may be in no leaf
         moved = transpose(
             atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
         )
@@ -214,7 +215,7 @@ class _Network:
         return product, batch_labels + free, left | right
 
     def _scaled(self, a: Any, mine: list[int], b: Any, theirs: list[int]) -> tuple[Any, list[int]]:
-        """A product that sums over nothing, elementwise."""
+        """Emit a product without contracted labels as an elementwise product."""
         labels = mine + [label for label in theirs if label not in mine]
         shape = tuple([self.sizes[label] for label in labels])
         sides = []
@@ -227,12 +228,12 @@ class _Network:
 
 
 def _subsets(count: int) -> Iterator[int]:
-    """All sets of leaves, each behind its parts."""
+    """Iterate over all sets of leaves (bits); subsets come first."""
     return iter(range(1, 1 << count))
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """One of the two parts for every way of cutting a set in two."""
+    """Iterate over all divisions of a set of leaves into two; yield one of the parts."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -242,14 +243,14 @@ def _halves(leaves: int) -> Iterator[int]:
 
 
 def _intervals(count: int) -> Iterator[int]:
-    """Leaves that stand together, each behind its parts."""
+    """Iterate over all ranges of consecutive leaves (bits); shorter ranges come first."""
     for length in range(2, count + 1):
         for start in range(count - length + 1):
             yield ((1 << length) - 1) << start
 
 
 def _cuts(leaves: int) -> Iterator[int]:
-    """The first part for every way of cutting neighbours in two."""
+    """Iterate over all divisions of a range of leaves into two; yield the first part."""
     part = leaves & -leaves
     while part != leaves:
         yield part
@@ -257,7 +258,7 @@ def _cuts(leaves: int) -> Iterator[int]:
 
 
 def products_ordered(graph: Graph) -> Graph:
-    """``graph`` with trees of products in a cheaper order."""
+    """Put the trees of products of ``graph`` in a cheaper order."""
     if sum(e.primitive is dot for e in graph.equations) == 0:
         return graph
     uses = Counter(x for e in graph.equations for x in e.inputs)
@@ -289,7 +290,7 @@ def products_ordered(graph: Graph) -> Graph:
 
 
 def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
-    """The node of a tree that makes ``atom`` for the tree alone."""
+    """Return the equation of ``atom`` if it can be a node with a single reader."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None
@@ -297,6 +298,6 @@ def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether the order of sums makes no difference but in the last digits."""
+    """Whether the order of sums affects only the last digits of the result."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

@@ -1,24 +1,28 @@
-"""Mode choice turns reverse mode into forward mode where the rows of a batch are independent.
+"""Mode choice: forward mode instead of reverse mode for independent samples.
 
-    y = s(v(x)),  s linear,  v carries the rows of x   ⟹   J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
+    y = s(v(x)),  s linear,  the samples of v independent  ⟹  J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
 
-with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along a carried axis the Jacobian of
-``v`` is diagonal (``transforms.axis_propagation``), so element (n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m]
-∂v[n, m]/∂x[n, j]``, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]`` because no other row of ``d_j`` reaches row n.
-Physics-informed networks are written that way: the gradient of the sum of ``u`` over all points, in the
-points.
+with ``ct_v = sᵀ ct``, and ``d_j`` one in column j of every sample. A *column* of x is an index along the axes
+that v mixes, such as one coordinate of each point. Physics-informed networks have this form: they compute the
+gradient of the sum of ``u`` over all points, with respect to the points.
 
-The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``), so that nested
-gradients become Taylor series; for several columns it emits one ``rowwise_gradient`` equation. Reading a
-column of the latter replaces it by a ``taylor_coefficients`` equation; differentiating it again replaces it
-by one per column (:func:`in_columns`).
+Proof: along an axis that v carries, its Jacobian is diagonal (``transforms.axis_propagation``). So element
+(n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``, and ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``
+because sample n of v depends only on sample n of x.
 
-When it pays: with one column a gradient costs the same in both modes, and the next one is a longer series
-instead of the gradient of a gradient. With several columns reverse mode is cheaper unless the gradient is
-differentiated again; that is decided at the next derivative, or when the program is finished
-(``optimize.derivative_fusion``). Limits: programs without control flow and without effects, real inputs, at
-most ``series_inputs`` of them and ``gradient_columns`` columns, nothing in half precision: there ``J_v d_j``
-may be infinite where ``ct_v`` is small and the gradient is not.
+The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``), so nested gradients
+become Taylor series. For several columns, it emits one ``rowwise_gradient`` equation. If the program reads a
+column of this gradient, the column becomes a ``taylor_coefficients`` equation. If the program differentiates
+the gradient again, every column does (:func:`in_columns`).
+
+When it pays: for one column, a gradient costs the same in both modes, and its derivative is a longer series
+instead of the gradient of a gradient. For several columns, reverse mode is cheaper unless the gradient is
+differentiated again. The next derivative decides this, or ``optimize.derivative_fusion`` when the graph is
+finished.
+
+Limits: the inputs are real, at most ``series_inputs`` in number, with at most ``gradient_columns`` columns.
+The graph has no control flow and no effects. It has no float16 or bfloat16 values, because ``J_v d_j`` can
+overflow although ``ct_v`` is small and the gradient is finite.
 """
 
 from __future__ import annotations
@@ -51,19 +55,19 @@ __all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
 
 DIAGONAL = Rewrite(
     "diagonal",
-    "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the rows of a batch",
-    "the gradient of rows that do not mix was computed in forward mode",
+    "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the samples of a batch",
+    "the gradient of independent samples was computed in forward mode",
 )
 
 
 class _Cut(NamedTuple):
-    """Values between an input and the outputs: the outputs are linear in them.
+    """Values such that the outputs of a graph are linear functions of them.
 
     Attributes:
         x: the input.
-        values: the values, with what they carry of it.
-        tail: the equations behind them.
-        weights: the cotangents of the values.
+        values: the values; for each, the axes along which it carries the axes of ``x``.
+        tail: the equations from the values to the outputs.
+        weights: cotangent of each value.
     """
 
     x: Variable
@@ -73,7 +77,7 @@ class _Cut(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """The axes of the input that one of the values mixes."""
+        """The axes of the input that at least one value mixes."""
         axes = range(len(self.x.shape))
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
@@ -81,7 +85,10 @@ class _Cut(NamedTuple):
 def pulled_along(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """The cotangents of ``xs`` by forward mode; ``None`` where that is not possible or not considered."""
+    """Compute the cotangents of ``xs`` by forward mode.
+
+    Returns ``None`` if forward mode is not possible or not expected to pay.
+    """
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
     if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
@@ -105,7 +112,11 @@ def pulled_along(
 
 
 def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
-    """Whether there are few columns, or one gradient gives them all if nobody differentiates again."""
+    """Whether forward mode may pay.
+
+    It may if there are few columns. For more columns, it may if ``rowwise_gradient`` can represent them, so
+    that reverse mode remains possible.
+    """
     mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
     if any(len(axes) > 1 for axes in mixed):
         return False
@@ -121,12 +132,15 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def _is_masked(cut: _Cut) -> bool:
-    """Whether a cotangent has zeros of a selection, which must discard NaN."""
+    """Whether zeros of a cotangent come from a selection, so that 0 · NaN must be 0."""
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
-    """The tangents of ``ys`` as one ``taylor_coefficients`` equation; ``None`` where that is not possible."""
+    """Compute the tangents of ``ys`` by one ``taylor_coefficients`` equation.
+
+    Returns ``None`` if not exactly one real input has a tangent, or if ``ys`` need reverse mode.
+    """
     moving = [(x, t) for x, t in zip(xs, ts, strict=True) if t is not None]
     if len(moving) != 1:
         return None
@@ -143,9 +157,11 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
 
 
 def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any], int] | None:
-    """A number as a function of a vector: its program, the operands, and which of them the vector is.
+    """Extract a scalar function of a vector from a builder.
 
-    ``None`` where it is something else, or has control flow or effects in it.
+    Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` if
+    ``xs`` is not one vector, if ``ys`` is not one scalar that depends on it, or if the derivative needs
+    reverse mode.
     """
     if len(xs) != 1 or len(ys) != 1 or type(xs[0]) is not Variable or len(xs[0].shape) != 1:
         return None
@@ -158,12 +174,11 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """The values that depend on ``x``; ``None`` if they need reverse mode.
+    """Find the values that depend on ``x``, unless one of them needs reverse mode.
 
-    Control flow, effects, and operators that read the form of their cotangent need it.
-
-    Forward mode through a collective moves the inputs of all ranks, reverse mode those of one: they are not
-    each other's substitutes.
+    Returns ``None`` if it does. Control flow, effects, and operators that read the form of their cotangent
+    need reverse mode. Collectives do, too: forward mode differentiates with respect to the inputs of all
+    ranks, but reverse mode with respect to the inputs of one rank.
     """
     dependents: set[Any] = {x}
     for equation in live:
@@ -179,14 +194,20 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
 
 
 def _cuts_off(y: Variable) -> bool:
-    """Whether ``y`` is a float made an integer: the modes cut off fractions of different numbers there."""
+    """Whether ``y`` is an integer computed from floats.
+
+    The two modes would truncate different values at this conversion.
+    """
     if y.type.dtype.kind not in ("int", "uint") or y.made_by is None or y.made_by.primitive.multiple:
         return False
     return any(x.type.dtype.is_inexact for x in y.made_by.inputs)
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """The values nearest to ``ys`` whose mixed axes of ``x`` are few, if what follows them is linear."""
+    """Cut the equations before ``ys``, at values that mix few columns of ``x``.
+
+    The equations after the cut are linear. Returns ``None`` if there is no such cut.
+    """
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
         return None
@@ -200,7 +221,8 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        # linear in values that carry more axes, or a gradient, of whose columns few may be wanted
+        # move the cut before an equation that is linear in values that mix fewer columns, and before a
+        # concatenation: it may be a gradient, and the program may use only some of its columns
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -212,7 +234,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
 
 
 def _is_affordable(columns: int, equations: int) -> bool:
-    """Whether a derivative of each of so many columns is worth making."""
+    """Whether one derivative per column is affordable for a graph of this size."""
     if columns <= costs().series_columns:
         return True
     return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations
@@ -226,7 +248,10 @@ def _mixed(x: Variable, carried: Carried) -> int:
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """For each value the columns that it mixes, or that those mix of which it is a linear function."""
+    """Compute the fewest columns that a cut before each value would mix.
+
+    If an equation is linear, the cut may be before its operands instead of its result.
+    """
     fewest = {x: _mixed(x, places[x])}
     for equation in live:
         behind = [fewest[atom] for atom in equation.inputs if type(atom) is Variable and atom in fewest]
@@ -238,7 +263,7 @@ def _fewest(
 
 
 def _is_linear(equation: Equation, moving: set[Any]) -> bool:
-    """Whether ``equation`` is linear in what depends on the input."""
+    """Whether ``equation`` is linear in its operands that depend on the input."""
     kind = equation.primitive.kind
     if kind in ("linear", "pointwise linear"):
         return not equation.primitive.multiple
@@ -246,7 +271,7 @@ def _is_linear(equation: Equation, moving: set[Any]) -> bool:
 
 
 def _pulled(line: _Line, cut: _Cut) -> Any:
-    """The cotangent of the input of a cut: one column from each direction."""
+    """Compute the cotangent of the input of a cut from one tangent per column."""
     if not cut.values:
         return zeros(cut.x.type)
     column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
@@ -262,7 +287,7 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
 
 @memoized
 def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
-    """Column ``j`` of the gradient, as ``control.rowwise_gradient`` takes it."""
+    """Build the graph of column ``j``: the parameter ``part`` of ``rowwise_gradient``."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -278,7 +303,10 @@ def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...]
 
 
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
-    """The cotangent of column ``j``; of all of the input where ``column`` is ``None``."""
+    """Compute the cotangent of index ``j`` along axis ``column`` of the input.
+
+    If ``column`` is ``None``, compute the cotangent of the whole input.
+    """
     x, mixed = cut.x, cut.columns
     unmixed = [axis for axis in range(len(x.shape)) if axis not in mixed]
     pushed = line.tangents(x, _direction(x, column, j))
@@ -299,7 +327,10 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
 
 
 def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Gradients as those of their columns whose cotangent is not known to be zero (of a one-hot one, one)."""
+    """Replace each gradient in ``ys`` by its columns with nonzero cotangents.
+
+    A constant one-hot cotangent leaves one column.
+    """
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
         made_by = getattr(y, "made_by", None)
@@ -314,10 +345,10 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
 
 
 def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
-    """``ys`` with the columns of gradients in their place, which is emitted again from there on."""
+    """Emit ``ys`` again, with every ``rowwise_gradient`` replaced by its columns."""
     now: dict[Any, Any] = {}
     for equation in live_equations(builder.equations, ys):
-        if equation.has_effect:  # it runs once, where it stands
+        if equation.has_effect:  # an effect must run once, so it is not emitted again
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
         if equation.primitive is rowwise_gradient:
@@ -331,7 +362,7 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
 
 
 def in_columns(graph: Graph) -> Graph:
-    """``graph`` with the columns of its gradients (``control.rowwise_gradient``) in their place."""
+    """Replace every ``rowwise_gradient`` of ``graph`` by its columns."""
     if not any(equation.primitive is rowwise_gradient for equation in graph.equations):
         return graph
 
@@ -344,7 +375,7 @@ def in_columns(graph: Graph) -> Graph:
 
 
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
-    """``cut`` with the cotangents of its values, and without values whose cotangent is zero."""
+    """Compute the cotangents of the values of ``cut``, and drop values with zeros."""
     tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
     directions = [tangents[v] for v in cut.values]
     builder.linear_equations.clear()
@@ -359,7 +390,7 @@ def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]
 
 
 def _direction(x: Variable, column: int | None, j: int) -> Any:
-    """One in column ``j`` of every row."""
+    """Return ones at index ``j`` along axis ``column``, or ones everywhere."""
     if column is None:
         return ones(x.type)
     unit = current().constant(np.eye(x.shape[column], dtype=x.dtype.numpy)[j])
@@ -367,10 +398,10 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 
 
 def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
-    """The equations behind ``values``, and what they need besides ``xs``.
+    """Find the equations that compute ``values``, and their inputs other than ``xs``.
 
-    All of them, also those that do not depend on ``xs``: then the program is the same whatever moves. Not
-    where control flow or an effect, which must run once, is among them.
+    The equations include those that do not depend on ``xs``, so that the graph is the same whichever input
+    has a tangent. If control flow is among them, only the equations that depend on ``xs`` are returned.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
     if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
@@ -382,7 +413,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """The part of a program that depends on ``xs``, for any direction of one of them."""
+    """The equations that compute ``values`` from ``xs``, and their tangents."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
@@ -390,21 +421,21 @@ class _Line:
         #: the values that depend on ``xs``
         self.moved = list(dict.fromkeys(v for v in values if v in self._reached))
         equations, needed = _behind(builder, xs, values)
-        # in the order in which they are read: the same program has the same inputs, whatever moves
+        # inputs in the order in which equations read them, so that the graph does not depend on ``xs``
         read = [x for equation in equations for x in equation.inputs] + self.moved
         given = {*needed, *xs}
         self._inputs = list(dict.fromkeys(x for x in read if x in given))
         self._program = interned(Graph(self._inputs, equations, self.moved))
 
     def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
-        """The program, its operands, and which of them ``x`` is."""
+        """Return the graph, its operands, and the index of ``x`` among the operands."""
         return self._program, self._inputs, self._inputs.index(x)
 
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
-        """The derivatives along ``direction`` of the values that depend on ``x``."""
+        """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
-            push_tangents(self._equations, tangents)  # series that get longer, and sums of them
+            push_tangents(self._equations, tangents)  # longer series, and linear functions of them
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)
             found = taylor_coefficients(*operands, direction, program=program, argnum=argnum, order=1)

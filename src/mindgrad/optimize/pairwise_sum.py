@@ -1,20 +1,21 @@
-"""Pairwise summation halves sums over axes that stand in front of others.
+"""Pairwise summation: add the two halves of an axis until one element is left.
 
-    Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2})        (+ the last one where K is odd)
+    Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2})        (+ the last term if K is odd)
 
-Proof: addition is associative and commutative but for rounding, of which there is less: log K additions one
-after another instead of K.
+Proof: addition is associative and commutative up to rounding. The rounding error is smaller, because each
+term takes part in log K additions instead of up to K.
 
-**When it pays** (CPU; measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). Slices and additions
-are pointwise, so that XLA fuses all of them with the equations before them, in vectors and on all threads. A
-sum over the first axis is a pass of its own over a copy of its operand, or a call of a library whose kernels
-are slow where the result is wide. From 16 to 128 terms halves are the fastest; for fewer terms it suffices to
-compile without the library (``backend.options``). Where other axes stand in front, halves pay for small
-operands, such as the stacks in ``optimize.tiling``.
+**When it pays** (CPU; measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). The sum must be over
+axes that are not last. XLA fuses slices and additions with the equations before them, and runs them in
+vectors and on all threads. In contrast, a sum over the first axis is a separate pass over a copy of its
+operand, or a call of a library kernel that is slow for wide results. Halves are fastest for 16 to 128 terms.
+For fewer terms, compiling without the library is enough (``backend.options``). If other axes precede the
+summed axes, halves pay for small operands, such as the stacks of ``optimize.tiling``.
 
-Limits: nothing is done on other devices, nor where a program has many such sums (those of each normalisation
-of a large network): XLA compiles one in halves slowly, and a call saves little by it (decision 29).
-Sums of half precision are left alone: they are accumulated in single precision, which halves would not be.
+Limits: the rewrite is only for CPUs. A graph with many such sums, such as a large network with
+normalizations, is left unchanged, because XLA compiles halves slowly and a call saves little time (decision
+29). Sums of float16 and bfloat16 are left unchanged, because they are accumulated in float32, and halves
+would not be.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ __all__ = ["halved"]
 
 HALVES = Rewrite(
     "halves",
-    "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes in front of others",
-    "long sums were added up in halves",
+    "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes that are not last",
+    "long sums were computed in halves",
 )
 
 
 def halved(graph: Graph) -> Graph:
-    """``graph`` with its wide sums over axes in front in halves; ``graph`` itself where there are none."""
+    """Halve the sums of ``graph`` for which this pays."""
     if not is_one_cpu():
         return graph
     graph = inside(graph, halved)
@@ -64,7 +65,7 @@ def _pays(equation: Equation) -> bool:
 
 
 def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
-    """The elements in front of ``axes``, along them, and behind."""
+    """The number of elements before ``axes``, along them, and after them."""
     return (
         math.prod(shape[: axes[0]]),
         math.prod(shape[axes[0] : axes[-1] + 1]),

@@ -1,10 +1,10 @@
-"""The rewrite pipeline applies rewrites of whole graphs in order.
+"""Pipeline of the rewrites of whole graphs.
 
     rewritten(G)(x) = G(x) up to rounding
 
-``before_derivative`` runs on a program that is about to be differentiated: the derivative inherits its
-changes. ``before_compilation`` runs on a finished program, once, before it is compiled. Each is a list of
-passes Graph → Graph; a pass that changes nothing returns its argument.
+``before_derivative`` runs on a graph that is about to be differentiated, and the derivative inherits its
+changes. ``before_compilation`` runs once on a finished graph, before it is compiled. Each pass maps a graph
+to a graph, and returns its argument if it changes nothing.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
 
 
 def before_derivative(graph: Graph) -> Graph:
-    """``graph`` as it is best differentiated."""
+    """Apply the rewrites that make the derivative of ``graph`` cheaper."""
     return _passed(_BEFORE_DERIVATIVE, graph)
 
 
 def before_compilation(graph: Graph) -> Graph:
-    """``graph`` as it is best run."""
+    """Apply the rewrites that make ``graph`` cheaper to run."""
     passes = [*_BEFORE_COMPILATION, with_joined_sums] if communicates(graph) else _BEFORE_COMPILATION
     return _passed(passes, graph)
 

@@ -1,11 +1,12 @@
-"""Quotients of constants by powers of one value are made of one reciprocal.
+"""Shared reciprocals: compute quotients by powers of one value with one division.
 
     c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
 
-Derivatives of norms and of potentials are full of them. As the constants are at most 1, the reciprocal of a
-normal x is infinite nowhere; where it is below the normal numbers, so are the quotients.
+Derivatives of norms and potentials have many such quotients. If x is a normal number, its reciprocal is
+finite. Because |c| ≤ 1, a quotient is subnormal if the reciprocal is.
 
-Cost: one division for each x in place of several. It is for floats; a quotient that stands alone stays.
+Cost: one division for each x instead of several. The rewrite applies to floats, and only if x divides at
+least two values.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ __all__ = ["quotients_joined"]
 ONE_RECIPROCAL = Rewrite(
     "one reciprocal",
     "c / x = c · (1 / x)",
-    "quotients by powers of one value were made of one reciprocal",
+    "quotients by powers of one value share one reciprocal",
 )
 
 
 def quotients_joined(graph: Graph) -> Graph:
-    """``graph`` with one reciprocal for several quotients."""
+    """Rewrite several quotients by one value in ``graph`` with one reciprocal."""
     graph = inside(graph, quotients_joined)
     bases = _bases(graph)
     if not bases:
@@ -65,7 +66,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _bases(graph: Graph) -> dict[Any, Any]:
-    """For each value that is a constant by a power of some x, or a product of such values: that x."""
+    """Map each value c / xⁿ, and each product of such values, to x."""
     bases: dict[Any, Any] = {}
     for equation in graph.equations:
         row, operands = equation.primitive, equation.inputs
@@ -83,5 +84,5 @@ def _bases(graph: Graph) -> dict[Any, Any]:
 
 
 def _is_near_one(x: Any) -> bool:
-    """Whether ``x`` is a number whose product with a reciprocal is as good as the quotient."""
+    """Whether ``x`` is a constant c with 1/1024 ≤ |c| ≤ 1."""
     return type(x) is Constant and x.is_splat and bool(1 / 1024 <= abs(x.value[()]) <= 1)

@@ -1,14 +1,15 @@
-"""Hessian traces and diagonals are computed without the Hessian, from second derivatives along unit vectors.
+"""Hessian traces: compute the trace or diagonal of a Hessian without the matrix.
 
     tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 
-Equations that read a Hessian (``control.lazy_hessian``) only along its diagonal get second derivatives along
-unit vectors instead: ``trace``, ``diagonal``, ``einsum('ii')``, the summed product with a diagonal matrix,
-elements ``[i, i]``. Their sums are collapsed (``optimize.derivative_fusion``). Proof: the definition of the
-Hessian.
+Some equations read a Hessian (``control.lazy_hessian``) only along its diagonal: ``trace``, ``diagonal``,
+``einsum('ii')``, the summed product with a diagonal matrix, and elements ``[i, i]``. They get second
+derivatives along unit vectors instead. ``optimize.derivative_fusion`` computes sums of these as one forward
+Laplacian.
 
-When it pays: a sum over the diagonal costs D + 2 sweeps, an element 2, the Hessian 4 D. A diagonal that is
-read as a vector stays a part of the Hessian. Limits: the Hessian of a number in one vector.
+When it pays: a sum over the diagonal costs D + 2 passes, one element costs 2, and the Hessian costs 4 D. A
+diagonal that is read as a vector is still computed from the Hessian. Limits: the Hessian of a scalar with
+respect to one vector.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ Read = Callable[[Any], Any]
 
 
 class _Diagonal(NamedTuple):
-    """Elements of the diagonal of a Hessian, each with a factor; zeros stand between them in a matrix."""
+    """A sum of diagonal elements of a Hessian; ``factors`` has their factors by index."""
 
     hessian: Equation
     factors: dict[int, float]
 
 
 def along_diagonals(graph: Graph) -> Graph:
-    """``graph`` with sums and elements of diagonals of Hessians as second derivatives."""
+    """Replace sums and elements of diagonals of Hessians by second derivatives."""
     if not any(equation.primitive is lazy_hessian for equation in graph.equations):
         return graph
     reads = _reads(graph)
@@ -67,7 +68,7 @@ def along_diagonals(graph: Graph) -> Graph:
 
 
 def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
-    """Numbers that are sums of elements of a diagonal."""
+    """Find the scalars that are sums of diagonal elements of a Hessian."""
     matrices: dict[Any, Equation] = {}
     diagonals: dict[Any, _Diagonal] = {}
     numbers: dict[Variable, _Diagonal] = {}
@@ -90,7 +91,7 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """The part of the diagonal of a Hessian that ``equation`` reads, if it reads nothing else."""
+    """Find the diagonal elements that ``equation`` reads, if it reads no others."""
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):
@@ -122,7 +123,7 @@ def _unshaped(x: Any) -> Any:
 
 
 def _sum(diagonal: _Diagonal, read: Read) -> Any:
-    """Σ_j c_j ∂_j² y, from one series of second order each."""
+    """Emit Σ_j c_j ∂_j² y, with one second-order series for each term."""
     program, argnum = diagonal.hessian.parameters["program"], diagonal.hessian.parameters["argnum"]
     x = program.inputs[argnum]
     operands = [read(each) for each in diagonal.hessian.inputs]

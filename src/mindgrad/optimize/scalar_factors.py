@@ -1,15 +1,15 @@
-"""Scalar factors of products stand on the smallest of their values.
+"""Scalar factors: move the scalar factor of a product to its smallest value.
 
-    (c A) · B = c (A · B) = A · (c B)        for a number c
+    (c A) · B = c (A · B) = A · (c B)        for a scalar c
 
-Proof: a product is linear in each operand; only the rounding differs, and not even that where c is a power
-of two. XLA multiplies where the program does.
+Proof: a product is linear in each operand. Only the rounding differs, and if c is a power of two, the results
+are equal. XLA does not move factors.
 
-When it pays: for a factor on an operand, where that is an array of its own because of it (A is used by
-something else too, or is not computed element by element), and for a factor on a result, which is one
-operation for each of its elements. The value with the factor must have ``scaled_elements`` of the cost model,
-and the smallest one a quarter of them at most. Limits: half precision stays as it is, for c A may overflow
-where A · B does not, or the other way round.
+When it pays: a factor of the result costs one operation per element. A factor of an operand A pays if ``c A``
+would be another array in memory, because another equation reads A or A is not computed element by element.
+The scaled value must have at least ``scaled_elements`` elements (``ir.cost_model``), and the smallest value
+of the product at most a quarter of them. Limits: float16 and bfloat16 are left unchanged, because ``c A`` can
+overflow although A · B does not, and vice versa.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ __all__ = ["factors_moved"]
 FACTORS = Rewrite(
     "factors",
     "(c A) · B = c (A · B) = A · (c B)",
-    "a factor was multiplied with the smallest value of its product",
+    "scalar factors of products were moved to the smallest operands",
 )
 
 
 class _Scaled(NamedTuple):
-    """``factor · unscaled``."""
+    """A value ``factor · unscaled``."""
 
     factor: complex
     unscaled: Any
 
 
 def factors_moved(graph: Graph) -> Graph:
-    """``graph`` with the factors of large values of products on small ones."""
+    """Move scalar factors from large operands and results of products to small ones."""
     graph = inside(graph, factors_moved)
     products = dict.fromkeys(filter(_is_uneven, graph.equations))
     factors = dict.fromkeys(e for e in graph.equations if e.primitive is mul or e.primitive is neg)
@@ -81,7 +81,7 @@ def factors_moved(graph: Graph) -> Graph:
 
 
 def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
-    """The product of ``operands`` times ``factor``, which is multiplied with the smallest of the values."""
+    """Emit the product of ``operands`` times ``factor``; scale the smallest value."""
     k = min(range(len(operands)), key=lambda k: operands[k].type.size)
     result = equation.outputs[0]
     if operands[k].type.size < result.type.size:
@@ -97,7 +97,7 @@ def _times(factor: complex, x: Any) -> Any:
 def _of_operands(
     products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
 ) -> dict[Equation, dict[int, _Scaled]]:
-    """For each product its operands whose factors move, by their positions."""
+    """Find the operands whose factors move, for each product by their index."""
     slots: dict[Any, list[tuple[Equation, int]]] = {}
     for equation in products:
         for k, x in enumerate(equation.inputs):
@@ -115,7 +115,7 @@ def _of_operands(
 
 
 def _is_uneven(equation: Equation) -> bool:
-    """Whether ``equation`` is a product that sums, such as one of matrices, of a large and a small value."""
+    """Whether ``equation`` is a contraction with a large and a small value."""
     if equation.primitive.kind != "multilinear":
         return False
     largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])
@@ -133,12 +133,12 @@ def _smallest(product: Equation) -> int:
 
 
 def _small_size(x: Any) -> int:
-    """The elements up to which a value is small beside ``x``."""
+    """The largest size of a value that is small compared with ``x``."""
     return x.type.size // costs().distributed_part if x.type.size >= costs().scaled_elements else -1
 
 
 def _scaled(equation: Equation | None) -> _Scaled | None:
-    """The result of ``equation`` as a number times a value; ``None`` where it is none."""
+    """Write the result of ``equation`` as a scalar times a value, if possible."""
     if equation is None or not equation.outputs or not equation.outputs[0].type.dtype.is_inexact:
         return None
     if equation.outputs[0].type.dtype.is_half:

@@ -1,24 +1,23 @@
-"""Shifts that cancel are constants to every derivative: a program is not differentiated in them.
+"""Shift invariance: do not differentiate with respect to shifts that cancel.
 
-    exp(x − c) / Σ exp(x − c)  and  c + log Σ exp(x − c)  are the same for every c
+    exp(x − c) / Σ exp(x − c)  and  c + log Σ exp(x − c)  are equal for every c
 
-Softmax and log-sum-exp are written with ``c = max x`` lest ``exp`` overflow. Their derivative in c is zero,
-but is made of many terms that cancel up to rounding: which elements are the largest, how many, and sums over
-all. The rewrite lets ``stop_gradient(c)`` stand for c in such a program. Its values, and those of every
-derivative, stay the same up to rounding.
+Softmax and log-sum-exp subtract ``c = max x``, so that ``exp`` does not overflow. Their derivative with
+respect to c is zero, but reverse mode computes it from many terms that cancel up to rounding. The rewrite
+replaces c by ``stop_gradient(c)``. The values of the graph and of all its derivatives are unchanged up to
+rounding.
 
-Proof: let δ be added to c. Then each value v that depends on c by the shift alone becomes, with a number p,
+Proof: add δ to c. Then each value v that depends on c only through the shift becomes, for some scalar p,
 
     v − p δ  (a difference)      or      v exp(−p δ)  (a factor)
 
-where δ is repeated along the axes that c has not. Sums, differences, ``exp``, ``log``, products and quotients
-have a p that follows from those of their operands, and operators that are linear in one operand keep it, if
-δ is the same for all elements that meet. Where all that is used further has p = 0, the program is the same
-for all δ, and its derivative in c is zero.
+where δ is repeated along the axes that c does not have. The p of a sum, difference, ``exp``, ``log``,
+product, or quotient follows from the p of its operands. An operator that is linear in one operand keeps p, if
+δ is equal for all elements that it combines. If all outputs have p = 0, the graph does not depend on δ, and
+its derivative with respect to c is zero.
 
-When it pays: always; nothing is added but a name for c. Limits: the shifts of differences that an ``exp``
-reads; a shift of which any use is not followed to p = 0 stays as it is, for it must not be a constant to that
-use.
+Cost: none at run time. Limits: the rewrite finds only shifts that an ``exp`` reads through a difference. If
+it cannot prove p = 0 for all uses of a shift, it leaves the shift unchanged.
 """
 
 from __future__ import annotations
@@ -45,12 +44,12 @@ SHIFTS = Rewrite(
 
 
 class _Shifted(NamedTuple):
-    """The form of a value whose shift is moved by δ.
+    """The change of a value v if δ is added to the shift.
 
     Attributes:
-        power: the number p.
-        is_factor: whether the value becomes v exp(−p δ), not v − p δ.
-        axes: for each axis of the value that of δ which runs with it, or ``None``.
+        power: the scalar p.
+        is_factor: whether the value becomes v exp(−p δ); otherwise, it becomes v − p δ.
+        axes: for each axis of the value, the corresponding axis of δ, or ``None``.
     """
 
     power: float
@@ -59,16 +58,16 @@ class _Shifted(NamedTuple):
 
 
 class _Dependent(Exception):
-    """The program depends on the shift."""
+    """The graph may depend on the shift."""
 
 
 def has_shifts(equations: Iterable[Equation]) -> bool:
-    """Whether a difference with a shift that may cancel is among ``equations``."""
+    """Whether ``equations`` contain a shift that may cancel."""
     return any(map(_shift_of, equations))
 
 
 def shifts_stopped(graph: Graph) -> Graph:
-    """``graph`` with shifts that cancel as constants to derivatives."""
+    """Apply ``stop_gradient`` to the shifts of ``graph`` that cancel."""
     shifts = dict.fromkeys(filter(None, map(_shift_of, graph.equations)))
     stopped: dict[Equation, set[Variable]] = {}
     for shift in shifts:
@@ -91,7 +90,7 @@ def shifts_stopped(graph: Graph) -> Graph:
 
 
 def _shift_of(equation: Equation) -> Variable | None:
-    """The shift of a difference that ``exp`` reads; ``None`` where there is none, or it is a constant."""
+    """Return the shift of the difference that ``exp`` reads, unless it is a constant."""
     if equation.primitive is not exp:
         return None
     difference = getattr(equation.inputs[0], "made_by", None)
@@ -106,7 +105,7 @@ def _shift_of(equation: Equation) -> Variable | None:
 
 
 def _is_dependent(graph: Graph, shift: Variable) -> bool:
-    """Whether the results of ``graph`` depend on ``shift``, as far as can be seen."""
+    """Whether the outputs of ``graph`` may depend on ``shift``."""
     own = _Shifted(-1, False, tuple([None if n == 1 else axis for axis, n in enumerate(shift.shape)]))
     moved: dict[Any, _Shifted] = {shift: own}
     try:
@@ -118,15 +117,15 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
                     moved[equation.outputs[0]] = form
     except _Dependent:
         return True
-    del moved[shift]  # where the program gives it, it is differentiated
+    del moved[shift]  # ``stop_gradient`` is applied to uses of the shift, so it may be an output itself
     return not moved.keys().isdisjoint(graph.outputs)
 
 
 def _through(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """The form of the result of ``equation`` on operands of these forms.
+    """Compute the form of the result of ``equation`` from the forms of its operands.
 
     Raises:
-        _Dependent: it has none.
+        _Dependent: If the result has no such form.
     """
     primitive = equation.primitive
     if primitive.multiple:
@@ -178,7 +177,7 @@ def _of_product(forms: list[_Shifted | None], sign: int) -> _Shifted:
 
 
 def _of_linear(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """The form of the result of an operator that is linear in the one operand that is moved, by a factor."""
+    """Compute the form of the result of an operator that is linear in its one factor."""
     primitive = equation.primitive
     places = [k for k, form in enumerate(forms) if form is not None]
     labels = index_map(equation)

@@ -1,12 +1,12 @@
-"""A tiled loop runs the part of a program that carries the rows of a batch for some rows at a time.
+"""Tiled loop: run the batch region of a graph for some samples at a time.
 
-    Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the tiles of results, one after another
+    Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the results of the tiles, concatenated
 
-Proof: rows that do not mix (``optimize.batch_region``) are functions of their own row of the data; sums over
-them are linear. Only the order in which rows are added changes.
+Proof: in the batch region (``optimize.batch_region``), sample n of a value depends only on sample n of the
+batch, and sums over the samples are linear. Only the order of additions changes.
 
-In a tile every value keeps its axes, or has the axis of the rows last. What a tile reads of values that do
-not depend on the rows is a constant of the loop, or an array of which each trip takes some rows.
+In a tile, every value keeps the order of its axes, or has the batch axis last. A value from outside that does
+not depend on the batch is either a constant of the loop, or an array from which each iteration reads a slice.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def accumulated(
     sums: int,
     axes: Sequence[int] = (),
 ) -> list[Any]:
-    """Sums over the tiles of ``arrays``, and the tiles of further results, stacked.
+    """Run ``body`` for each tile of ``arrays``; add up or stack its results.
 
     Args:
-        body: from the constants and the tiles to the summands, then further results.
-        constants: what is the same for all tiles.
-        arrays: what is divided; the last tile is filled up with zeros.
-        size: the length of a tile.
-        sums: how many results are summands.
-        axes: for each array the axis that is divided; by default the first.
+        body: graph from the constants and one tile of each array to the summands, then further results.
+        constants: operands that are the same for all tiles.
+        arrays: operands that are divided into tiles; the last tile is padded with zeros.
+        size: length of a tile.
+        sums: number of results that are summands.
+        axes: for each array, the axis that is divided. Default: the first axis.
     """
     axes = axes or (0,) * len(arrays)
     builder = Builder()
@@ -64,9 +64,15 @@ def _summed(
     arrays: Sequence[tuple[Any, int, Variable]],
     size: int,
 ) -> list[Any]:
-    """The sums over all tiles of the first ``results`` of a tile, and the others, stacked.
+    """Emit the loop over the tiles; return sums, then stacks of further results.
 
-    ``constants`` and ``arrays`` have the inputs of ``builder`` that stand for them behind them.
+    Args:
+        builder: builder of the body.
+        results: results of the body, summands first.
+        sums: number of summands.
+        constants: pairs of a constant of the loop and the input of the body that receives it.
+        arrays: for each divided array: the array, its divided axis, and the input of the body for a tile.
+        size: length of a tile.
     """
     with building(builder):
         carry = builder.inputs_like(results[:sums])
@@ -85,7 +91,7 @@ def _summed(
 
 
 def _divided(x: Any, axis: int, length: int, size: int) -> Any:
-    """``x`` with ``axis`` in tiles, which are counted along an axis in front."""
+    """Divide ``axis`` of ``x`` into tiles, along a new first axis."""
     missing = length * size - x.shape[axis]
     if missing:
         none = (0,) * len(x.shape)
@@ -95,7 +101,7 @@ def _divided(x: Any, axis: int, length: int, size: int) -> Any:
 
 
 def _joined(tiles: Any, axis: int) -> Any:
-    """Stacked tiles as one array, of which they divide ``axis``."""
+    """Join stacked tiles along ``axis``."""
     if axis:
         order = (*range(1, axis + 1), 0, *range(axis + 1, len(tiles.shape)))
         tiles = transpose(tiles, permutation=order)
@@ -104,29 +110,29 @@ def _joined(tiles: Any, axis: int) -> Any:
 
 
 class TiledLoop:
-    """The program of one tile while it is made, and the loop over the tiles.
+    """A builder of the body for one tile, and of the graph that loops over the tiles.
 
     Args:
-        graph: the program.
-        region: its parts.
-        size: the number of all rows.
-        rows: the number of rows of a tile; it divides ``size``.
-        rows_last: whether the axis of the rows is the last one of every value in a tile.
+        graph: the graph.
+        region: the parts of the graph.
+        size: number of samples of the batch.
+        rows: number of samples of a tile; it divides ``size``.
+        rows_last: whether every value in a tile has the batch axis last.
     """
 
     def __init__(self, graph: Graph, region: Region, size: int, rows: int, rows_last: bool) -> None:
         self._graph, self._region = graph, region
         self._size, self._rows, self._rows_last = size, rows, rows_last
         self._body, self._outer = Builder(), Builder()
-        #: atoms of the new program: those in front of the loop and behind it, and those of a tile
+        #: value of each old atom in the new graph: before and after the loop, and inside a tile
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
-        #: inputs of the tile: whole values, and values of which it has some rows, by their axis
+        #: inputs of a tile: whole values by atom, and slices of values by atom and batch axis
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
     def graph(self) -> Graph:
-        """The program that runs over the tiles."""
+        """Build the graph with the loop over the tiles."""
         graph, region = self._graph, self._region
         with building(self._outer):
             for v in graph.inputs:
@@ -149,7 +155,7 @@ class TiledLoop:
         self._outside.update(zip(equation.outputs, made, strict=True))
 
     def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Any]:
-        """The sums over all tiles, and the values that are left behind, in full."""
+        """Emit the loop; return ``totals`` and ``left`` for the whole batch."""
         region = self._region
         inner = {*region.rows, *region.sums}
         with building(self._body):
@@ -172,20 +178,20 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """The order in which the axes of a value stand in a tile."""
+        """Order ``labels`` as in a tile; ``rows`` is the label of the batch axis."""
         if not self._rows_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
 
     def _in_place(self, tile: Any, axis: int) -> Any:
-        """A value of the tile with its axes as they are in the program, where the rows are ``axis``."""
+        """Transpose a value of a tile to its old order, with batch axis ``axis``."""
         last = len(tile.shape) - 1
         if not self._rows_last:
             return tile
         return transpose(tile, permutation=(*range(axis), last, *range(axis, last)))
 
     def _emit_tile(self, equation: Equation) -> Any:
-        """The equation for the rows of a tile."""
+        """Emit ``equation`` for the samples of a tile."""
         axes = index_map(equation)
         assert axes is not None
         rows = row_label(equation, axes, self._region)
@@ -196,7 +202,7 @@ class TiledLoop:
         old = [self._order(labels, rows) for labels in axes.operands]
         result = self._order(axes.results[0], rows)
         form = relabelled(equation, axes, old, (result,), {rows: self._rows})
-        if form is None:  # only in the order in which they were
+        if form is None:  # the operator needs its axes in the old order
             operands = list(map(_transposed, operands, old, axes.operands))
             form = relabelled(equation, axes, axes.operands, axes.results, {rows: self._rows})
             assert form is not None
@@ -204,7 +210,7 @@ class TiledLoop:
         return _transposed(made, form.results[0], result)
 
     def _as_whole(self, atom: Any) -> Any:
-        """A value that does not depend on the rows, as it is."""
+        """Read a value that does not depend on the batch."""
         if type(atom) is not Variable:
             return atom
         if atom not in self._whole:
@@ -212,7 +218,7 @@ class TiledLoop:
         return self._whole[atom]
 
     def _at(self, atom: Any, axis: int) -> Any:
-        """The tile of ``atom``, whose ``axis`` runs over the rows."""
+        """Read the tile of ``atom``, whose batch axis is ``axis``."""
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
         others = [k for k in range(len(atom.shape)) if k != axis]
@@ -222,7 +228,7 @@ class TiledLoop:
         if type(atom) is Constant:
             if atom.is_splat:
                 return Constant(atom.value, atom.type.with_shape(shape))
-            if not atom.value.strides[axis]:  # the same for all rows
+            if not atom.value.strides[axis]:  # equal for all samples
                 one = np.expand_dims(atom.value.take(0, axis), axis).transpose(order)
                 return Constant(np.broadcast_to(one, shape))
         repeated = repetition(atom)
@@ -236,5 +242,5 @@ class TiledLoop:
 
 
 def _transposed(atom: Any, labels: Labels, order: Labels) -> Any:
-    """``atom``, whose axes are ``labels``, with its axes in another order."""
+    """Transpose ``atom``, whose axes have ``labels``, to ``order``."""
     return transpose(atom, permutation=tuple([labels.index(label) for label in order]))

@@ -1,23 +1,26 @@
-"""Loop tiling runs a batch some rows at a time, so that what a program stores for each row stays in cache.
+"""Loop tiling: compute some samples at a time, so that their values stay in cache.
 
-It decides which loops (``optimize.tiled_loop``) a program gets, by the cost model (``ir.cost_model``):
+The cost model (``ir.cost_model``) decides which loops (``optimize.tiled_loop``) a graph gets. There are three
+kinds of tiles:
 
-- *Stacks.* A forward Laplacian makes of few rows, for every value, the tangents along all directions: a stack
-  of D tangents of H features per row of D coordinates. A tile is large enough for two threads and small
-  enough for the cache; since sums over the rows are read and written in every tile, it is never smaller than
-  the sums. The data are one input or constant, or the result of a loop in front of the stacks; all of it may
-  stand in the body of a loop. Where most stacks are needed again behind a sum over the rows (the gradient of
-  the root of a mean), a first loop computes the sums, and a second one recomputes the stacks. With one or two
-  products a tile must be large; it then saves the memory that the allocator would return to the system.
-- *Batches.* A gradient stores every layer of every derivative, in fresh memory with each call; tiles of some
-  thousand rows that fit the cache halve the time. They have the rows last: XLA's vectors run along the last
-  axis, which so many rows fill better than 20 features. One tile of all rows serves that alone.
-- *Directions* (:func:`tile_of_directions`). A collapsed sweep is made for some directions at a time while it
-  is emitted, unless its program will be compiled in tiles of stacks.
+- *Stacks.* A forward Laplacian computes, for every value, its tangents along all directions: a stack of D
+  tangents of H features for each sample with D coordinates. A tile is large enough for two threads and small
+  enough for the cache. Every tile reads and writes the sums over the samples, so a tile is never smaller than
+  these sums. The batch is one input or constant, or the result of a loop before the stacks. The stacks may
+  also be in the body of a loop. If most stacks are needed again after a sum over the samples, as in the
+  gradient of the root of a mean, a first loop computes the sums and a second loop recomputes the stacks. With
+  only one or two products, a tile must be large. Tiling then saves memory that the allocator would return to
+  the system and request again.
+- *Batches.* A gradient stores the values of every layer for every derivative, in newly allocated memory in
+  each call. Tiles of a few thousand samples that fit the cache are 2× faster. Values in a tile have the batch
+  axis last, because XLA's vector instructions run along the last axis: a thousand samples fill vectors better
+  than 20 features. If all values fit, one tile with all samples serves only to move the batch axis.
+- *Directions* (:func:`tile_of_directions`). A forward Laplacian is emitted for some directions at a time,
+  unless its graph will be compiled in tiles of stacks.
 
-Measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``. On other devices than a CPU programs are not
-tiled. Limits: the number of rows of a tile divides that of all rows; programs with effects are left alone;
-the order of additions is another one.
+Measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``. Limits: graphs are tiled only for CPUs, and
+only if they have no effects. The size of a tile divides the size of the batch. Tiling changes the order of
+additions.
 """
 
 from __future__ import annotations
@@ -40,26 +43,26 @@ __all__ = ["keeps_rows_apart", "tile_of_directions", "tiled"]
 
 BLOCKS = Rewrite(
     "blocks",
-    "Σ over all rows = Σ over blocks of Σ over the rows of a block, whose stacks are small",
-    "the sum over rows was computed in blocks that fit the cache",
+    "Σ over all samples = Σ over blocks of Σ over the samples of a block, whose stacks are small",
+    "the sum over samples was computed in blocks that fit the cache",
 )
 TILES = Rewrite(
     "tiles",
-    "Σ over all rows = Σ over tiles of Σ over the rows of a tile",
-    "the sum over rows was computed in tiles that fit the cache",
+    "Σ over all samples = Σ over tiles of Σ over the samples of a tile",
+    "the sum over samples was computed in tiles that fit the cache",
 )
 ROWS_LAST = Rewrite(
     "rows last",
-    "a program of rows with the axis of the rows at the end of every value",
-    "rows were put last in every value",
+    "a function of independent samples, with the batch axis last in every value",
+    "the batch axis was moved to the end of every value",
 )
 
-#: loops of one program: the first makes sums that the other needs
+#: largest number of loops for one graph: the first loop computes sums that the second loop reads
 _LOOPS = 2
 
 
 def tiled(graph: Graph) -> Graph:
-    """``graph`` in tiles where that is cheaper; else ``graph`` itself."""
+    """Divide ``graph`` into tiles if this is cheaper, or return ``graph`` itself."""
     if graph.has_effect or not is_one_cpu():
         return graph
     return _with_rows_last(_in_stack_tiles(graph))
@@ -70,7 +73,7 @@ def _bytes(values: Iterable[Any]) -> int:
 
 
 def _products(equations: Iterable[Equation]) -> list[Equation]:
-    """The equations that contract: operands and results are in memory, and the work is worth a loop."""
+    """Select the contractions. Their operands are in memory, and they justify a loop."""
     return [e for e in equations if e.primitive.kind == "multilinear"]
 
 
@@ -78,7 +81,7 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """``graph`` with the rows of a large batch last, in tiles if it stores much."""
+    """Move the axis of a large batch to the end, in tiles if values have many bytes."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -97,12 +100,12 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """The results of all products that carry the rows."""
+    """The results of all products that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 
 def _count(size: int, stored: int) -> int:
-    """The number of tiles: one, or a divisor of the number of rows near the target."""
+    """The number of tiles: one, or a divisor of the batch size near the target."""
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -114,7 +117,7 @@ def _count(size: int, stored: int) -> int:
 
 
 def _in_stack_tiles(graph: Graph) -> Graph:
-    """``graph``, and the bodies of its loops, with stacks in tiles."""
+    """Divide the stacks of ``graph`` and of the bodies of its loops into tiles."""
     if graph.has_effect:
         return graph
     graph = inside(graph, _in_stack_tiles)
@@ -122,7 +125,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
         return graph
-    # results of a loop or branch in front of the stacks can be data
+    # the result of a loop or branch before the stacks can be the batch
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )
@@ -142,7 +145,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
 
 
 def _is_stack(equation: Equation, least: int) -> bool:
-    """Whether the result of ``equation`` is a stack of at least so many bytes."""
+    """Whether the result of ``equation`` is a stack of at least ``least`` bytes."""
     y = equation.outputs[0]
     return (
         len(y.type.shape) >= 3
@@ -153,9 +156,10 @@ def _is_stack(equation: Equation, least: int) -> bool:
 
 
 def _in_loops(graph: Graph, most: int) -> Graph | None:
-    """``graph`` in tiles, in at most so many loops; ``None`` where that is not worth it.
+    """Divide ``graph`` into tiles, in at most ``most`` loops.
 
-    What is needed again behind sums over the rows is computed anew, in a further loop, if it is large.
+    If the equations after the sums need large values of the first loop, another loop recomputes these values.
+    Returns ``None`` if tiles do not pay.
     """
     chosen = max(_choices(graph), key=lambda choice: choice.carried, default=None)
     if chosen is None:
@@ -184,7 +188,14 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
 
 
 class _Choice(NamedTuple):
-    """Data whose rows may go in tiles of ``rows``, and the bytes of all that carries them."""
+    """A batch that can be divided into tiles.
+
+    Attributes:
+        region: the parts of the graph for this batch.
+        data: the batch, an input or a constant.
+        rows: number of samples of a tile.
+        carried: bytes of all values with a batch axis.
+    """
 
     region: Region
     data: Any
@@ -193,7 +204,7 @@ class _Choice(NamedTuple):
 
 
 def _choices(graph: Graph) -> Iterable[_Choice]:
-    """The data whose stacks are most of the program."""
+    """Find the batches whose stacks have most of the bytes of ``graph``."""
     model = costs()
     least = model.stack_tiles * model.stack_tile_bytes
     every = _bytes(y for e in graph.equations for y in e.outputs)
@@ -212,21 +223,27 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
         tile = model.stack_tile_bytes if is_chain else model.lone_stack_tile_bytes
         target = _target_rows(region, tile, largest // data.shape[0])
         rows = _rows(data.shape[0], target)
-        if not is_chain and 4 * rows < target:  # too little work in a tile of so few
+        if not is_chain and 4 * rows < target:  # too little work in a tile
             continue
         if data.shape[0] // rows >= (model.fewest_tiles if is_chain else 2):
             yield _Choice(region, data, rows, _bytes(carried))
 
 
 def _of_products(region: Region) -> set[Any]:
-    """Values that carry the rows and that a product takes or gives: others need not be in memory."""
+    """Find the operands and results of products that have a batch axis.
+
+    Other values with a batch axis need not be in memory.
+    """
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
     return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}
 
 
 def _target_rows(region: Region, tile: int, row: int) -> int:
-    """The number of rows of ``row`` bytes that fill ``tile`` bytes."""
+    """The number of samples of ``row`` bytes for a tile of at least ``tile`` bytes.
+
+    A tile is larger if the sums over the samples, or the weights, have more bytes.
+    """
     weights: set[Any] = set()
     for equation in _products([*region.rows, *region.sums]):
         axes = index_map(equation)
@@ -247,11 +264,11 @@ def _rows(size: int, most: int) -> int:
 
 
 def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
-    """Whether stacks for these equations, of ``stack`` bytes each, will go in tiles of rows of ``x``.
+    """Whether the compiler will divide the stacks of these equations into tiles.
 
     Args:
-        equations: all that depends on ``x`` and is followed by stacks.
-        x: the rows.
+        equations: the equations that depend on ``x`` and whose results get stacks of tangents.
+        x: the batch.
         stack: bytes of the largest stack.
     """
     model = costs()
@@ -267,7 +284,10 @@ def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> 
 
 
 def tile_of_directions(count: int, stack: int) -> int:
-    """The directions, of ``count``, that go together; a tangent along one has ``stack`` bytes."""
+    """The number of directions, of ``count``, that are computed together.
+
+    The tangent of the largest value along one direction has ``stack`` bytes.
+    """
     model = costs()
     if count * stack <= model.direction_tiles * model.direction_tile_bytes:
         return count
