@@ -134,7 +134,7 @@ def test_a_batch_is_printed_element_by_element() -> None:
 
 def test_what_only_some_elements_print_is_refused() -> None:
     made = talkative([])
-    with pytest.raises(TypeError, match="cannot print: some elements do it"):
+    with pytest.raises(TypeError, match="cannot print, because it would run for some samples"):
         batch(made, [None, 0, None], 2)
 
 
