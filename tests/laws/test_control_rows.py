@@ -282,7 +282,7 @@ def test_a_gradient_in_a_loop_and_its_gradient(executor: Any) -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     same, other = graph(lambda x: [x], V), graph(lambda x: [x], S)
-    with pytest.raises(TypeError, match="the branches give values of different types"):
+    with pytest.raises(TypeError, match="the branches return values of different types"):
         graph(
             lambda p, x: cond(
                 p, x, true=same, false=graph(lambda x: [REGISTRY["reduce_sum"](x, axes=(0,))], V)
