@@ -17,8 +17,7 @@ Reverse mode costs one more run of the body. Limits:
 
 - A derivative of the derivative stores the residuals of the pullback.
 - If no operand and no cotangent has an element, the pullback is inlined without a branch.
-- A compiled function with such branches is not tiled (``optimize.tiling``), although tiling would save more
-memory.
+- A compiled function with such branches is not tiled (``optimize.tiling``), which would save more memory.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ only for graphs without control flow and effects (``optimize.mode_choice``). The
 ``x``.
 
 Operands are the operands of ``program``, then the direction. The parameter ``argnum`` is the position of the
-input with the direction, and ``order`` is the number K of coefficients. Results are the K
-coefficients of the first output, then the coefficients of each further output.
+input with the direction, and ``order`` is the number K of coefficients. Results are the K coefficients of the
+first output, then the coefficients of each further output.
 """
 
 from __future__ import annotations
