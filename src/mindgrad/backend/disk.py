@@ -15,12 +15,13 @@ also store JAX programs of the user. It does not write entries atomically. It ke
 An executable is loaded only after JAX has prepared the libraries that it calls (``backend.custom_calls``).
 
 Each file is written under a temporary name and then renamed, so that other processes never read an
-incomplete file. It starts with a signature (``backend.trust``). A damaged file, or a file that this user did
-not write, is deleted before it is loaded, and the graph is compiled and stored again. If the folder cannot
-be used, or if other users can write to it, graphs are compiled without the cache. Above a size limit, the
-least recently used entries are removed.
+incomplete file. It starts with a signature (``backend.trust``). If the signature is wrong, the file is
+damaged or another user wrote it. It is then deleted without being loaded, and the graph is compiled and
+stored again. If the folder cannot be used, or if other users can write to it, graphs are compiled without the
+cache. Above a size limit, the least recently used entries are removed.
 
-The folder is the first of these that is set:
+The folder is the first of these that is set, where ``compile_cache_path`` counts only with
+``enable_compile_cache=True``:
 
     set_context(compile_cache_path=…) > MINDGRAD_CACHE_DIR > $XDG_CACHE_HOME/mindgrad > ~/.cache/mindgrad
 
@@ -332,7 +333,7 @@ def _machine() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         flags = "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
     except OSError:
-        flags = platform.processor()  # not the first choice: on Linux it starts another process
+        flags = platform.processor()  # on Linux, this would start another process
     environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
@@ -347,8 +348,8 @@ def _settings_of(jax: Any) -> str:
 def _read(file: Path) -> tuple[bytes, bytes]:
     """Read the description of custom calls and the executable from ``file``.
 
-    Both are empty if the file does not exist or is not valid. A damaged file, or a file that this user did
-    not write, is deleted.
+    Both are empty if the file does not exist or is not valid. A file with a wrong signature is deleted,
+    because it is damaged or another user wrote it.
     """
     try:
         check_folder(file.parent)

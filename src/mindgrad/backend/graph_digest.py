@@ -51,7 +51,7 @@ _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 class _Unknown(Exception):
-    """A part of a graph cannot be encoded by its value."""
+    """Raised if a part of a graph cannot be encoded by its value."""
 
 
 def digest(program: GraphProgram) -> bytes | None:

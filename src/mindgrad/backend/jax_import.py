@@ -68,8 +68,7 @@ def jax_module(name: str = "jax") -> Any:
         _raise_loop_limit()
         module = importlib.import_module(name)
         if name == "jax":
-            # JAX logs exceptions of callbacks. Do not log those that are raised again by the compiled
-            # function.
+            # JAX logs exceptions of callbacks; do not log those that the compiled function raises again
             logger = sys.modules["logging"].getLogger(module.pure_callback.__module__)
             logger.addFilter(lambda record: not is_noted(record.exc_info))
         _is_loaded = True

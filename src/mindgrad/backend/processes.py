@@ -103,8 +103,7 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
 def _start(**arguments: Any) -> None:
     global _is_started
     jax = jax_module()
-    # with the preemption service, JAX would only notify processes of SIGTERM; without it, SIGTERM ends the
-    # process
+    # the preemption service of JAX would only report SIGTERM to the processes; without it, SIGTERM ends them
     if hasattr(jax.config, "jax_enable_preemption_service"):
         jax.config.update("jax_enable_preemption_service", False)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")

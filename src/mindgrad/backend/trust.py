@@ -32,7 +32,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Distrusted(OSError):
-    """Another user could have written a file."""
+    """Raised if another user could have written a file."""
 
 
 def check_folder(folder: Path) -> None:

@@ -145,7 +145,7 @@ class _CollectiveOrder:
     def __init__(self, graph: Graph) -> None:
         self._is_needed = communicates(graph)
         self._latest: Equation | None = None
-        self._depending: set[Any] = set()  # on the latest collective
+        self._depending: set[Any] = set()  # values that depend on the latest collective
 
     def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
         """Return the operands of the next equation of the graph.
@@ -231,8 +231,7 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
     if calls_back(graph):
         run = to_end(run)
-    # settings of JAX are per thread, so they are set inside the function that `interruptible` may run in
-    # another
+    # JAX settings are per thread, and `interruptible` may run this function in another thread
     scoped = _scoped(run, needs_x64(graph))
     if has_long_loops(graph):
         return partial(interruptible, scoped)
@@ -259,8 +258,8 @@ def compile_ahead(
     jax = jax_module()
     hoisted = _hoisted(graph)
     mesh = mesh_of(graph, _selected()) if communicates(graph) else None
-    # XLA removes computations on which only empty arrays depend. Removing a collective of one rank would let
-    # the other ranks wait forever.
+    # XLA removes computations that affect only empty arrays. If it removes a collective of one rank, the
+    # other ranks wait forever.
     is_marked = mesh is not None and _has_empty_arrays(graph)
     program = _program(graph, hoisted, is_marked=is_marked)
     undonated = [k for k in range(len(graph.inputs)) if k not in donated]

@@ -125,8 +125,7 @@ def save(
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
-        # if the loop is longer than that, the segments keep the first of these carries and overwrite the
-        # others
+        # if the loop is longer, the segments keep only the first of these carries
         state = (x, trips, np.int32(slots), one, buffers)
     x, trips, period, _, buffers = loop(lambda state: goes_on(state[0]), segment, state)
     return (*x, trips, period, *buffers)
@@ -254,8 +253,7 @@ class ReverseTrips:
         """Process the block that starts at ``first``, or replay half the way to it."""
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # at most one carry on the stack is after the start of this block: the start of the block processed
-        # before
+        # at most one carry on the stack is after the start of this block: the start of the previous one
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)

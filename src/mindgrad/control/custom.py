@@ -88,8 +88,7 @@ custom = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    # do not merge equal calls: if the pullback is not linear in ȳ, x̄ of the summed ȳ differs from the sum
-    # of x̄
+    # do not merge equal calls: a pullback that is not linear in ȳ maps a sum of ȳ to another x̄
     unique=True,
     runs_graphs=False,
     by_user=True,
@@ -118,8 +117,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t`` of a custom VJP. It implements only its transpose, and no equation of it
-#: remains after transposition.
+#: the linear map ``t ↦ J t`` of a custom VJP. Only its transpose is implemented, because transposition
+#: removes all its equations.
 custom_tangent = Primitive(
     "custom_tangent",
     "control",

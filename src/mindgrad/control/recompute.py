@@ -196,8 +196,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t``. It implements only its transpose, and no equation of it remains after
-#: transposition.
+#: the linear map ``t ↦ J t``. Only its transpose is implemented, because transposition removes all its
+#: equations.
 recomputed_tangent = Primitive(
     "recomputed_tangent",
     "control",

@@ -306,7 +306,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
     results = while_(*operands, **(used if is_same else silent(used)))
-    # saved carries are recomputable values, so they have no coefficients
+    # saved carries only avoid recomputation, so they need no coefficients
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
 

@@ -3,8 +3,8 @@
     P(c, x₀; x̄_n) = cotangents of c and x₀, given the cotangent x̄_n of the last carry
 
 The primitive ``while_pullback`` replays the iterations from saved carries (``checkpoints``). All transforms
-map it to loops and pullbacks of loops. They need not inspect the pullback, because it is the gradient of ``L
-= ⟨x̄_n, x_n(c, x₀)⟩``. With the loop ``F`` over values and tangents:
+map it to loops and pullbacks of loops. They need not inspect the pullback, because it is the gradient of
+``L = ⟨x̄_n, x_n(c, x₀)⟩``. With the loop ``F`` over values and tangents:
 
     Ṗ_body(c, x₀, x̄; ċ, ẋ₀, x̄̇)  =  P_F(c, ċ, x₀, ẋ₀; x̄̇, x̄)           (the parts of c and x₀)
     transposed, on directions v:   x̄̇-part  J_while v,    (ċ, ẋ₀)-part  P_F(c, v_c, x₀, v_x; 0, x̄)

@@ -76,8 +76,7 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # remove them from the builder: it would keep equations with an effect, whose directions it does not
-    # define
+    # remove them from the builder, which would keep equations with an effect but not define their directions
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

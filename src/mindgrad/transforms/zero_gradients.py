@@ -149,8 +149,7 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
     if primitive.jvp is None:
         # a comparison inside a derivative rule belongs to a function with kinks
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # a tangent passes through a conversion to integers, but not through indices that are returned along with
-    # values
+    # a tangent passes through a conversion to integers, but not through indices returned along with values
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
