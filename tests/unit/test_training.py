@@ -603,7 +603,7 @@ def test_several_processes_are_refused(monkeypatch):
     from mindgrad import communication
 
     monkeypatch.setenv("RANK_SIZE", "8")
-    with pytest.raises(RuntimeError, match="RANK_SIZE=8 says that there are several processes"):
+    with pytest.raises(RuntimeError, match="RANK_SIZE=8 requests several processes"):
         communication.init()
 
 

@@ -1,1 +1,4 @@
-"""Back ends run graphs. ``xla`` is the only room that imports jax, and only when it is used."""
+"""Back end: compile graphs with XLA and run them.
+
+Modules of this package import JAX when it is first needed.
+"""

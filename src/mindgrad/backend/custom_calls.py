@@ -1,15 +1,15 @@
-"""Custom calls of programs are prepared before a program that was compiled by another process runs.
+"""Prepare custom calls before an executable from the compile cache runs.
 
-XLA runs an operator such as a Cholesky factorization by calling a function of another library, which the
-program names: its target. jax prepares the library when it lowers the operator, and only then. For example,
-it looks up the addresses of LAPACK's functions at the first factorization that it lowers. A program that is
-loaded from the disk is not lowered, so that its first call would jump to an address that was never set, which
-ends the process.
+XLA runs some operators, such as a Cholesky factorization, by calling a function of another library. The
+compiled code contains the name of this function, its *target*. JAX prepares the library only when it lowers
+such an operator. For example, it looks up the addresses of LAPACK functions when it lowers the first
+factorization. An executable that is loaded from the disk is not lowered. Its first call would jump to an
+address that was never set, and the process would crash.
 
-The compile cache (``backend.disk``) therefore stores two lists with each program: its targets, and the
-positions of equations whose lowering names them. Before it loads the program, another process lowers these
-equations by themselves, and checks that all targets were named. This needs no list of operators or targets:
-if no equation names a target, the program is not stored, and is compiled in every process.
+The compile cache (``backend.disk``) therefore stores two lists with each executable: its targets, and the
+positions of equations whose lowering names them. Before another process loads the executable, it lowers each
+of these equations separately and checks that all targets were named. No list of operators or targets is
+needed. If no equation names a target, the executable is not stored, and every process compiles the graph.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from mindgrad.ir.graph import Equation, Graph, Variable, all_equations
 
 __all__ = ["described", "is_prepared", "targets_of"]
 
-#: targets that this process has lowered, each with the platform that it is for
+#: targets that this process has lowered, each with its platform
 _prepared: set[tuple[str, str]] = set()
 
 
 def targets_of(lowered: Any) -> set[str]:
-    """The targets of the custom calls in a program that jax lowered."""
+    """Return the targets of the custom calls in a lowered object of JAX."""
     targets: set[str] = set()
     unread = [lowered.compiler_ir("stablehlo").operation]
     while unread:
@@ -42,19 +42,19 @@ def targets_of(lowered: Any) -> set[str]:
 
 
 def described(lowered: Any, graph: Graph | None) -> bytes | None:
-    """The description of a program's custom calls that :func:`is_prepared` reads.
+    """Describe the custom calls of a graph for :func:`is_prepared`.
 
     Args:
-        lowered: what jax lowered ``graph`` to.
-        graph: the program; ``None`` if every process lowers it before it loads it.
+        lowered: the lowered object of JAX for ``graph``.
+        graph: the graph; ``None`` if every process lowers it before it loads the executable.
 
     Returns:
-        The description; ``None``: a target is named by no equation, so the program cannot be stored.
+        The description; ``None`` if no equation names some target, so that the executable cannot be stored.
     """
     positions: list[int] = []
     try:
         missing = set() if graph is None else targets_of(lowered)
-    except Exception:  # a later jax writes its programs in another way
+    except Exception:  # a later version of JAX may have another representation
         return None
     targets = sorted(missing)
     if graph is not None and missing:
@@ -70,15 +70,15 @@ def described(lowered: Any, graph: Graph | None) -> bytes | None:
 
 
 def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
-    """Prepare the custom calls of a program that is going to be loaded.
+    """Prepare the custom calls of an executable before it is loaded.
 
     Args:
-        description: what :func:`described` returned for the program.
-        graph: the program; ``None`` if this process has lowered it already.
-        platform: jax's name for the kind of device that it runs on.
+        description: the result of :func:`described` for the graph.
+        graph: the graph; ``None`` if this process has already lowered it.
+        platform: JAX name of the kind of device.
 
     Returns:
-        Whether this process has lowered every target of the program.
+        Whether this process has lowered every target of the executable.
     """
     if graph is None:
         return True
@@ -91,15 +91,15 @@ def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
                 named = _targets_of_equation(equations[position])
                 _prepared.update([(platform, target) for target in named])
         return missing <= _prepared
-    except (ValueError, TypeError, LookupError):  # it is not a description
+    except (ValueError, TypeError, LookupError):  # the description is not valid
         return False
 
 
 def _candidates(equations: Sequence[Equation]) -> list[int]:
-    """The positions of one equation of each kind, first those that are likely to name a target."""
+    """Return the position of one equation of each kind, in order of likelihood."""
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
-        # a loop or branch is tried last, because the equations of its graphs are tried by themselves
+        # loops and branches are tried last, because the equations of their graphs are tried separately
         kind: Any = position
         if not equation.graphs:
             kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)
@@ -112,11 +112,11 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
 
 
 def _targets_of_equation(equation: Equation) -> set[str]:
-    """The targets that an equation names when it is lowered by itself; none if that is impossible."""
+    """Lower one equation separately and return its targets; none if this fails."""
     inputs = [Variable(x.type, tainted=x.tainted) for x in equation.inputs]
     outputs = tuple([Variable(y.type, tainted=y.tainted) for y in equation.outputs])
     alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)
     try:
         return targets_of(lower_ahead(Graph(inputs, [alone], outputs)))
-    except Exception:  # jax raises what it likes: this equation does not prepare a target
+    except Exception:  # JAX does not document which errors lowering can raise; try other equations
         return set()

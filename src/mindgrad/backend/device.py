@@ -1,7 +1,7 @@
-"""Device selection runs programs on the CPU, or on a GPU that jax sees.
+"""Select the device of computations: the CPU, or a GPU that JAX finds.
 
-A program that asks for a device that is not there runs on the CPU and says so once, so that
-programs written for another machine run on this one; ``MINDGRAD_STRICT_DEVICE=1`` makes it an error.
+If the requested device is missing, mindgrad prints one message and uses the CPU, so that programs for
+another machine still run. ``MINDGRAD_STRICT_DEVICE=1`` turns this into an error.
 """
 
 from __future__ import annotations
@@ -37,22 +37,25 @@ _announced: set[str] = set()
 
 
 def select_device(target: str, device_id: int = 0) -> str:
-    """Run programs on ``target`` from now on; the name of the device that will be used.
+    """Run later computations on the device ``target``.
 
     Args:
-        target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``.
-        device_id: which GPU.
+        target: one of ``TARGETS``.
+        device_id: index of the GPU.
+
+    Returns:
+        The name of the kind of device that will be used.
 
     Raises:
-        ValueError: ``target`` is none of them, or there is no GPU with this ``device_id``.
-        RuntimeError: the device is not there and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+        ValueError: If ``target`` is not one of ``TARGETS``, or there is no GPU with this ``device_id``.
+        RuntimeError: If the device is missing and ``MINDGRAD_STRICT_DEVICE=1`` is set.
     """
     if target not in TARGETS:
         raise ValueError(
             f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}."
         )
     if target == "GPU" and _waits_for_processes():
-        # programs select their device before communication.init(), and jax must not start before that
+        # users select the device before communication.init(), and JAX must not start before it
         use_device_later(partial(_select, target, device_id))
         set_kernel_runner(run_on_device)
         return "GPU"
@@ -67,7 +70,7 @@ def _select(target: str, device_id: int) -> str:
         return "CPU"
     if devices:
         if is_started() and len(devices) == 1:
-            device_id = 0  # the one of this process, whatever its number on the machine
+            device_id = 0  # the only GPU of this process; its index on the machine does not matter
         if not 0 <= device_id < len(devices):
             raise ValueError(
                 f"For 'set_context', the 'device_id' must be in range [0, {len(devices)}), "
@@ -83,8 +86,8 @@ def _select(target: str, device_id: int) -> str:
 
 
 def _waits_for_processes() -> bool:
-    """Whether other processes of the job are to be met before something is computed."""
-    with suppress(RuntimeError):  # which communication.init() says
+    """Return whether this process has yet to join the other processes of its job."""
+    with suppress(RuntimeError):  # communication.init() reports the error
         return not is_started() and job_of().size > 1
     return False
 
@@ -114,20 +117,22 @@ def _report_missing(target: str) -> None:
         )
 
 
-#: number of calls on the host of operators of one signature
+#: number of calls on the host, by operator, parameters, and operand types
 _host_calls: dict[Any, int] = {}
 #: largest number of signatures whose calls are counted
 _SIGNATURES = 4096
 
 
 def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """Run one operator of eager mode on the selected device, or on the host in its first calls.
+    """Run one eager operator on the selected device, or on the host.
 
-    XLA compiles an operator once per signature, which takes about a tenth of a second on a GPU. A training
-    step has hundreds of signatures, so operators of small operands run on the host in their first calls.
-    These are counted, not timed, so that a program computes the same in every run. Operators of small arrays
-    of integers that are on the host stay there: labels and indices, which are checked before they are used.
-    The check would wait for all work of the device.
+    XLA compiles an operator once per signature, which takes about 0.1 s on a GPU. A training step has
+    hundreds of signatures, so operators with small operands run on the host in their first calls. The calls
+    are counted, not timed, so that every run computes the same results.
+
+    Operators with only small integer or Boolean arrays on the host stay on the host. Such arrays are often
+    labels or indices, whose values are checked before use. On the device, this check would wait for all
+    pending computations.
     """
     if primitive.communicates or primitive.calls_back:
         return primitive.numpy(*arrays, **parameters)
@@ -153,7 +158,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
     result = kernel(*arrays)
-    note_long(result if primitive.multiple else [result])  # on which later ones may wait
+    note_long(result if primitive.multiple else [result])  # later computations may wait for it
     return result
 
 
@@ -170,15 +175,15 @@ def synchronize() -> None:
 
 
 def device_count(target: str) -> int:
-    """The number of devices of a kind, ``"CPU"`` or ``"GPU"``, that jax sees."""
+    """Return the number of devices of the kind ``"CPU"`` or ``"GPU"``."""
     return {"CPU": 1, "GPU": len(_gpus())}.get(target, 0)
 
 
 def device_kind(target: str, device_id: int = 0) -> str:
-    """The maker's name of a device of a kind.
+    """Return the product name of a device.
 
     Raises:
-        ValueError: there is no such device.
+        ValueError: If there is no such device.
     """
     devices = (
         _gpus()
@@ -188,11 +193,16 @@ def device_kind(target: str, device_id: int = 0) -> str:
         else []
     )
     if not 0 <= device_id < len(devices):
-        raise ValueError(f"there is no device {device_id} of the kind {target!r}; there are {len(devices)}.")
+        raise ValueError(
+            f"device {device_id} of the kind {target!r} does not exist: JAX finds {len(devices)} devices."
+        )
     return str(devices[device_id].device_kind)
 
 
 def memory_statistics(target: str, device_id: int = 0) -> dict[str, int]:
-    """The bytes in use on a device and its limits, by XLA's names; empty where XLA does not count them."""
+    """Return the memory statistics of a device by their XLA names, in bytes.
+
+    The result is empty if XLA does not provide them.
+    """
     devices = _gpus() if target == "GPU" else []
     return dict(devices[device_id].memory_stats() or {}) if device_id < len(devices) else {}

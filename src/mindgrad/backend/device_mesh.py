@@ -1,7 +1,8 @@
-"""A mesh of devices runs one program on all of them, divided by the layouts of its arrays.
+"""Sharding: run one computation on a mesh of devices.
 
-jax's ``NamedSharding`` says how an array lies on the mesh of ``ir.partition``. Layouts of inputs and results
-that a program does not name are the partitioner's to choose; it inserts the collectives.
+A ``NamedSharding`` of JAX describes the layout of an array on the mesh of ``ir.partition``. The partitioner
+of XLA inserts the collectives. It also chooses the layout of inputs and results for which the graph does not
+specify one.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ __all__ = [
 
 
 class Placement(NamedTuple):
-    """The layouts of a program's arrays on a mesh; ``None`` where the partitioner chooses.
+    """Layouts of the inputs and results of a graph on a mesh of devices.
 
     Attributes:
-        devices: the jax devices.
-        inputs: the layout of each input.
-        outputs: the layout of each result.
+        devices: the JAX devices.
+        inputs: layout of each input; ``None`` if the partitioner chooses it.
+        outputs: layout of each result; ``None`` if the partitioner chooses it.
     """
 
     devices: tuple[Any, ...]
@@ -40,7 +41,7 @@ class Placement(NamedTuple):
     outputs: Sequence[Axes | None]
 
     def sharding(self, axes: Axes | None) -> Any:
-        """jax's sharding for a layout; ``None`` of none."""
+        """Return the JAX sharding of a layout; ``None`` if the layout is ``None``."""
         return None if axes is None else sharding(self.devices, axes)
 
 
@@ -53,7 +54,7 @@ def _mesh(devices: tuple[Any, ...]) -> Any:
 
 @lru_cache(maxsize=4096)
 def sharding(devices: tuple[Any, ...], axes: Axes) -> Any:
-    """jax's sharding of an array over ``devices``."""
+    """Return the JAX sharding of an array with layout ``axes`` over ``devices``."""
     module = jax_module("jax.sharding")
     entries = [
         module.PartitionSpec.UNCONSTRAINED if entry is None else tuple(f"m{k}" for k in entry) or None
@@ -64,14 +65,14 @@ def sharding(devices: tuple[Any, ...], axes: Axes) -> Any:
 
 @contextmanager
 def lowering_for(placement: Placement) -> Iterator[None]:
-    """Let sharding constraints of a program that is lowered now be those of its mesh."""
+    """Use the mesh of ``placement`` for sharding constraints in this ``with`` block."""
 
     def constraint(count: int, axes: Axes) -> Any:
         if count != len(placement.devices):
             raise RuntimeError(
-                f"a program for {len(placement.devices)} devices holds a layout for {count}: the number "
-                f"of devices "
-                f"was changed while it was made. Set it before the first call."
+                f"a graph for {len(placement.devices)} devices contains a layout for {count} devices, "
+                f"because the number of devices was changed while the graph was traced. Set it before the "
+                f"first call."
             )
         return sharding(placement.devices, axes)
 
@@ -83,12 +84,12 @@ def lowering_for(placement: Placement) -> Iterator[None]:
 
 
 def spread(array: Any, target: Any) -> Any:
-    """``array`` laid out as the sharding ``target`` says; itself if it is so already.
+    """Lay out ``array`` with the sharding ``target``, unless it already has it.
 
     Args:
-        array: NumPy's or jax's. Where ``target`` has devices of other processes, each process has the whole
-            array.
-        target: a jax sharding.
+        array: a NumPy or JAX array. If ``target`` has devices of other processes, each process passes the
+            whole array.
+        target: a JAX sharding.
     """
     jax = jax_module()
     own = getattr(array, "sharding", None)
@@ -104,24 +105,23 @@ def spread(array: Any, target: Any) -> Any:
 
 
 def joint_rows(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
-    """The rows that the processes of ``devices`` have, one after the other, as one array.
+    """Concatenate the samples of all processes to one sharded array.
 
     Args:
-        rows: those of this process, as many as those of each other one.
-        devices: the devices that they are to lie on, as many of each process.
+        rows: samples of this process. All processes have the same number of samples.
+        devices: devices of the result. All processes have the same number of devices.
 
     Raises:
-        ValueError: the devices of this process do not divide them.
+        ValueError: If the number of samples is not a multiple of the number of devices of this process.
     """
     jax = jax_module()
     processes = len({device.process_index for device in devices})
     own = len(devices) // processes
     if len(rows) % own:
         raise ValueError(
-            f"each process has {own} of the {len(devices)} devices that the rows of a batch are divided "
-            f"among, which do not divide its {len(rows)} rows of shape {rows.shape[1:]} equally. Choose "
-            f"another batch size, or set_auto_parallel_context(full_batch=True) where all processes have "
-            f"the same arguments."
+            f"each process has {own} of {len(devices)} devices, but they do not divide its {len(rows)} "
+            f"samples of shape {rows.shape[1:]} equally. Choose another batch size, or call "
+            f"set_auto_parallel_context(full_batch=True) if all processes pass the same arguments."
         )
     every_axis = tuple(range(len(mesh_sizes(len(devices)))))
     target = sharding(devices, (every_axis, *replicated(rows.ndim - 1)))
@@ -131,18 +131,18 @@ def joint_rows(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
 
 
 def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.ndarray]) -> Any:
-    """An array laid out as ``target`` says, of slices that ``read(index)`` gives for each device."""
+    """Create an array with the sharding ``target`` from the slices ``read(index)``."""
     jax = jax_module()
     with jax.enable_x64(True):
         return jax.make_array_from_callback(tuple(shape), target, read)
 
 
 def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
-    """jax's sharding of each input of a program, ``None`` of those that it does not use.
+    """Return the JAX sharding of each input; ``None`` for unused inputs.
 
     Args:
-        compiled: jax's compiled program of three groups: undonated inputs, donated ones, constants.
-        undonated, donated: the positions of the inputs.
+        compiled: compiled JAX function of three groups: other inputs, donated inputs, hoisted constants.
+        undonated, donated: positions of the inputs in the first two groups.
     """
     of_undonated, of_donated, _ = compiled.input_shardings[0]
     by_position = dict(zip([*undonated, *donated], [*of_undonated, *of_donated], strict=True))
@@ -150,7 +150,10 @@ def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) ->
 
 
 def constants_of(compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
-    """The large constants of a program on its devices; ``mover`` moves those that it does not use."""
+    """Put the hoisted constants of a compiled function on its devices.
+
+    ``mover`` puts unused constants on a device.
+    """
     shardings = compiled.input_shardings[0][2]
     return [
         mover(array) if target is None else spread(array, target)
@@ -159,16 +162,19 @@ def constants_of(compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], An
 
 
 def is_divided(array: Any) -> bool:
-    """Whether a jax array lies on several devices."""
+    """Return whether a JAX array is distributed over several devices."""
     own = getattr(array, "sharding", None)
     return own is not None and len(own.device_set) > 1
 
 
 def is_joint(devices: Sequence[Any]) -> bool:
-    """Whether devices belong to several processes."""
+    """Return whether ``devices`` belong to several processes."""
     return len({device.process_index for device in devices}) > 1
 
 
 def on_one_device(array: Any, place: Callable[[np.ndarray], Any]) -> Any:
-    """``array`` where ``place`` puts it, if it lies on several devices; else itself."""
+    """Gather an array from several devices and pass it to ``place``.
+
+    An array on one device is returned unchanged.
+    """
     return place(np.asarray(array)) if is_divided(array) else array

@@ -1,32 +1,33 @@
-"""The persistent compile cache stores executables on disk, where other processes find them.
+"""Persistent compile cache: executables on disk, shared by processes.
 
-    file name = SHA-256 of (program, kinds of device and CPU, versions, flags, compile options)
+    file name = SHA-256 of (graph, kinds of device and CPU, versions, flags, compile options)
 
-A program is known by the digest of its graph (``backend.graph_digest``), so that a second process neither
-traces nor lowers with jax what it finds. A graph without a digest, one for several devices, and one that is
-compiled inside of a context of jax is lowered, and known by its text. That jax lowers equal graphs equally is
-taken for granted, for one version of jax with its settings.
+The key contains the digest of the graph (``backend.graph_digest``). A process that finds an entry therefore
+neither traces nor lowers the graph with JAX. Some graphs must be lowered first, and their key contains the
+lowered text: graphs without a digest, graphs for several devices, and graphs compiled inside a context
+manager of JAX that affects lowering. The key assumes that one version of JAX with the same settings lowers
+equal graphs equally.
 
-What is stored are the executables that jax serialises through its public
-``jax.experimental.serialize_executable``, one file each. jax's own compilation cache is not used: it is one
-setting of the whole process, which would write the user's own jax programs too; its entries are not written
-in one step, and a damaged one stays.
+Each file contains one executable, serialized by the public ``jax.experimental.serialize_executable``. The
+compilation cache of JAX is not used for three reasons. It is one setting of the whole process, so it would
+also store JAX programs of the user. It does not write entries atomically. It keeps damaged entries.
 
-A stored program is loaded only where jax has prepared the libraries that it calls (``backend.custom_calls``).
+An executable is loaded only after JAX has prepared the libraries that it calls (``backend.custom_calls``).
 
-A file is written under another name and renamed, so that readers see all of it or nothing, whoever
-writes at the same time or is killed meanwhile. It begins with a signature (``backend.trust``): a damaged
-file, or one that this user has not written, is deleted unread, and the program compiled and stored anew. A
-folder that cannot be used, or that others can write to, costs no program. Above a limit, the entries that
-were not used for longest are removed.
+Each file is written under a temporary name and then renamed, so that other processes never read an
+incomplete file. It starts with a signature (``backend.trust``). If the signature is wrong, the file is
+damaged or another user wrote it. It is then deleted without being loaded, and the graph is compiled and
+stored again. If the folder cannot be used, or if other users can write to it, graphs are compiled without the
+cache. Above a size limit, the least recently used entries are removed.
 
-Its folder is the user's cache folder, unless a setting names another one or none:
+The folder is the first of these that is set, where ``compile_cache_path`` counts only with
+``enable_compile_cache=True``:
 
     set_context(compile_cache_path=…) > MINDGRAD_CACHE_DIR > $XDG_CACHE_HOME/mindgrad > ~/.cache/mindgrad
 
-A folder that somebody named and that cannot be used costs a warning, once. The folder that nobody named is
-left alone without a word: its user has not asked for it. It is not made where it would belong to another user
-than the folder around it, as after ``sudo``.
+If a folder from the first two settings cannot be used, there is one warning. If a default folder cannot be
+used, there is none, because the user did not request a cache. A default folder is not created if its owner
+would differ from the owner of the parent folder, as after ``sudo``.
 """
 
 from __future__ import annotations
@@ -63,24 +64,24 @@ __all__ = [
 
 DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
 SIZE_VARIABLE = "MINDGRAD_CACHE_SIZE"
-#: above this many bytes in all, the entries that were not used for longest are removed
+#: above this total number of bytes, the least recently used entries are removed
 DEFAULT_LIMIT = 1 << 30
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
-#: folders that could not be used in this process, and why
+#: folders that could not be used in this process, with the reasons
 _refused: dict[str, str] = {}
 _warned: set[str] = set()
-#: modules of jax that open such contexts, which it does not load itself
+#: modules with context managers that affect lowering; ``import jax`` does not load them
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
-#: entries of a folder, which is read as a whole to find the oldest
+#: maximum number of entries in a folder, because finding the oldest entry reads the whole folder
 MOST = 4096
-#: the part of the limit that a process writes before it looks for entries to remove again
+#: after writing this fraction of the size limit, a process checks again for entries to remove
 _UNSEEN = 1 / 64
-#: bytes that this process has written since it last looked, by folder
+#: bytes that this process has written since it last checked, by folder
 _written: dict[Path, int] = {}
 
 
@@ -88,19 +89,22 @@ _written: dict[Path, int] = {}
 
 
 def directory() -> Path | None:
-    """The folder of the compile cache; ``None``: there is none, :func:`reason_off` says why."""
+    """Return the folder of the compile cache; ``None`` if the cache is off.
+
+    :func:`reason_off` returns the reason.
+    """
     folder = _chosen()[0]
     return None if folder is None or (str(folder) in _refused and not _is_named()) else folder
 
 
 def reason_off() -> str:
-    """The reason why nothing is kept on disk, ``""`` where something is."""
+    """Return the reason why the cache is off; ``""`` if it is on."""
     folder, reason = _chosen()
     return reason or _refused.get(str(folder), "")
 
 
 def limit() -> int:
-    """The number of bytes that the entries may have in all; 0 turns the cache off."""
+    """Return the maximum total size of all entries in bytes; 0 disables the cache."""
     text = os.environ.get(SIZE_VARIABLE, "").strip()
     if not text:
         return DEFAULT_LIMIT
@@ -116,7 +120,7 @@ def limit() -> int:
 
 
 def readable_size(size: float) -> str:
-    """A number of bytes with a unit, as :data:`SIZE_VARIABLE` takes it.
+    """Format a number of bytes with a unit, in the syntax of :data:`SIZE_VARIABLE`.
 
     >>> readable_size(3 << 20)
     '3.0 MiB'
@@ -129,12 +133,12 @@ def readable_size(size: float) -> str:
 
 
 def _refuse(folder: Path, error: Exception) -> None:
-    """Note that ``folder`` cannot be used; a warning, once, if somebody named it."""
+    """Record that ``folder`` cannot be used, and warn once if a setting names it."""
     _refused[str(folder)] = str(error)
     if _is_named():
         _warn_once(
             str(folder),
-            f"the compile cache in {folder} cannot be used: {error}. Programs are compiled without it.",
+            f"the compile cache in {folder} cannot be used: {error}. Functions are compiled without it.",
         )
 
 
@@ -149,7 +153,7 @@ def _is_named() -> bool:
 
 
 def _chosen() -> tuple[Path | None, str]:
-    """The folder that the settings choose; otherwise the reason why there is none."""
+    """Return the folder that the settings choose, or ``None`` and the reason."""
     is_enabled = settings.get("enable_compile_cache")
     if is_enabled is not None and not is_enabled:
         return None, "set_context(enable_compile_cache=False)"
@@ -158,19 +162,19 @@ def _chosen() -> tuple[Path | None, str]:
     variable = os.environ.get(DIRECTORY_VARIABLE)
     named = (settings.get("compile_cache_path") if is_enabled else None) or variable
     if not named and variable is not None and not is_enabled:
-        return None, f"{DIRECTORY_VARIABLE} is set to nothing"
+        return None, f"{DIRECTORY_VARIABLE} is set to an empty string"
     try:
         return (Path(str(named)).expanduser() if named else _default()), ""
-    except (OSError, RuntimeError) as error:  # there is no home
+    except (OSError, RuntimeError) as error:  # the user has no home folder
         _refuse(Path(str(named or "~/.cache/mindgrad")), error)
         return None, str(error)
 
 
 def _default() -> Path:
-    """The user's cache folder for this package.
+    """Return the default cache folder of this user.
 
     Raises:
-        OSError: the user has none, or it is another user's.
+        OSError: If the user has no home folder, or if the folder would belong to another user.
     """
     around = os.environ.get("XDG_CACHE_HOME", "")
     if os.name == "nt":
@@ -181,23 +185,24 @@ def _default() -> Path:
         folder = home() / "Library" / "Caches" / "mindgrad"
     else:
         folder = home() / ".cache" / "mindgrad"
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # who may write everywhere leaves no folders with others
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root creates no folder inside another user's
         above = next(path for path in (folder, *folder.parents) if path.exists())
         if above.stat().st_uid != 0:
             raise Distrusted(f"'{above}' belongs to another user (number {above.stat().st_uid})")
     return folder / "executables" if os.name == "nt" else folder
 
 
-# --- the programs ---
+# --- the executables ---
 
 
 class Entries(NamedTuple):
     """The size of a compile cache.
 
     Attributes:
-        number: how many programs it holds.
-        size: bytes in all.
-        oldest: seconds since 1970 when the one was used that was not used for longest; 0 of none.
+        number: number of entries.
+        size: total number of bytes.
+        oldest: time of the last use of the least recently used entry, in seconds since 1970; 0 without
+            entries.
     """
 
     number: int
@@ -206,10 +211,10 @@ class Entries(NamedTuple):
 
 
 def entries(folder: Path) -> Entries:
-    """The number, size and age of the programs in ``folder``.
+    """Return the number, size, and age of the entries in ``folder``.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: If the folder cannot be read.
     """
     try:
         statuses = [status for _, status in _files(folder)]
@@ -220,13 +225,15 @@ def entries(folder: Path) -> Entries:
 
 
 def clear(folder: Path) -> Entries:
-    """Remove all programs in ``folder``, and what killed writers left there; nothing else.
+    """Remove all entries in ``folder`` and the temporary files of killed processes.
+
+    Other files stay.
 
     Returns:
-        What was removed.
+        Number, size, and age of the removed entries.
 
     Raises:
-        OSError: one cannot be removed.
+        OSError: If an entry cannot be removed.
     """
     content = entries(folder)
     if content.number:
@@ -243,14 +250,16 @@ def compiled(
     device: Any,
     placement: Placement | None = None,
 ) -> Callable[..., Any]:
-    """Compile a program, or load it from the disk, without lowering it if its graph has a digest.
+    """Compile a graph, or load its executable from the cache.
+
+    If the graph has a digest, loading does not lower it.
 
     Args:
-        lower: gives jax's lowered program.
-        program: the same as a graph.
-        options: what XLA's compiler is told.
-        device: the jax device that it is for; ``None``: jax's default.
-        placement: the devices that it is divided among.
+        lower: function that returns the lowered object of JAX.
+        program: the graph, with its hoisted constants and donated inputs.
+        options: options for the compiler of XLA.
+        device: the JAX device; ``None`` for the default device of JAX.
+        placement: devices of a sharded computation; ``None`` for one device.
     """
     folder = directory()
     file = executable = lowered = None
@@ -277,12 +286,15 @@ def compiled(
 
 
 def _is_in_context() -> bool:
-    """Whether a context of jax that is no setting may change how graphs are lowered."""
+    """Return whether a context manager of JAX may change how graphs are lowered.
+
+    Contexts that change a setting are not considered, because settings are part of the key.
+    """
     return not jax_module().sharding.get_abstract_mesh().empty or any(map(sys.modules.get, _CONTEXTS))
 
 
 def _trees(program: GraphProgram) -> tuple[Any, Any]:
-    """jax's trees of the operands and results of ``run(arrays, given, extra)``."""
+    """Return the JAX tree structures of operands and results of ``Executable.run``."""
     tree_structure, graph = jax_module().tree_util.tree_structure, program.graph
     given, extra = len(program.donated), len(program.hoisted)
     groups = tuple([[0] * count for count in (len(graph.inputs) - given, given, extra)])
@@ -295,7 +307,10 @@ def _default_device() -> Any:
 
 
 def _key(program: str | bytes, devices: Sequence[Any], options: Mapping[str, str]) -> str:
-    """The name of a program, which is known by its text or the digest of its graph."""
+    """Return the file name of an executable.
+
+    ``program`` is the lowered text or the digest of the graph.
+    """
     jax, device = jax_module(), devices[0]
     described = [_MAGIC.decode(), _machine(), _settings_of(jax), device.platform, device.device_kind]
     described += [
@@ -309,28 +324,32 @@ def _key(program: str | bytes, devices: Sequence[Any], options: Mapping[str, str
 
 @functools.lru_cache(maxsize=1)
 def _machine() -> str:
-    """The dependencies of machine code besides the program: versions, and the instructions of the CPU."""
+    """Return everything except the graph on which machine code depends.
+
+    This includes versions, the instruction set of the CPU, and compiler flags from the environment.
+    """
     versions = [importlib.import_module(name).__version__ for name in ("jax", "jaxlib")]
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         flags = "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
     except OSError:
-        flags = platform.processor()  # on Linux another process
+        flags = platform.processor()  # on Linux, this would start another process
     environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
 
 def _settings_of(jax: Any) -> str:
-    """jax's settings, without those that change no code."""
+    """Return the JAX settings that can affect compiled code."""
     idle = ("cache", "log", "dump", "traceback", "transfer_guard", "garbage")
     held = jax.config.values.items()
     return repr(sorted((n, str(v)) for n, v in held if not any(word in n for word in idle)))
 
 
 def _read(file: Path) -> tuple[bytes, bytes]:
-    """The description of custom calls and the executable in ``file``, both empty if there is none.
+    """Read the description of custom calls and the executable from ``file``.
 
-    A file that this user has not written, or that is damaged, is deleted.
+    Both are empty if the file does not exist or is not valid. A file with a wrong signature is deleted,
+    because it is damaged or another user wrote it.
     """
     try:
         check_folder(file.parent)
@@ -356,7 +375,7 @@ def _load(
     serialize = jax_module("jax.experimental.serialize_executable")
     try:
         executable = serialize.deserialize_and_load(payload, *trees, devices[0].client, list(devices))
-    except Exception:  # jax raises what it likes on what it cannot load
+    except Exception:  # JAX does not document which errors loading can raise
         _delete(file)
         return None
     _touch(file)
@@ -370,7 +389,7 @@ def _store(file: Path, description: bytes, executable: Any) -> None:
         check_folder(file.parent)
         try:
             content = description + b"\n" + serialize.serialize(executable)[0]
-        except Exception:  # a program that calls back into Python cannot be stored
+        except Exception:  # a function that calls back into Python cannot be serialized
             return
         with temporary(file.parent, 0o600) as new:
             new.write_bytes(_MAGIC + signature(file.name, content) + content)
@@ -381,16 +400,16 @@ def _store(file: Path, description: bytes, executable: Any) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make the folder, if it is not there, so that only this user can write to it."""
+    """Create the folder if it does not exist, writable only for this user."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _trim(folder: Path, size: int) -> None:
-    """Delete what was not used for longest of too much, and what killed writers left behind.
+    """Delete the oldest entries above the limits, and abandoned temporary files.
 
-    Reading a folder of thousands of files costs as much as a small program: it is done for the first entry
-    that a process writes, and after a part of the limit again.
+    Reading a folder of thousands of files takes as long as compiling a small function. It is done when a
+    process writes its first entry, and then after each ``_UNSEEN`` of the size limit.
     """
     largest = limit()
     if folder in _written and _written[folder] + size <= _UNSEEN * largest:

@@ -1,4 +1,7 @@
-"""DLPack beyond NumPy: arrays on accelerators, and bfloat16, go through jax."""
+"""DLPack exchange through JAX, for arrays on accelerators and for bfloat16.
+
+NumPy supports neither.
+"""
 
 from __future__ import annotations
 
@@ -9,31 +12,33 @@ from mindgrad.backend.jax_import import jax_module
 
 __all__ = ["CPU", "capsule_of", "device_name", "imported"]
 
-#: the number of the CPU among DLPack's devices
+#: DLPack device type of the CPU
 CPU = 1
 _DEVICES = {1: "CPU", 2: "CUDA", 3: "CUDA_HOST", 8: "METAL", 10: "ROCM", 11: "ROCM_HOST", 13: "CUDA_MANAGED"}
 
 
 def device_name(device: tuple[int, int]) -> str:
-    """The name of a device of DLPack, ``(2, 0)`` for example: ``CUDA:0``."""
+    """Return the name of a DLPack device, for example ``CUDA:0`` for ``(2, 0)``."""
     kind, index = device
     name = _DEVICES.get(int(kind), f"device type {int(kind)}")
     return name if kind == CPU else f"{name}:{index}"
 
 
 def capsule_of(array: Any, **options: Any) -> Any:
-    """The DLPack capsule of a copy of a jax array, so that nobody writes into the memory of a tensor.
+    """Return a DLPack capsule of a copy of a JAX array.
 
-    ``options`` are those of ``__dlpack__``.
+    The copy protects the memory of the tensor from being overwritten. ``options`` are arguments of
+    ``__dlpack__``.
     """
     return copy_on_device(array).__dlpack__(**options)
 
 
 def imported(array: Any) -> Any:
-    """A jax array with the elements of ``array``, which has ``__dlpack__``; it may share its memory.
+    """Convert an array with ``__dlpack__`` to a JAX array, which may share its memory.
 
     Raises:
-        Exception: whatever jax raises if it cannot read the device or the element type.
+        Exception: If JAX cannot read the device or the element type. JAX does not document the type of the
+            error.
     """
     jax = jax_module()
     if isinstance(array, jax.Array):

@@ -1,7 +1,7 @@
-"""Eager collectives run at once, each as a program of its own, in the order in which Python calls them.
+"""Run collectives of eager mode immediately, in the order of the Python calls.
 
-They are not deferred and take no part in what eager mode compiles on the side: that depends on time, which
-ranks do not share.
+Each collective is compiled separately. It is never deferred or compiled together with other operators in the
+background, because the time of background compilation differs between ranks.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ __all__ = ["forget_programs", "run_collective"]
 
 
 def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any]) -> Any:
-    """This rank's result of a collective; an array of NumPy's where eager kernels are NumPy's.
+    """Run a collective and return the result of this rank.
+
+    The result is a NumPy array if eager operators run on the host.
 
     Args:
-        primitive: a row of ``rows.collectives``.
-        array: this rank's array.
-        parameters: those of the row.
+        primitive: primitive of ``rows.collectives``.
+        array: array of this rank.
+        parameters: parameters of the primitive.
     """
     device = (settings.options["device_target"], settings.options["device_id"])
     executable = _program(primitive, tuple(parameters.items()), type_of(array), device)
@@ -38,7 +40,7 @@ def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any])
 
 
 def forget_programs() -> None:
-    """Forget all programs: processes have come or gone."""
+    """Discard all compiled collectives, because the set of processes has changed."""
     _program.cache_clear()
 
 

@@ -1,9 +1,9 @@
-"""Ahead-of-time compilation makes one executable per program, or loads it from the compile cache.
+"""Ahead-of-time compilation of a graph to an executable.
 
-    executable.run(arrays, given, extra) = the program's results, on the device
+    executable.run(arrays, given, extra) = results on the device
 
-``given`` are donated: their memory becomes that of results, and they cannot be used any more. A call
-needs no setting of jax: the element types and the device are part of the executable.
+``given`` are donated inputs: results may reuse their memory, and they cannot be used after the call. Calls
+do not depend on JAX settings, because the element types and the device are part of the executable.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ __all__ = [
 
 
 class Executable:
-    """A compiled program.
+    """A compiled graph.
 
     Attributes:
-        run: ``run(arrays, given, extra)`` on jax arrays; a list of jax arrays.
-        extra: the large constants of the program, on the device.
-        may_take_long: whether it has loops that may run very often.
-        layouts: of a program for several devices jax's sharding of each input; else ``None``.
-        compiled: jax's compiled program.
-        takes_parts: whether operands may be parts of arrays over the mesh of processes.
+        run: function ``run(arrays, given, extra)`` from JAX arrays to a list of JAX arrays.
+        extra: hoisted constants of the graph, on the device.
+        may_take_long: whether the graph has loops that may run very often.
+        layouts: JAX sharding of each input for several devices; ``None`` for one device.
+        compiled: the compiled JAX function.
+        takes_parts: whether operands may be pending parts of arrays over the mesh of processes.
     """
 
     __slots__ = ("__weakref__", "compiled", "extra", "layouts", "may_take_long", "run", "takes_parts")
@@ -61,31 +61,34 @@ class Executable:
         stopped_by_forks.add(self)
 
     def takes_long(self) -> bool:
-        """Whether a call may run so long that the user interrupts it."""
+        """Return whether a call may run so long that the user interrupts it."""
         return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
     def run_uninterrupted(self, *operands: Any) -> Any:
-        """:meth:`run` where signals are deferred, so that interruptible waiting would be in vain."""
+        """Call ``run`` without interruptible waiting, for callers that defer signals."""
         run = self.run
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
 
-#: a note of the exception that ends the wait for a program
+#: note that is added to the exception if a user interrupts a compiled function
 _STILL_RUNS = (
-    "The compiled program continues in a background thread until it ends, because XLA cannot cancel it. If "
+    "The compiled function continues in a background thread until it ends, because XLA cannot cancel it. If "
     "its loop never ends, it keeps a core busy until this process exits: limit the number of iterations in "
     "the condition of the loop."
 )
 
 
 class _LongRun:
-    """Runs a program with loops to its end, for XLA may take their trips in the thread that calls it.
+    """Interruptible calls of a compiled function with loops.
 
-    jax lets further calls of a compiled program wait until the first one has returned. If that was
-    interrupted, it may never return, so the next call goes to another copy, which shares its machine code.
+    XLA may run loop iterations in the calling thread. Calls therefore run in another thread, unless the last
+    calls were quick. JAX lets further calls of a compiled function wait until the first call has returned.
+    An interrupted call may never return, so the next call uses a copy of the function, which shares the
+    machine code.
 
     Attributes:
-        seconds: how long the last call took, which says what to expect; infinite if it was interrupted.
+        seconds: duration of the last call, which predicts the next one; infinite if the last call was
+            interrupted.
     """
 
     __slots__ = ("_finished", "_quick_calls", "_run", "_uncalled", "seconds")
@@ -102,7 +105,7 @@ class _LongRun:
         return self._timed(partial(interruptible, note=_STILL_RUNS), self._to_end, *operands)
 
     def uninterrupted(self, *operands: Any) -> Any:
-        """A run in this thread, while which no signal is to be handled."""
+        """Run in this thread, so that signals are handled only after the call."""
         return self._timed(self._to_end, *operands)
 
     def _timed(self, run: Callable[..., Any], *operands: Any) -> Any:
@@ -125,7 +128,7 @@ class _LongRun:
 
 
 def noting(run: Callable[..., Any]) -> Callable[..., Any]:
-    """``run``, of a program that may take long: its results are noted, and waits for them interruptible."""
+    """Return ``run``, with interruptible waiting for its results."""
 
     def call(*operands: Any) -> Any:
         results = run(*operands)
@@ -140,7 +143,7 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
-    """``run``, followed by a wait for the program's printing and checks."""
+    """Return ``run``, followed by waiting for all callbacks, such as printing."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:
@@ -149,7 +152,7 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
             for each in results:
                 computed(each)
             jax.effects_barrier()
-        except Exception:  # of XLA, which a callback has ended
+        except Exception:  # raised by XLA because a callback failed
             raise_noted()
             raise
         raise_noted()
@@ -159,12 +162,14 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class GraphProgram(NamedTuple):
-    """A program of a graph, by which the compile cache knows it before it is lowered.
+    """A graph with the details on which its compiled function depends.
+
+    The compile cache computes the digest of the function from these, without lowering it.
 
     Attributes:
-        graph: its graph.
-        hoisted: the constants that are operands.
-        donated: the positions of inputs whose arrays it takes over.
+        graph: the graph.
+        hoisted: constants that are operands of the compiled function.
+        donated: positions of donated inputs.
     """
 
     graph: Graph
@@ -184,15 +189,15 @@ def ahead(
     """Compile ``function(arrays, given, extra)`` for operands of these shapes.
 
     Args:
-        function: gives a list of arrays.
+        function: returns a list of arrays.
         shapes: ``jax.ShapeDtypeStruct`` of the three groups of operands.
-        wide: whether it holds 64-bit types.
-        device: the jax device that it runs on; ``None``: jax's default.
-        program: the same as a graph, if it may be kept on disk: not if it calls back into this process.
-        options: what XLA's compiler is told (``backend.options``).
-        placement: the devices that it is divided among, and the layouts of its results.
+        wide: whether values have 64-bit types.
+        device: the JAX device; ``None`` for the default device of JAX.
+        program: the same computation as a graph, if the executable may be stored on disk; otherwise ``None``.
+        options: options for the compiler of XLA (``backend.options``).
+        placement: devices and layouts of results of a sharded computation; ``None`` for one device.
     """
-    from mindgrad.backend import disk  # with it come modules that importing mindgrad need not wait for
+    from mindgrad.backend import disk  # imported late, because it would slow down `import mindgrad`
 
     jax = jax_module()
 
@@ -212,13 +217,13 @@ def ahead(
 
 @lru_cache(maxsize=1)
 def array_type() -> type:
-    """The type of jax's arrays, as programs give them."""
+    """Return the type of the JAX arrays that compiled functions return."""
     jax = jax_module()
     return type(jax.device_put(0.0))
 
 
 def copy_on_device(array: Any) -> Any:
-    """A copy of a jax array, in its own element type whatever jax's settings."""
+    """Copy a JAX array. The element type is kept, independent of JAX settings."""
     jax = jax_module()
     with jax.enable_x64(True):
         return array.copy()

@@ -1,16 +1,22 @@
-"""Digests of graphs are names of their programs in the compile cache that need no lowering.
+"""Digests of graphs: keys of the compile cache that do not require lowering.
 
-    digest(a) = digest(b)  ⟹  a and b are lowered to the same program
+    digest(a) = digest(b)  ⟹  a and b are lowered to the same computation
 
-The digest is a SHA-256 of all that lowering reads of a graph: the types of its inputs, its equations with
-operands by number, parameters with their types, numbers by their bits, constants by content or, where they
-become operands (``backend.xla``), by shape; of an operator the name and the function for XLA; the cost model;
-and the source of the rooms that lower, so that an edited package never loads what it lowered before.
-Variables, source lines and addresses do not take part: equal programs of two processes have one digest.
+The digest is the SHA-256 hash of everything that lowering reads:
 
-There is none for a graph with a parameter of a type that is not listed here, with an operator whose function
-was not defined in these rooms (a row of the user's), or of a package whose source was changed after it was
-loaded or is not there. Such programs are known by their text.
+- the types of the inputs
+- the equations, with numbered operands and with parameters including their types
+- the name and the XLA rule of each operator
+- constants by content, or by shape if they become operands (``backend.xla``)
+- the cost model
+- the source code of the packages that determine lowering, so that an edited package finds no old entries
+
+Identities of variables, source lines, and memory addresses are excluded, so equal graphs in two processes
+have equal digests.
+
+A graph has no digest if it has collectives, a parameter of an unsupported type, or an operator whose XLA
+rule is defined outside these packages. No graph has a digest if the source code is missing or was changed
+after it was loaded. The cache identifies such graphs by their lowered text.
 """
 
 from __future__ import annotations
@@ -36,20 +42,20 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["ROOMS", "digest"]
 
-#: rooms whose code decides how a graph is lowered: that of the back end, and those that it may import
+#: packages whose code determines how a graph is lowered: the back end and the packages that it imports
 ROOMS = ("_base", "ir", "rows", "transforms", "control", "optimize", "backend")
-#: the format of ``marshal`` that writes floats by their bits and no references between equal objects
+#: version of the ``marshal`` format that writes floats in binary and repeats equal objects
 _FORMAT = 2
-#: types that ``marshal`` writes by their values
+#: types that ``marshal`` writes by value
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 class _Unknown(Exception):
-    """Something in a graph is not known by its value."""
+    """Raised if a part of a graph cannot be encoded by its value."""
 
 
 def digest(program: GraphProgram) -> bytes | None:
-    """The digest of a program; ``None``: it has none."""
+    """Return the digest of a graph; ``None`` if it has none."""
     equations = program.graph.equations
     source = _source()
     if source is None or any(equation.primitive.communicates for equation in all_equations(equations)):
@@ -58,7 +64,7 @@ def digest(program: GraphProgram) -> bytes | None:
     try:
         content = (
             source,
-            np.__version__,  # which computes constants of some functions
+            np.__version__,  # NumPy computes constants that some XLA rules contain
             repr(costs()),
             tuple([(_type(x.type), x.value.dtype.str, x.smallest().shape) for x in program.hoisted]),
             tuple(program.donated),
@@ -70,9 +76,10 @@ def digest(program: GraphProgram) -> bytes | None:
 
 
 class _Encoder:
-    """Writes a graph as tuples of plain values, of which equal ones come from equal graphs only.
+    """Encoder of graphs as nested tuples of plain values.
 
-    A plain value stands for itself. All others are tuples that begin with the name of their type.
+    Different graphs have different codes. A plain value is its own code; every other value becomes a tuple
+    that starts with the name of its type.
     """
 
     def __init__(self, hoisted: Mapping[Constant, int]) -> None:
@@ -80,7 +87,7 @@ class _Encoder:
         self._rows: dict[Primitive, int] = {}
 
     def graph(self, graph: Graph) -> tuple[Any, ...]:
-        """A graph: its variables counted from 0, its constants, described behind them, down from -1."""
+        """Encode a graph, with variables numbered from 0 up and constants from -1 down."""
         numbers: dict[Any, int] = {v: k for k, v in enumerate(graph.inputs)}
         constants: list[Any] = []
         lines: list[Any] = []
@@ -112,7 +119,7 @@ class _Encoder:
         return "constant", _type(atom.type), atom.is_splat, self.value(atom.smallest())
 
     def _row(self, primitive: Primitive) -> Any:
-        """An operator: described where it first occurs, then by number."""
+        """Encode an operator: in full at its first occurrence, then by number."""
         if primitive in self._rows:
             return self._rows[primitive]
         self._rows[primitive] = len(self._rows)
@@ -120,10 +127,10 @@ class _Encoder:
         return primitive.name, is_control, primitive.multiple, self.value(primitive.xla)
 
     def value(self, value: Any) -> Any:
-        """A parameter, or a part of one.
+        """Encode a parameter, or a part of one.
 
         Raises:
-            _Unknown: it is of a type that is not listed here.
+            _Unknown: If its type is not supported.
         """
         kind = type(value)
         if kind in _PLAIN:
@@ -151,7 +158,10 @@ class _Encoder:
         raise _Unknown
 
     def _function(self, function: FunctionType) -> tuple[Any, ...]:
-        """A function of the rooms whose source is part of the digest, with what it is closed over."""
+        """Encode a function with its closure and its defaults.
+
+        It must be defined in one of the packages whose source code is part of the digest.
+        """
         code = function.__code__
         if not code.co_filename.startswith(_folders()):
             raise _Unknown
@@ -187,7 +197,7 @@ def _folders() -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """A digest of the source of the rooms that lower; ``None`` if it cannot be told."""
+    """Return a digest of the source code of ``ROOMS``; ``None`` if it is unknown."""
     files = unchanged_source(ROOMS)
     if files is None:
         return None

@@ -1,19 +1,22 @@
-"""Lazy import of jax happens at the first compilation, and leaves NumPy's settings and forks as they are.
+"""Lazy import of JAX, without side effects on NumPy, signals, and forks.
 
-Importing jax draws numbers from NumPy's global generator (one of its modules does, to spread retries in
-time). A program that seeds this generator would go on with other numbers than without a compiled function, so
-during the import NumPy's functions draw from another one for the thread that imports; those of other threads,
-which go on while eager mode imports jax in the background, draw as ever.
+JAX is imported at the first compilation.
 
-XLA's CPU compiler makes one function of a loop whose trip moves few bytes. The limit is a flag of the whole
-process, which XLA reads when jax starts its devices; it is raised here unless somebody else has a say: jax is
-loaded already, or ``XLA_FLAGS`` sets options of this kind (decision 11).
+**Random numbers.** One module of JAX draws random numbers from the global generator of NumPy when it is
+imported. Without a countermeasure, a program that seeds this generator would get other numbers after its
+first compilation. During the import, the random functions of NumPy therefore use a separate generator in the
+importing thread. Other threads, which run while eager mode imports JAX in the background, still use the
+global generator.
 
-A signal that arrives during the import is handled after it: what is imported in part cannot be used, and an
-exception inside of it can end the process.
+**Loops.** The CPU compiler of XLA compiles a loop to one function if an iteration moves few bytes. The limit
+is a flag of the process that XLA reads when JAX starts its devices. This module raises the limit, unless JAX
+is already loaded or ``XLA_FLAGS`` sets options of this kind (``docs/decisions/0011-compile-options.md``).
 
-What is forked from a process that uses jax has none of XLA's threads: a compiled program would wait for them
-for ever, which jax only warns of. Here it is refused.
+**Signals.** A signal that arrives during the import is handled after the import, because an exception would
+leave modules partly imported and can end the process.
+
+**Forks.** A process that was forked from a process with JAX has no XLA threads, so a compiled function would
+wait for them forever. JAX only warns about this. mindgrad raises ``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -35,24 +38,27 @@ from mindgrad._base.signals import Deferred
 
 __all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
 
-#: objects whose attribute ``run`` is replaced in forked processes
+#: objects whose attribute ``run`` raises an error in forked processes
 stopped_by_forks: WeakSet[Any] = WeakSet()
 
-#: the flag of XLA that holds options of its back ends, and the bytes below which a loop is one function
+#: flag of XLA for options of its back ends
 _BACKEND_OPTIONS = "--xla_backend_extra_options"
+#: loops whose iterations move fewer bytes than this are compiled to one function
 _LOOP_BYTES = 65_536
 
-#: held while jax is imported
+#: held while JAX is imported
 _lock = threading.RLock()
 _is_forked = _is_loaded = False
 
 
 @lru_cache(maxsize=16)
 def jax_module(name: str = "jax") -> Any:
-    """Import ``jax``, or the module of it that is named, and leave NumPy's global generator as it was.
+    """Import ``jax`` or one of its modules.
+
+    The global random generator of NumPy is not changed.
 
     Raises:
-        RuntimeError: the process was forked from one that had imported jax.
+        RuntimeError: If the process was forked from a process that had imported JAX.
     """
     global _is_loaded
     if _is_forked:
@@ -62,7 +68,7 @@ def jax_module(name: str = "jax") -> Any:
         _raise_loop_limit()
         module = importlib.import_module(name)
         if name == "jax":
-            # jax logs what its callbacks raise; an error that is noted is raised where the program was called
+            # JAX logs exceptions of callbacks; do not log those that the compiled function raises again
             logger = sys.modules["logging"].getLogger(module.pure_callback.__module__)
             logger.addFilter(lambda record: not is_noted(record.exc_info))
         _is_loaded = True
@@ -71,10 +77,11 @@ def jax_module(name: str = "jax") -> Any:
 
 @lru_cache(maxsize=1)
 def prepare_import() -> None:
-    """Prepare an import of jax in any thread: forks wait for it, and so does the end of the process.
+    """Let forks wait for an import of JAX in another thread.
 
-    Forks take locks in the reverse order of their registration: those that jax's import takes are registered
-    before the lock that is held meanwhile. When the process ends it is too late for that.
+    A fork acquires its registered locks in the reverse order of their registration. This function first
+    imports the modules whose locks the import of JAX needs, and then registers the lock of this module. It
+    must run before the process starts to exit, because these modules cannot register exit handlers later.
     """
     for name in ("logging", "concurrent.futures.thread"):
         importlib.import_module(name)
@@ -83,12 +90,15 @@ def prepare_import() -> None:
 
 
 def is_jax_loaded() -> bool:
-    """Whether a part of jax has been imported by :func:`jax_module`."""
+    """Return whether :func:`jax_module` has imported JAX or one of its modules."""
     return _is_loaded
 
 
 def _raise_loop_limit() -> None:
-    """Let XLA's CPU compiler make one function of more loops, where nobody else has set its options."""
+    """Raise the size limit below which XLA compiles a loop to one function.
+
+    Nothing changes if JAX is already loaded or ``XLA_FLAGS`` sets options of back ends.
+    """
     flags = os.environ.get("XLA_FLAGS", "").strip()
     names_a_file = bool(flags) and not flags.startswith("-")
     if "jax" in sys.modules or names_a_file or _BACKEND_OPTIONS in flags:
@@ -98,7 +108,7 @@ def _raise_loop_limit() -> None:
 
 
 class _OwnNumbers:
-    """While it is open, this thread draws from a generator of its own where it asks NumPy's global one."""
+    """Context in which this thread does not use the global generator of NumPy."""
 
     def __enter__(self) -> None:
         module: Any = np.random
@@ -112,7 +122,7 @@ class _OwnNumbers:
             setattr(module, name, self._divided(function, getattr(own, name, function)))
 
     def _divided(self, function: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
-        # a module may keep it: after the import it is the function itself
+        # a module may keep a reference to `draw`, which after the import calls the original function
         @wraps(function)
         def draw(*args: Any, **kwargs: Any) -> Any:
             return (own if threading.get_ident() == self._thread else function)(*args, **kwargs)
@@ -127,10 +137,10 @@ class _OwnNumbers:
 
 def _refuse(*_: Any) -> NoReturn:
     raise RuntimeError(
-        "A compiled function is called in a process that was forked from one that had compiled functions "
-        "already: XLA's threads are not forked, and it would wait for them for ever. Start processes with "
-        "multiprocessing's method 'spawn' or 'forkserver', or fork before anything is compiled, or compute "
-        "in PYNATIVE_MODE, without jit, in forked processes."
+        "A compiled function was called in a process that was forked after a compilation. XLA's threads are "
+        "not forked, so the call would wait for them forever. Start processes with the multiprocessing "
+        "method 'spawn' or 'forkserver', fork before the first compilation, or use PYNATIVE_MODE without jit "
+        "in forked processes."
     )
 
 

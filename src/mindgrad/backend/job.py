@@ -1,4 +1,7 @@
-"""The job of a process is read from the environment, where a launcher or a scheduler has written it."""
+"""Read the job of this process from environment variables.
+
+A launcher or a scheduler sets these variables.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,26 @@ from mindgrad.backend.processes import HEARTBEAT_SECONDS, START_SECONDS
 
 __all__ = ["Job", "job_of"]
 
-#: what other launchers write that mindgrad does not know enough of
+#: variables of other launchers, which contain the number of processes but not their addresses
 _SIZES = ("RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
 class Job(NamedTuple):
-    """A job, and the part of this process in it.
+    """A job of one or several processes, as seen by this process.
 
     Attributes:
-        rank: the number of this process.
-        size: the number of processes.
-        local_rank: the number of this process on its machine.
-        machine: the number of the machine; -1 where it is not known.
-        coordinator: ``host:port`` of jax's coordinator, in process 0; empty in a cluster.
-        bind: ``host:port`` on which it listens; empty: the same.
-        store: ``host:port`` of the store; empty where there is no launcher.
-        secret: what all processes know.
-        attempt: how often the job was started again before.
-        heartbeat: seconds after which a process without a sign of life is taken for dead.
-        timeout: seconds that the start may take.
-        cluster: jax's name of the scheduler that started the processes; empty if it was none.
+        rank: number of this process.
+        size: number of processes.
+        local_rank: number of this process on its machine.
+        machine: number of the machine; -1 if unknown.
+        coordinator: ``host:port`` of the JAX coordinator in process 0; empty in a cluster.
+        bind: ``host:port`` on which the coordinator listens; empty if it is ``coordinator``.
+        store: ``host:port`` of the store; empty without a launcher.
+        secret: secret that all processes share.
+        attempt: number of previous starts of the job.
+        heartbeat: seconds without a heartbeat after which a process is considered dead.
+        timeout: maximum seconds of the start.
+        cluster: JAX name of the scheduler that started the processes; empty without a scheduler.
     """
 
     rank: int = 0
@@ -47,10 +50,10 @@ class Job(NamedTuple):
 
 
 def job_of(environment: Mapping[str, str] = os.environ) -> Job:
-    """The job that an environment describes: of one process where it says nothing.
+    """Return the job that an environment describes. Default: a job of one process.
 
     Raises:
-        RuntimeError: it describes none that can be started.
+        RuntimeError: If the variables are not valid, or the addresses of the processes are missing.
 
     >>> job_of({}).size
     1
@@ -85,16 +88,15 @@ def job_of(environment: Mapping[str, str] = os.environ) -> Job:
     for name in _SIZES:
         if environment.get(name, "1") not in ("", "1"):
             raise RuntimeError(
-                f"For 'init', {name}={environment[name]} says that there are several processes, but not "
-                f"where "
-                f"they are. Start the program with `python -m mindgrad launch --workers "
+                f"For 'init', {name}={environment[name]} requests several processes, but their addresses "
+                f"are missing. Start the program with `python -m mindgrad launch --workers "
                 f"{environment[name]} script.py`, or under Open MPI or SLURM."
             )
     return Job()
 
 
 def _cluster_of(environment: Mapping[str, str]) -> str:
-    """The scheduler that has started several processes, of which this is one, by jax's name."""
+    """Return the JAX name of the scheduler that started several processes, if any."""
     if (
         "OMPI_MCA_orte_hnp_uri" in environment
         and _number(environment, "OMPI_COMM_WORLD_SIZE", 1) > 1
@@ -105,7 +107,7 @@ def _cluster_of(environment: Mapping[str, str]) -> str:
         name in environment
         for name in ("SLURM_JOB_ID", "SLURM_STEP_NODELIST", "SLURM_NTASKS", "SLURM_PROCID", "SLURM_LOCALID")
     ):
-        # a job of many tasks may have a step of one: an interactive shell
+        # a job with many tasks can have a step with one task, such as an interactive shell
         tasks = _number(environment, "SLURM_STEP_NUM_TASKS", _number(environment, "SLURM_NTASKS", 1))
         return "slurm" if tasks > 1 else ""
     return ""

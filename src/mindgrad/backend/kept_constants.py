@@ -1,15 +1,16 @@
-"""Constants that XLA's simplifier must not see, because a program would compute something else with them.
+"""Find constants that must be hidden from XLA, which would change results.
 
     floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer     a quotient is rounded
-    x * 1e-20 * 1e-20,  x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30           constants are collected
+    x * 1e-20 * 1e-20,  x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30           constants are combined
     x / 3e38                                                                          1 / 3e38 is subnormal
     (a / b) / c, a / (b / c)                                                          b * c leaves the range
 
-XLA makes ``x * (1 / c)`` of ``x / c``, which is off by a rounding: 41 * (1 / 41) is below 1 in float32, so
-that its floor is 0. It also collects the constant factors and terms of a value, which may overflow, underflow
-or cancel: ``1e-20 * 1e-20`` is 0 in float32. It does not see a constant behind an optimization barrier. The
-barrier is gone before loops are fused, so that the program differs in nothing else. Programs whose constants
-stay in range, which is nearly all, are not affected.
+XLA replaces ``x / c`` by ``x * (1 / c)``, which adds a rounding error: 41 * (1 / 41) is below 1 in float32,
+so its floor is 0. XLA also combines the constant factors and terms of a value. This may overflow, underflow
+or cancel: ``1e-20 * 1e-20`` is 0 in float32.
+
+An optimization barrier hides such a constant from these rewrites. XLA removes the barrier before it fuses
+loops, so nothing else changes. Most graphs have no such constants and are not affected.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ __all__ = ["hidden", "kept_constants"]
 
 
 class _Collected(NamedTuple):
-    """Constants that XLA may have collected in a value.
+    """Bounds of the constants that XLA may combine in a value.
 
     Attributes:
-        low, high: bounds of the binary logarithm of its constant factor.
-        least, most: bounds of its constant term.
+        low, high: bounds of the binary logarithm of the constant factor of the value.
+        least, most: bounds of the constant term of the value.
     """
 
     low: float = 0.0
@@ -44,7 +45,7 @@ _NOTHING = _Collected()
 
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
-    """Return the equations of ``graph`` with a constant operand to hide, and the position of the operand."""
+    """Return equations of ``graph``, each with the position of an operand to hide."""
     hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
@@ -66,7 +67,11 @@ def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected | None:
-    """Constants collected in the result of moved elements, a negation or a sum of like terms."""
+    """Return the constants combined in the result of an operator without constants.
+
+    The operator moves elements, negates them, or adds two values. The result is ``None`` for all other
+    operators.
+    """
     primitive, dtype = equation.primitive, equation.outputs[0].type.dtype
     if not operands or operands[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
         return None
@@ -81,7 +86,10 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
 
 
 def _extended(equation: Equation, position: int, constant: Constant, other: _Collected) -> _Collected | None:
-    """Constants collected with ``constant``, an operand of ``equation``; ``None`` if they must stay apart."""
+    """Combine ``constant`` with the constants of the other operand of ``equation``.
+
+    The result is ``None`` if the constants must not be combined.
+    """
     symbol, info = equation.primitive.symbol, ml_dtypes.finfo(constant.type.dtype.numpy)
     values = np.asarray(constant.smallest())
     values = values.astype(np.complex128 if constant.type.dtype.kind == "complex" else np.float64)
@@ -113,12 +121,12 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
 
 
 def hidden(jax: Any, operand: Any) -> Any:
-    """``operand``, of which XLA's rewrites do not see that it is a constant or a quotient."""
+    """Hide from XLA that ``operand`` is a constant or a quotient."""
     return jax.lax.optimization_barrier(operand)
 
 
 def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
-    """The quotients of ``graph`` with an operand that is a quotient, and the position of that operand."""
+    """Return quotients with an operand that is a quotient, and the operand's position."""
     quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
     return {
         (equation, position)
@@ -129,7 +137,7 @@ def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
 
 
 def _stepped_quotients(graph: Graph) -> set[Equation]:
-    """The quotients of ``graph`` by constants whose results are rounded to whole numbers."""
+    """Return quotients by constants whose results are rounded to integers."""
     divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()
@@ -152,14 +160,17 @@ def _is_step(equation: Equation, x: Any) -> bool:
 
 
 def _unmoved(x: Any) -> Any:
-    """The value whose elements ``x`` has, in other places."""
+    """Return the value before all movements of elements that produced ``x``."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
     return x
 
 
 def _is_rounded(divisor: Any) -> bool:
-    """Whether ``divisor`` is a constant of floats whose reciprocal is rounded: no power of two."""
+    """Return whether ``divisor`` is a float constant that is not a power of two.
+
+    Only the reciprocal of a power of two is exact.
+    """
     constant = _unmoved(divisor)
     if type(constant) is not Constant or constant.type.dtype.kind != "float":
         return False

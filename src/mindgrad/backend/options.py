@@ -1,19 +1,20 @@
-"""Compile options of XLA are chosen for each program.
+"""Choose the compile options of XLA for each graph.
 
-On a GPU, XLA compiles and times many Triton kernels for each product of matrices before it chooses one. For
-float32 products in full precision, which mindgrad requests, this search takes 5 to 20 s for programs that
-compile in 0.5 to 1.1 s with cuBLAS, and the compiled programs take 0.93 to 1.12 times as long with cuBLAS
-(``bench/results/2026-11-26-nvidia-h200.md``). So Triton is not used for products.
+**Matrix products on a GPU.** XLA compiles and times many Triton kernels for each matrix product before it
+chooses one. mindgrad requests float32 products in full precision. For them, this search takes 5 to 20 s in
+functions that compile in 0.5 to 1.1 s with cuBLAS. The compiled functions take 0.93 to 1.12 times as long
+with cuBLAS (``bench/results/2026-11-26-nvidia-h200.md``). mindgrad therefore disables Triton for matrix
+products.
 
-XLA's CPU compiler gives sums and maxima to a library of kernels (YNNPACK) unless it is told not to. Those
-kernels are up to six times faster than XLA's own where much is reduced to little, and up to fifty times
-slower where little is: sums over the last axis of a few elements, as in distances of particles, and, before
-jaxlib 0.11, sums over the first axis whose result is wide, as in the sums over directions of a Laplacian. So
-a program is compiled without them where it has more to lose than to win; the kernels for products of
-matrices and convolutions always stay. The measurements are in ``docs/decisions/0011-compile-options.md``.
+**Reductions on a CPU.** By default, XLA uses the kernel library YNNPACK for sums and maxima. Its kernels are
+up to 6× faster than the code of XLA if many elements are reduced to few results, and up to 50× slower in two
+other cases. One is a sum over a short last axis, as in distances between particles. The other, before jaxlib
+0.11, is a sum over the first axis with a wide result, as in the sum over directions of a Laplacian. A graph
+is compiled without these kernels if the estimated loss exceeds the gain. Kernels for matrix products and
+convolutions are always used. For the measurements, see ``docs/decisions/0011-compile-options.md``.
 
-No option changes what a program means: results differ by the order of additions. An option that jaxlib does
-not know is dropped for the rest of the process.
+Options change results only by the order of additions. An option that jaxlib does not support is dropped for
+the rest of the process.
 """
 
 from __future__ import annotations
@@ -32,22 +33,23 @@ from mindgrad.ir.index_map import REDUCED, index_map
 __all__ = ["compiled_with", "kernel_options", "options_of"]
 
 _FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
-#: all kinds of kernels that are on by default but those of reductions
+#: the kernels that are on by default, except the kernels of reductions
 _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
 
-#: products of matrices by cuBLAS instead of Triton kernels
+#: matrix products by cuBLAS instead of Triton kernels
 _GPU = {"xla_gpu_enable_triton_gemm": "False"}
 
+#: first version of jaxlib in which sums over the first axis with a wide result are fast
 _REPAIRED = (0, 11)
 
-#: options that the jaxlib at hand was found not to know
+#: options that the installed jaxlib has rejected
 _unknown: set[str] = set()
 
 
 def options_of(graph: Graph, device: Any) -> dict[str, str]:
-    """The options for a program on a jax device (``None``: the CPU)."""
+    """Return the options for a graph on a JAX device; ``None`` for the CPU."""
     if device is not None and device.platform != "cpu":
         return dict(_GPU) if device.platform == "gpu" else {}
     saved = sum(run.times * _saved(run.equation) for run in runs(graph, costs().assumed_trips))
@@ -56,7 +58,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def kernel_options(device: Any) -> dict[str, str]:
-    """The options for single operators on a jax device, as far as its compiler knows them."""
+    """Return the supported options for single operators on a JAX device."""
     if getattr(device, "platform", "cpu") != "gpu":
         return {}
     jax = jax_module()
@@ -66,9 +68,9 @@ def kernel_options(device: Any) -> dict[str, str]:
 
 
 def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
-    """Compile what jax lowered, without the options that its compiler does not know.
+    """Compile a lowered object of JAX, without unsupported options.
 
-    jax names an unknown option before it compiles anything, so that nothing is compiled twice.
+    JAX raises an error for an unsupported option before it compiles, so nothing is compiled twice.
     """
     while True:
         supported = {name: value for name, value in options.items() if name not in _unknown}
@@ -82,7 +84,7 @@ def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
 
 
 def _saved(equation: Equation) -> float:
-    """Nanoseconds that the library's kernel saves in one run of an equation."""
+    """Return the nanoseconds that the library kernel saves per run of an equation."""
     axes = _reduced_axes(equation)
     shape = equation.inputs[0].shape if axes else ()
     size = math.prod(shape)
@@ -102,7 +104,10 @@ def _saved(equation: Equation) -> float:
 
 
 def _reduced_axes(equation: Equation) -> list[int]:
-    """The axes of a reduction of numbers, for which the library has kernels; none of another operator."""
+    """Return the reduced axes of a differentiable reduction; none for other operators.
+
+    The library has kernels for these reductions.
+    """
     if len(equation.inputs) != 1 or equation.primitive.jvp is None:
         return []
     axes = index_map(equation)
@@ -111,5 +116,5 @@ def _reduced_axes(equation: Equation) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _version() -> tuple[int, ...]:
-    jax = jax_module()  # whose jaxlib is of the same version
+    jax = jax_module()  # its jaxlib has the same version
     return tuple(int(part) for part in jax.__version__.split(".")[:2])

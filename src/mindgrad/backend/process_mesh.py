@@ -1,17 +1,17 @@
-"""The process mesh has one device of each process; programs with collectives run over all of it.
+"""Run functions with collectives over the processes of a job.
 
-    program(x)_r = body(x_r)        on every rank r, where collectives join the x_r
+    function(x)_r = body(x_r)        on every rank r; collectives combine the x_r
 
-The arrays of a process stay its own: each is handed to XLA, without a copy, as this rank's part of an array
-over the mesh, and what comes back are this rank's parts. New values of Parameters stay arrays over the mesh
-until somebody asks for this rank's part (:class:`PartOnRequest`), so that one training step hands them to the
-next as they are. The body is lowered by ``jax.shard_map``, where the
-axis ``ranks`` is what collectives reduce over (``rows.collectives``).
+The mesh has one device of each process. Each process passes its own arrays and gets its own results. Its
+array becomes, without a copy, one part of an array over the mesh of all ranks. The body is lowered by
+``jax.shard_map``, and collectives reduce over the mesh axis ``ranks`` (``rows.collectives``). New values of
+Parameters stay arrays over the mesh until the part of this rank is read (:class:`PartOnRequest`). A training
+step can therefore pass them to the next step directly.
 
-Before such a program runs for the first time its members compare what it sends (``set_agreement``): ranks
-whose programs differ would wait for each other without end. Each call is noted, too. Collectives run in the
-order of the program, which XLA alone does not promise: where no data says so, an operand is made to depend on
-the result before.
+Ranks whose collectives differ would wait for each other forever. Before a function first runs, the ranks
+therefore compare its collectives (:func:`set_agreement`), and every call is recorded. Collectives run in the
+order of the graph. XLA does not guarantee this order for independent collectives, so each one gets an
+operand that depends on the result of the previous one (:func:`after`).
 """
 
 from __future__ import annotations
@@ -40,40 +40,46 @@ __all__ = [
 
 
 class Agreement(Protocol):
-    """Comparison of programs with those of the other ranks."""
+    """Comparison of the graphs of this rank with the graphs of other ranks."""
 
     def __call__(self, graph: Graph) -> None:
-        """Compare a program, before it first runs."""
+        """Compare a graph before it first runs."""
 
     def noting(self, graph: Graph) -> Callable[[], None]:
-        """A function that notes a call of a program."""
+        """Return a function that records one call of a graph."""
 
 
 _agreement: Agreement | None = None
-#: one device for each rank, where it is not one process for each
+#: devices of all ranks if they are in this process; ``None`` if each rank is a process
 _devices: Sequence[Any] | None = None
 
 
 def set_agreement(agreement: Agreement | None) -> None:
-    """Let ``agreement`` compare each program that sends with those of the other ranks, and note its calls."""
+    """Set the object that compares graphs with collectives and records their calls.
+
+    ``None`` turns both off.
+    """
     global _agreement
     _agreement = agreement
 
 
 def agree(graph: Graph) -> None:
-    """Compare a program with collectives, or one divided among devices, with those of the other ranks.
+    """Compare a graph with the graphs of the other ranks.
+
+    The graph has collectives, or its computation is divided among devices of several processes.
 
     Raises:
-        RuntimeError: they are not the same.
+        RuntimeError: If the graphs of the ranks differ.
     """
     if _agreement is not None:
         _agreement(graph)
 
 
 def use_devices(devices: Sequence[Any] | None) -> None:
-    """Compile programs for ranks that are ``devices`` of this process (``None``: for one process each).
+    """Compile functions for ranks that are ``devices`` of this process.
 
-    Each operand of such a program, and each of its results, is a list with an array for each rank.
+    Each operand and each result of such a function is a list with one array per rank. ``None`` restores the
+    default, in which each rank is a process.
     """
     global _devices
     _devices = devices
@@ -81,12 +87,20 @@ def use_devices(devices: Sequence[Any] | None) -> None:
 
 
 def forget_mesh() -> None:
-    """Forget the mesh: processes have come or gone."""
+    """Discard the mesh, because the set of processes has changed."""
     _mesh.cache_clear()
 
 
 def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
-    """The mesh for a program with collectives on ``device`` (``None``: the CPU); ``None`` with one rank."""
+    """Compare a graph with collectives between ranks, and return its mesh.
+
+    Args:
+        graph: the graph.
+        device: the JAX device of this process; ``None`` for the CPU.
+
+    Returns:
+        The mesh; ``None`` if there is only one rank.
+    """
     mesh = _mesh(device)
     if mesh.size == 1 and _devices is None:
         return None
@@ -100,13 +114,14 @@ def _mesh(device: Any) -> ProcessMesh:
 
 
 class ProcessMesh:
-    """One device for each rank.
+    """Mesh with one device for each rank.
 
     Args:
-        device: this process's device; ``None``: its CPU.
+        device: the JAX device of this process; ``None`` for its CPU.
 
     Attributes:
-        size: the number of ranks.
+        size: number of ranks.
+        devices: the JAX device of each rank.
     """
 
     def __init__(self, device: Any) -> None:
@@ -124,14 +139,18 @@ class ProcessMesh:
         self.size = len(devices)
         self.devices = devices
         self._mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
-        # arrays are stacked along their first axis; numbers, which have none, are as if they were equal
+        # arrays of the ranks are concatenated along the first axis; scalars count as replicated, even if
+        # their values differ between ranks
         self._specs = (jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec(AXIS))
         self._shardings = tuple([jax.sharding.NamedSharding(self._mesh, spec) for spec in self._specs])
         own_index = jax.process_index()
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """The shape over the mesh of arrays that have the shape ``x`` on each rank."""
+        """Return the shape and the sharding of an array over the mesh.
+
+        Its part on each rank has the shape of ``x``.
+        """
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
@@ -139,12 +158,15 @@ class ProcessMesh:
     def mapped(
         self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
-        """``body`` over the mesh, and the shapes of its operands there.
+        """Map ``body`` over the mesh.
 
         Args:
-            body: a function of groups of arrays that gives a list of arrays.
-            shapes: ``jax.ShapeDtypeStruct`` for each operand of one rank, in groups.
-            results: the shape of each result.
+            body: function of groups of arrays that returns a list of arrays.
+            shapes: ``jax.ShapeDtypeStruct`` of each operand on one rank, in groups.
+            results: shape of each result on one rank.
+
+        Returns:
+            The mapped function, and the shapes of its operands over the mesh.
         """
         jax = jax_module()
         specs = [[self._specs[bool(x.shape)] for x in group] for group in shapes]
@@ -164,26 +186,26 @@ class ProcessMesh:
         return function, outer
 
     def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
-        """``compiled`` as a function of this rank's arrays, to this rank's results.
+        """Return ``compiled`` as a function from the arrays to the results of this rank.
 
         Args:
-            compiled: jax's compiled program over the mesh.
-            graph: the program of one rank.
-            pending_results: so many results, the first ones, are pending arrays that stay on the mesh.
+            compiled: compiled JAX function over the mesh.
+            graph: graph of one rank.
+            pending_results: number of leading results that stay on the mesh, as pending arrays.
         """
         kind = _OnThisRank if _devices is None else _OnAllRanks
         types = [y.type for y in graph.outputs[:pending_results]]
         return kind(self, noted(compiled, graph), types, len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
-        """The arrays of the ranks of this process as an array over the mesh."""
+        """Join the arrays of the ranks in this process to an array over the mesh."""
         jax = jax_module()
         shape = parts[0].shape
         whole = (shape[0] * self.size, *shape[1:]) if shape else ()
         return jax.make_array_from_single_device_arrays(whole, self._shardings[bool(shape)], list(parts))
 
     def part(self, array: Any) -> Any:
-        """An array of this rank as its part of one over the mesh."""
+        """Return an array over the mesh whose part on this rank is ``array``."""
         if type(array) is PendingArray:
             return array.deferral.joined
         if isinstance(array, (np.ndarray, np.generic)) or array.sharding.device_set != {self._own}:
@@ -192,9 +214,10 @@ class ProcessMesh:
 
 
 class PartOnRequest:
-    """The owner of a pending array that stands for this rank's part of an array over the mesh.
+    """Deferred extraction of the part of this rank from an array over the mesh.
 
-    Taking a part, and handing it over again, costs some 20 µs, for each of hundreds of weights and moments.
+    Extracting a part and passing it back to the mesh costs about 20 µs. A model has hundreds of weights and
+    optimizer states, so parts are extracted only when they are read.
 
     Attributes:
         joined: the array over the mesh.
@@ -207,7 +230,7 @@ class PartOnRequest:
         self._holders = 0
 
     def requested(self, pending: PendingArray) -> Any:
-        """The part, which uses the memory of ``joined``."""
+        """Return the part, which shares the memory of ``joined``."""
         with _taking:
             if pending.value is None:
                 part = self.joined.addressable_data(0)
@@ -216,20 +239,20 @@ class PartOnRequest:
         return pending.value
 
     def is_alone(self, pending: PendingArray) -> bool:
-        """Whether nobody else holds the part: neither of ``pending`` nor of ``joined``, which may hold it."""
+        """Return whether only ``pending`` and ``joined`` hold references to the part."""
         return pending.value is None or sys.getrefcount(pending.value) <= self._holders
 
     def is_deleted(self) -> bool:
-        """Whether a program has taken the memory over."""
+        """Return whether the memory was donated to a compiled function."""
         return bool(self.joined.is_deleted())
 
 
-#: held while a part is taken, of which two threads would each count the other as a holder
+#: held while a part is extracted: two concurrent threads would count each other's reference
 _taking = threading.Lock()
 
 
 def is_part(array: Any) -> bool:
-    """Whether ``array`` stands for a part that has not been taken, or can be given back, to the mesh."""
+    """Return whether ``array`` is a pending part of an array over the mesh."""
     return type(array) is PendingArray and type(array.deferral) is PartOnRequest
 
 
@@ -240,12 +263,12 @@ def _on(device: Any, array: Any) -> Any:
 
 
 def noted(compiled: Any, graph: Graph) -> Any:
-    """A compiled program of several processes whose calls are noted while there is a session of them."""
+    """Return a compiled function that records its calls, if an agreement is set."""
     return compiled if _agreement is None else _Noted(compiled, _title(graph), _agreement.noting(graph))
 
 
 def _title(graph: Graph) -> str:
-    """The first collective of a program with its line, by which messages name the program; else a line."""
+    """Return a title of ``graph`` for messages: its first collective and line."""
     equations = graph.equations
     first = next(filter(is_communication, equations), None)
     name = "a divided program" if first is None else f"'{first.primitive.name}'"
@@ -254,7 +277,7 @@ def _title(graph: Graph) -> str:
 
 
 class _Noted:
-    """A compiled program of several processes, whose calls are noted."""
+    """A compiled function of several processes that records its calls."""
 
     __slots__ = ("_compiled", "_note", "_title")
 
@@ -276,17 +299,17 @@ class _Noted:
 
 
 class _OnThisRank:
-    """A compiled program over the mesh, called with this rank's arrays.
+    """A compiled function over the mesh, called with the arrays of this rank.
 
     Attributes:
-        compiled: jax's compiled program, whose calls are noted.
+        compiled: the compiled JAX function, which records its calls.
     """
 
     __slots__ = ("_count", "_mesh", "_pending", "compiled")
 
     def __init__(self, mesh: ProcessMesh, compiled: Any, pending: Sequence[TensorType], count: int) -> None:
         self._mesh, self.compiled, self._pending = mesh, compiled, pending
-        self._count = count  # of results, without what only keeps collectives alive
+        self._count = count  # number of results, without the mark that keeps collectives alive
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part
@@ -300,9 +323,10 @@ class _OnThisRank:
 
 
 class _OnAllRanks(_OnThisRank):
-    """A compiled program over devices of this process, called with a list of arrays for each operand.
+    """A compiled function over devices of this process, which represent the ranks.
 
-    The large constants of the program, which come last, are one array for all ranks. Each result is a list.
+    Each operand is a list with one array per rank, except that each hoisted constant, in the last group, is
+    one array for all ranks. Each result is a list with one array per rank.
     """
 
     __slots__ = ()
@@ -322,10 +346,11 @@ class _OnAllRanks(_OnThisRank):
 
 
 def after(jax: Any, x: Any, before: Any) -> Any:
-    """``x``, available once ``before`` is: of collectives that are independent.
+    """Return ``x`` with a dependency on ``before``, to order two collectives.
 
-    The condition is false on every rank, which XLA cannot know; and what would be there is never ``x``, of
-    which XLA may know that it is zero.
+    The result is a ``select`` whose condition is false on every rank, although XLA cannot infer this. The
+    other operand differs from ``x`` in every element, so that XLA cannot remove the ``select`` even if it
+    knows that ``x`` is zero.
     """
     lax = jax.lax
     number = lax.convert_element_type(before.real if before.dtype.kind == "c" else before, np.int32)

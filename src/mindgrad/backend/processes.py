@@ -1,11 +1,11 @@
-"""Processes of one job start jax's distributed runtime, in which each of them has one device.
+"""Start and stop the distributed runtime of JAX.
 
-jax's coordinator is in process 0 and listens on the address that the others connect to, on the loopback
-interface if that is there; jax's own default is every interface. Arrays travel between the processes
-themselves, by gloo on CPUs and NCCL on GPUs.
+Each process of a job has one device. Process 0 runs the coordinator of JAX. It listens only on the address
+to which the other processes connect, which may be the loopback interface, whereas JAX by default listens on
+every interface. Arrays are sent directly between processes, with gloo on CPUs and NCCL on GPUs.
 
-A program with collectives waits for other processes. :func:`entered` and :func:`left` note its runs, so that
-another thread can tell whether this process waits, and in what (:func:`waited`).
+A function with collectives waits for other processes. :func:`entered` and :func:`left` record its calls, so
+that another thread can find out with :func:`waited` whether this process waits, and in which function.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ __all__ = [
     "start_in_cluster", "stop", "waited",
 ]  # fmt: skip
 
-#: after so many seconds without a sign of life a process is taken for dead
+#: a process is considered dead after this many seconds without a heartbeat
 HEARTBEAT_SECONDS = 10
-#: so long a process waits for the others at the start
+#: seconds that a process waits for the others at the start
 START_SECONDS = 300
-#: so long jax waits at the end for processes that have said already that they end
+#: seconds that JAX waits at the end for processes that have announced their end
 _STOP_SECONDS = 10
-#: bytes of what is broadcast, with its length in front
+#: bytes of a broadcast message, including two bytes for its length
 _BROADCAST = 512
 
-#: elements of a result that is kept to see whether it is there
+#: largest number of elements of a result that is kept to check whether it has been computed
 _KEPT = 2**16
 
 _is_started = False
-#: a program with collectives that has been called and has not returned: its name, and since when
+#: name and start time of a function with collectives that has not returned yet
 _running: tuple[str, float] | None = None
-#: the latest one that has returned, with a result of it, which may be under way, weakly and perhaps strongly
+#: the last function with collectives that returned: its name, its start time, a weak reference to one of its
+#: results, which may still be computed, and this result itself if it is small
 _latest: tuple[str, float, Any, Any] | None = None
 
 
@@ -57,16 +58,16 @@ def start(
     """Join the job of several processes as process ``rank`` of ``size``.
 
     Args:
-        rank: the number of this process.
-        size: the number of processes.
-        coordinator: ``host:port`` on which process 0 is to be reached.
-        bind: ``host:port`` on which process 0 listens; default: ``coordinator``.
-        device: which of this machine's GPUs, if there are any, is this process's.
-        heartbeat: seconds after which a process without a sign of life is taken for dead.
-        timeout: seconds that the start may take.
+        rank: number of this process.
+        size: number of processes.
+        coordinator: ``host:port`` of process 0, to which the other processes connect.
+        bind: ``host:port`` on which process 0 listens. Default: ``coordinator``.
+        device: index of the GPU of this process on its machine, if the machine has GPUs.
+        heartbeat: seconds without a heartbeat after which a process is considered dead.
+        timeout: maximum seconds of the start.
 
     Raises:
-        RuntimeError: something has been computed already, or the others cannot be reached.
+        RuntimeError: If a computation has already run, or the other processes cannot be reached.
     """
     _start(
         coordinator_address=coordinator,
@@ -80,14 +81,17 @@ def start(
 
 
 def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, int]:
-    """Join the job that a cluster's scheduler has started; the number of this process, and of how many.
+    """Join the job that the scheduler of a cluster has started.
 
     Args:
-        method: jax's name of the scheduler: ``"slurm"``, ``"ompi"``, ``"k8s"`` or ``"mpi4py"``.
+        method: JAX name of the scheduler: ``"slurm"``, ``"ompi"``, ``"k8s"`` or ``"mpi4py"``.
         heartbeat, timeout: as in :func:`start`.
 
+    Returns:
+        The number of this process and the number of processes.
+
     Raises:
-        RuntimeError: as in :func:`start`, or this process was not started by that scheduler.
+        RuntimeError: As in :func:`start`, or if the scheduler did not start this process.
     """
     _start(
         cluster_detection_method=method, heartbeat_timeout_seconds=heartbeat, initialization_timeout=timeout
@@ -99,7 +103,7 @@ def start_in_cluster(method: str, heartbeat: int, timeout: int) -> tuple[int, in
 def _start(**arguments: Any) -> None:
     global _is_started
     jax = jax_module()
-    # jax would answer SIGTERM by a note to the processes; here it ends them, as it does everywhere
+    # the preemption service of JAX would only report SIGTERM to the processes; without it, SIGTERM ends them
     if hasattr(jax.config, "jax_enable_preemption_service"):
         jax.config.update("jax_enable_preemption_service", False)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
@@ -109,8 +113,8 @@ def _start(**arguments: Any) -> None:
         text = str(error)
         if "must be called before" in text:
             raise RuntimeError(
-                "For 'init', something has been computed already: call communication.init() before the first "
-                "computation. Tensors on a GPU, functions with jit and Cells in GRAPH_MODE compute."
+                "For 'init', a computation has already run. Call communication.init() before the first "
+                "computation: a tensor on a GPU, a function with jit, or a Cell in GRAPH_MODE."
             ) from error
         address = arguments.get("coordinator_bind_address") or arguments.get("coordinator_address")
         raise RuntimeError(
@@ -129,18 +133,18 @@ def stop() -> None:
 
 
 def is_started() -> bool:
-    """Whether this process is one of several."""
+    """Return whether this process has joined a job of several processes."""
     return _is_started
 
 
 def broadcast(content: bytes) -> bytes:
-    """Up to 510 bytes of process 0, in all processes.
+    """Send up to 510 bytes of process 0 to all processes, and return them.
 
     Raises:
-        ValueError: there are more.
+        ValueError: If ``content`` is longer.
     """
     if len(content) > _BROADCAST - 2:
-        raise ValueError(f"{len(content)} bytes are too many")
+        raise ValueError(f"cannot broadcast {len(content)} bytes: at most 510 are supported")
     block = np.zeros(_BROADCAST, np.uint8)
     block[:2] = np.frombuffer(len(content).to_bytes(2, "big"), np.uint8)
     block[2 : 2 + len(content)] = np.frombuffer(content, np.uint8)
@@ -150,17 +154,17 @@ def broadcast(content: bytes) -> bytes:
 
 
 def entered(name: str) -> None:
-    """Note that a program with collectives is called; ``name`` says in messages which."""
+    """Record the call of a function with collectives; messages contain ``name``."""
     global _running
     _running = (name, time.monotonic())
 
 
 def left(results: Sequence[Any] = ()) -> None:
-    """Note that it has returned; its results may still be under way.
+    """Record that the function has returned; its results may still be computed.
 
-    The smaller one of the first and the last result, a loss say, is kept until the next program returns, if
-    it is
-    small: who called the program may keep nothing of it.
+    The smaller one of the first and the last result, for example a loss, shows when the computation has
+    ended. If it is small, it is kept until the next function returns, because the caller may drop all
+    results.
     """
     global _running, _latest
     if _running is not None and results:
@@ -174,7 +178,10 @@ def _size(array: Any) -> int:
 
 
 def waited() -> tuple[str, float] | None:
-    """The program with collectives that is running, and since how many seconds; None if there is none."""
+    """Return name and running seconds of the current function with collectives.
+
+    The result is ``None`` if no such function runs.
+    """
     now = time.monotonic()
     if _running is not None:
         return _running[0], now - _running[1]

@@ -1,4 +1,4 @@
-"""Traces of programs record what XLA runs and when, in the files of jax's public profiler."""
+"""Record execution traces of XLA with the public profiler of JAX."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ __all__ = ["start_trace", "stop_trace"]
 
 
 def start_trace(folder: str) -> None:
-    """Record from now on what runs, into ``folder``, until :func:`stop_trace`.
+    """Start recording a trace into ``folder``; :func:`stop_trace` ends it.
 
     Raises:
-        RuntimeError: a trace is being recorded.
+        RuntimeError: If a trace is already being recorded.
     """
     jax_module("jax.profiler").start_trace(folder)
 
@@ -20,6 +20,6 @@ def stop_trace() -> None:
     """End the trace and write its files.
 
     Raises:
-        RuntimeError: none is being recorded.
+        RuntimeError: If no trace is being recorded.
     """
     jax_module("jax.profiler").stop_trace()

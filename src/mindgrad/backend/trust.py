@@ -1,11 +1,11 @@
-"""Ownership checks of the compile cache let only files be loaded that this user wrote.
+"""Ownership checks of the compile cache: load only files that this user wrote.
 
-    signature = HMAC-SHA-256(the user's secret, the entry's name and content)
+    signature = HMAC-SHA-256(secret of the user, name and content of the entry)
 
-An entry is a pickle, and loading one runs what it says. So a file is loaded only if nobody else can write to
-it or its folder, and if its signature is right, which is verified first. The secret is a file that only the
-user can read, outside of the cache: in ``$XDG_STATE_HOME`` or ``~/.local/state``, on Windows in
-``%LOCALAPPDATA%``. Since the signature covers the name, an entry cannot stand in for another one.
+An entry is a pickle, and loading a pickle can run arbitrary code. A file is therefore loaded only if other
+users cannot write to it or its folder, and only after its signature has been verified. The secret is a file
+outside the cache that only the user can read: in ``$XDG_STATE_HOME`` or ``~/.local/state``, on Windows in
+``%LOCALAPPDATA%``. The signature covers the name, so an entry cannot be replaced by another entry.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mindgrad._base.replacing import remove_abandoned, temporary
 
-with contextlib.suppress(ImportError):  # which Windows does not have
+with contextlib.suppress(ImportError):  # not available on Windows
     import pwd
 
 __all__ = ["SIGNATURE_BYTES", "Distrusted", "check_folder", "home", "read_own", "signature"]
@@ -32,20 +32,25 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Distrusted(OSError):
-    """Somebody else could have written a file."""
+    """Raised if another user could have written a file."""
 
 
 def check_folder(folder: Path) -> None:
-    """Raises: Distrusted: ``folder`` belongs to another user, or others can write to it."""
+    """Raise ``Distrusted`` if another user owns ``folder`` or can write to it."""
     _check(folder, folder.stat(), _OTHERS_WRITE)
 
 
 def read_own(file: Path, others: int = _OTHERS_WRITE) -> bytes:
-    """The content of a file that belongs to this user, and for which others lack the rights ``others``.
+    """Read a file after checking its owner and its access rights.
+
+    Args:
+        file: the file.
+        others: access rights, as bits of ``st_mode``, that other users must not have.
 
     Raises:
-        Distrusted: it belongs to another user, others have one of the rights, or it is no ordinary file.
-        OSError: it cannot be read.
+        Distrusted: If the file belongs to another user, other users have one of these rights, or it is not a
+            regular file.
+        OSError: If the file cannot be read.
     """
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(file, flags | getattr(os, "O_BINARY", 0))
@@ -58,10 +63,10 @@ def read_own(file: Path, others: int = _OTHERS_WRITE) -> bytes:
 
 
 def signature(name: str, content: bytes) -> bytes:
-    """The signature of an entry of the cache.
+    """Return the signature of an entry of the cache.
 
     Raises:
-        OSError: there is no secret, and none can be made.
+        OSError: If there is no valid secret and none can be created.
     """
     return hmac.digest(
         _secret(_state_folder() / "compile-cache.key"), name.encode() + b"\0" + content, "sha256"
@@ -69,10 +74,10 @@ def signature(name: str, content: bytes) -> bytes:
 
 
 def home() -> Path:
-    """The home folder of this user, also after ``sudo``, which may leave ``$HOME`` as it was.
+    """Return the home folder of this user, even if ``sudo`` has kept ``$HOME``.
 
     Raises:
-        OSError: there is none.
+        OSError: If the user has no home folder.
     """
     try:
         folder = Path.home()
@@ -85,14 +90,14 @@ def home() -> Path:
 
 def _check(path: Path, status: os.stat_result, others: int) -> None:
     if not hasattr(os, "geteuid"):
-        return  # Windows: a user's folders are closed to others by access lists
+        return  # on Windows, access lists protect the folders of a user
     if status.st_uid != os.geteuid():
         raise Distrusted(f"'{path}' belongs to another user (number {status.st_uid})")
     if status.st_mode & others:
         rights = "rwx" if others & ~_OTHERS_WRITE else "w"
         raise Distrusted(
-            f"other users have access to '{path}' (mode {stat.S_IMODE(status.st_mode):o}); if that was a "
-            f"mistake, run: chmod go-{rights} '{path}'"
+            f"other users have access to '{path}' (mode {stat.S_IMODE(status.st_mode):o}). If this is "
+            f"not intended, run: chmod go-{rights} '{path}'"
         )
 
 
@@ -108,7 +113,10 @@ def _state_folder() -> Path:
 
 @functools.lru_cache(maxsize=4)
 def _secret(file: Path) -> bytes:
-    """The user's secret, made when it is first needed; of several processes that make one, one wins."""
+    """Return the secret of the user, and create it when it is first needed.
+
+    If several processes create it at the same time, all use the first one.
+    """
     try:
         secret = read_own(file, _OTHERS)
     except FileNotFoundError:
@@ -126,5 +134,5 @@ def _secret(file: Path) -> bytes:
     if len(secret) != _SECRET_BYTES:
         with contextlib.suppress(OSError):
             file.unlink()
-        raise Distrusted(f"the secret in '{file}' is damaged; a new one is made by the next process")
+        raise Distrusted(f"the secret in '{file}' is damaged; the next process will create a new one")
     return secret

@@ -1,8 +1,8 @@
-"""Lowering to XLA through jax's public API turns a graph into one compiled program.
+"""Compile graphs with XLA, through the public API of JAX.
 
-jax is imported when the first program is compiled, never by ``import mindgrad``. Its automatic
-differentiation is not used: a derivative arrives here as an ordinary graph. Programs that hold
-64-bit types run inside a scoped ``jax.enable_x64(True)``; the user's own settings are not changed.
+JAX is imported when the first graph is compiled, never by ``import mindgrad``. Its automatic differentiation
+is not used, because derivatives are already part of the graph. Graphs with 64-bit types run in a scoped
+``jax.enable_x64(True)``, which leaves the JAX settings of the user unchanged.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ __all__ = [
     "mesh_devices", "needs_x64", "start_runtime", "to_device", "use_device", "use_device_later",
 ]  # fmt: skip
 
-#: the jax device that programs run on; ``None``: the CPU
+#: the JAX device on which compiled functions run; ``None`` for the CPU
 _device: Any = None
-#: sets it, once it is needed
+#: function that sets ``_device`` at the first compilation
 _selection: Callable[[], Any] | None = None
-#: the devices on which programs and arrays of this process have been
+#: the devices that this process has used so far
 _used: set[Any] = set()
 
 
 def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
-    """Apply ``primitive`` to jax arrays (or tracers)."""
+    """Apply ``primitive`` to JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
         return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
@@ -64,7 +64,10 @@ def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """The constants that are passed to the program, as :meth:`Constant.smallest` gives them."""
+    """Return the constants that become operands of the compiled function.
+
+    Their values are passed as :meth:`Constant.smallest` returns them, before broadcasting.
+    """
     return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
 
 
@@ -78,7 +81,13 @@ def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = Fal
 
 
 class _Shared:
-    """The values of hoisted constants, and one function for equal inner graphs, which jax lowers once."""
+    """Values that all graphs of a compiled function share.
+
+    Equal inner graphs share one function, so that JAX lowers it only once.
+
+    Attributes:
+        hoisted: the value of each constant that is an operand of the compiled function.
+    """
 
     __slots__ = ("_functions", "hoisted")
 
@@ -87,7 +96,7 @@ class _Shared:
         self._functions: dict[Any, Callable[..., Any]] = {}
 
     def function(self, graph: Graph) -> Callable[..., Any]:
-        """``graph`` as a function of jax arrays (or tracers)."""
+        """Return ``graph`` as a function of JAX arrays or tracers."""
         key = graph.key()
         function = self._functions.get(key)
         if function is None:
@@ -96,7 +105,10 @@ class _Shared:
 
 
 def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
-    """The equations of ``graph`` on jax arrays (or tracers); marked: and what depends on all collectives."""
+    """Evaluate ``graph`` on JAX arrays or tracers.
+
+    If ``is_marked`` is true, the last result is an array that depends on all collectives of the graph.
+    """
     jax = jax_module()
     values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
 
@@ -126,17 +138,20 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
 
 
 class _CollectiveOrder:
-    """Makes each collective of a program depend on the one before it, where its operands do not."""
+    """Make each collective of a graph depend on the collective before it."""
 
     __slots__ = ("_depending", "_is_needed", "_latest")
 
     def __init__(self, graph: Graph) -> None:
         self._is_needed = communicates(graph)
         self._latest: Equation | None = None
-        self._depending: set[Any] = set()  # on the latest collective
+        self._depending: set[Any] = set()  # values that depend on the latest collective
 
     def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """The operands of an equation, the next one of the program."""
+        """Return the operands of the next equation of the graph.
+
+        The first operand of a collective becomes dependent on the previous collective, unless it already is.
+        """
         if not self._is_needed:
             return operands
         latest, depends = self._latest, not self._depending.isdisjoint(equation.inputs)
@@ -148,12 +163,12 @@ class _CollectiveOrder:
                     operands = [after(jax_module(), operands[0], first), *operands[1:]]
             self._latest = equation
             self._depending = set(equation.outputs)
-        elif depends:  # XLA knows the elements of an array without any, and forgets where it is from
+        elif depends:  # an array without elements keeps no dependency: XLA replaces it by a constant
             self._depending.update([y for y in equation.outputs if y.type.size])
         return operands
 
     def mark(self, values: dict[Any, Any]) -> Any:
-        """An array of one element that depends on every collective."""
+        """Return an array of one element that depends on every collective."""
         jax = jax_module()
         latest = None if self._latest is None else values[self._latest.outputs[0]]
         if latest is None or not latest.size:
@@ -166,7 +181,7 @@ def _nested(graph: Graph, shared: _Shared, *arguments: Any) -> list[Any]:
 
 
 def _constants(graph: Graph) -> dict[Any, None]:
-    """The constants of ``graph`` and of the graphs in it."""
+    """Return the constants of ``graph`` and of its inner graphs, as an ordered set."""
     constants = {x: None for x in graph.outputs if type(x) is not Variable}
     for equation in graph.equations:
         constants.update((x, None) for x in equation.inputs if type(x) is not Variable)
@@ -176,7 +191,10 @@ def _constants(graph: Graph) -> dict[Any, None]:
 
 
 def needs_x64(graph: Graph) -> bool:
-    """Whether a value of ``graph`` has a 64-bit type (or complex128), which jax must be told."""
+    """Return whether a value of ``graph`` has a 64-bit type or type complex128.
+
+    JAX needs ``enable_x64`` for such a graph.
+    """
 
     def wide(type: Any) -> bool:
         return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
@@ -190,15 +208,15 @@ def needs_x64(graph: Graph) -> bool:
     return any(wide(atom.type) for atom in atoms)
 
 
-#: XLA computes in single precision what is converted to half precision and back, unless it is told not to
+#: XLA may remove a conversion from float32 to float16 or bfloat16 and back; this option forbids it
 _EXACT = {"xla_allow_excess_precision": "False"}
 
 
 def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
-    """Compile ``graph``; a callable from a sequence of arrays to a list of jax arrays.
+    """Compile ``graph`` to a function from a list of arrays to a list of JAX arrays.
 
-    The arrays may be NumPy's or jax's, of the types that the graph declares. What the program prints is
-    printed when the call returns.
+    The arguments are NumPy or JAX arrays with the types of the graph's inputs. When a call returns, all
+    output of the compiled function has been printed.
     """
     if communicates(graph):
         executable = compile_ahead(graph)
@@ -208,12 +226,13 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     jitted = jax_module().jit(_program(graph, hoisted))
 
     def run(arrays: Sequence[Any]) -> list[Any]:
-        jax_module()  # which is refused in a forked process
+        jax_module()  # raises RuntimeError in a forked process
         return jitted(arrays, extra)
 
     if calls_back(graph):
         run = to_end(run)
-    scoped = _scoped(run, needs_x64(graph))  # settings of jax are those of a thread
+    # JAX settings are per thread, and `interruptible` may run this function in another thread
+    scoped = _scoped(run, needs_x64(graph))
     if has_long_loops(graph):
         return partial(interruptible, scoped)
     return scoped if _ends_soon(graph) else noting(scoped)
@@ -226,20 +245,21 @@ def compile_ahead(
     placement: Placement | None = None,
     pending_results: int = 0,
 ) -> Executable:
-    """Compile ``graph`` now, for operands that are on the device, or load it from the disk.
+    """Compile ``graph`` for operands on the device, or load it from the compile cache.
 
     Args:
-        graph: the program.
-        donated: the positions of inputs whose arrays the program takes over.
-        is_exact: whether values of half precision are rounded, and overflow, as operators do one by one.
-        placement: the devices that it is divided among, and the layouts of its arrays; ``None``: one device.
-        pending_results: so many results, the first ones, may be pending: of a program of several processes
-            each may be a part that stays on the mesh, which such programs take as it is.
+        graph: the graph.
+        donated: positions of inputs whose memory the compiled function may reuse.
+        is_exact: whether float16 and bfloat16 values are rounded, and overflow, as in eager mode.
+        placement: devices and array layouts of a sharded computation; ``None`` for one device.
+        pending_results: number of leading results that may be pending arrays. If several processes run the
+            graph, these results stay on the mesh and can be passed to another call without a copy.
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
     mesh = mesh_of(graph, _selected()) if communicates(graph) else None
-    # XLA leaves out what only arrays without elements depend on: one rank's message, for which others wait
+    # XLA removes computations that affect only empty arrays. If it removes a collective of one rank, the
+    # other ranks wait forever.
     is_marked = mesh is not None and _has_empty_arrays(graph)
     program = _program(graph, hoisted, is_marked=is_marked)
     undonated = [k for k in range(len(graph.inputs)) if k not in donated]
@@ -292,10 +312,10 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """The executable of a compiled program; waits for what may take long are interruptible."""
+    """Wrap a compiled function; make calls interruptible if they may take long."""
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
-        pending_results = 0  # such a program's results are awaited
+        pending_results = 0  # its calls wait for the results
     call = _noted(compiled, graph, placement)
     if mesh is not None:
         call = mesh.joining(compiled, graph, pending_results)
@@ -307,12 +327,15 @@ def _executable(
 
 
 def _noted(compiled: Any, graph: Graph, placement: Placement | None) -> Any:
-    """A program divided among the devices of several processes notes its calls; others are as they are."""
+    """Record calls of a compiled function that is sharded over several processes."""
     return compiled if placement is None or not is_joint(placement.devices) else noted(compiled, graph)
 
 
 def _ends_soon(graph: Graph) -> bool:
-    """Whether a program ends before a user thinks of Ctrl-C: of callbacks and other devices nobody knows."""
+    """Return whether a call of ``graph`` ends before a user would press Ctrl-C.
+
+    This is unknown, and taken as false, for graphs with callbacks and for devices other than the CPU.
+    """
     return getattr(_selected(), "platform", "cpu") == "cpu" and not calls_back(graph) and is_short(graph)
 
 
@@ -321,7 +344,7 @@ def _has_empty_arrays(graph: Graph) -> bool:
 
 
 def lower_ahead(graph: Graph) -> Any:
-    """Lower ``graph`` to XLA's language without compiling it; jax's lowered object."""
+    """Lower ``graph`` without compiling it, and return the lowered object of JAX."""
     jax = jax_module()
     shapes = [jax.ShapeDtypeStruct(v.shape, v.type.dtype.numpy) for v in graph.inputs]
     with jax.enable_x64(needs_x64(graph)), only_young_garbage:
@@ -329,7 +352,10 @@ def lower_ahead(graph: Graph) -> Any:
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    """One operator as a compiled function of arrays, shared by loops and branches of equal graphs."""
+    """Return one operator as a compiled function of arrays.
+
+    Loops and branches with equal graphs share one compiled function.
+    """
     if primitive.kind == "control":
         parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
     return _kernel(primitive, parameters, _selected())
@@ -346,22 +372,22 @@ def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], devic
 
 
 def start_runtime() -> None:
-    """Start jax's runtime with its threads, which the first program does otherwise."""
+    """Start the runtime and the threads of JAX before the first computation."""
     jax_module().devices()
 
 
 def mesh_devices(count: int) -> tuple[Any, ...]:
-    """The jax devices of a program for ``count`` of them, of the kind of the selected device.
+    """Return ``count`` JAX devices of the same kind as the selected device.
 
     Raises:
-        ValueError: there are fewer.
+        ValueError: If there are fewer devices.
     """
     devices = _devices()
     if count > len(devices):
         raise ValueError(
-            f"a program is divided among {count} devices, but JAX finds {len(devices)}. On a CPU "
-            f"XLA_FLAGS=--xla_force_host_platform_device_count={count}, set before the program starts, "
-            "creates more."
+            f"a computation is divided among {count} devices, but JAX finds {len(devices)}. On a CPU, set "
+            f"XLA_FLAGS=--xla_force_host_platform_device_count={count} before the program starts to create "
+            "more devices."
         )
     return tuple(devices[:count])
 
@@ -380,19 +406,22 @@ set_device_counter(lambda: _count(_selected()))
 
 
 def use_device(device: Any) -> None:
-    """Set the device of later compilations (a jax device); ``None``: the CPU."""
+    """Set the JAX device of later compilations; ``None`` for the CPU."""
     global _device, _selection
     _device, _selection = device, None
 
 
 def use_device_later(selection: Callable[[], Any]) -> None:
-    """Let ``selection`` set the device when something is compiled, not before: it starts jax's runtime."""
+    """Let ``selection`` set the device at the next compilation.
+
+    Selecting a device starts the runtime of JAX, which must not happen earlier.
+    """
     global _selection
     _selection = selection
 
 
 def _selected() -> Any:
-    """The device of compilations (a jax device); ``None``: the CPU."""
+    """Return the JAX device of compilations; ``None`` for the CPU."""
     global _selection
     if _selection is not None:
         selection, _selection = _selection, None
@@ -401,7 +430,7 @@ def _selected() -> Any:
 
 
 def _target() -> Any:
-    """The device to name to jax; ``None`` where its own default is the right one."""
+    """Return the device to pass to JAX; ``None`` for the default device of JAX."""
     jax = jax_module()
     _used.add(_selected())
     if _device is None and jax.default_backend() != "cpu":
@@ -410,7 +439,7 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """``function`` run on the selected device, with 64-bit types where it needs them."""
+    """Return ``function`` on the selected device; ``x64`` enables 64-bit types."""
     jax = jax_module()
     device = _target()
     if device is not None:
@@ -431,7 +460,10 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
 
 
 def is_elsewhere(array: Any) -> bool:
-    """Whether a jax array is on one device, and that is not the selected one: the program has changed it."""
+    """Return whether a JAX array is on one device, and not the selected device.
+
+    This happens after the user has selected another device.
+    """
     _used.add(_selected())
     if len(_used) == 1:
         return False
@@ -440,9 +472,9 @@ def is_elsewhere(array: Any) -> bool:
 
 
 def to_device(array: Any) -> Any:
-    """``array``, NumPy's or jax's, on the selected device, in its own element type whatever jax's settings.
+    """Put a NumPy or JAX array on the selected device.
 
-    A CPU takes the memory of an aligned array as it is.
+    The element type is kept, independent of JAX settings. On a CPU, an aligned array shares its memory.
     """
     jax = jax_module()
     with jax.enable_x64(True):

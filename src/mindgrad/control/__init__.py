@@ -1,4 +1,4 @@
-"""Higher-order primitives hold sub-graphs: branches, loops, custom derivatives, each with all its rules."""
+"""Primitives with inner graphs: branches, loops, custom derivatives."""
 
 from mindgrad.control import (
     cond,

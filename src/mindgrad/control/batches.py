@@ -1,11 +1,11 @@
-"""Batching rules run both sides of a branch, and a loop for as long as one element of the batch needs it.
+"""Batching of branches and loops whose predicate can differ between samples.
 
-    one predicate for all     the row itself, its graphs batched
-    a predicate for each      both branches; a loop that goes on while an element does
+    one predicate for all samples     the same primitive, with batched graphs
+    one predicate per sample          run both branches; run a loop until it has ended for all samples
 
-A branch is never run on what is not meant for it: for an element that does not take it (or whose loop has
-ended) it gets the operands of one that does, so that nothing infinite is computed whose product with a
-masked cotangent would be NaN. A branch that no element takes is not run.
+A branch must not compute infinite values for samples that do not take it, because the product with a masked
+cotangent would be NaN. Such samples, and samples whose loop has ended, therefore get the operands of a
+sample that takes the branch. A branch that no sample takes does not run.
 """
 
 from __future__ import annotations
@@ -42,15 +42,16 @@ Flags = tuple[bool, ...]
 
 
 def _batched_type(type: TensorType, size: int) -> TensorType:
-    """The type with a batch axis in front."""
+    """Return the type with a leading batch axis."""
     return type.with_shape((size, *type.shape))
 
 
 @memoized
 def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Graph:
-    """``graph`` on inputs of which those in ``flags`` have a batch axis in front.
+    """Return ``graph`` with a leading batch axis on the inputs in ``flags``.
 
-    The outputs in ``out_flags`` have one in front as well; no other may depend on a batched input.
+    The outputs in ``out_flags`` also have a leading batch axis. The other outputs must not depend on a
+    batched input.
     """
     builder = Builder()
     with building(builder):
@@ -64,7 +65,7 @@ def batched_graph(graph: Graph, flags: Flags, out_flags: Flags, size: int) -> Gr
 
 @memoized
 def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
-    """Flags of the outputs that depend on a batched input."""
+    """Return for each output whether it depends on a batched input."""
     builder = Builder()
     with building(builder):
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
@@ -79,7 +80,7 @@ def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[li
 
 
 def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: int) -> Flags:
-    """Flags of the inputs of a loop's body that are batched, at the fixed point of the carry."""
+    """Return for each input of a loop's body whether it is batched in some iteration."""
     while True:
         found = batched_outputs(body, flags, size)[:carries]
         more = tuple(
@@ -91,22 +92,25 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
 
 
 def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags) -> list[Any]:
-    """The operands, those in ``flags`` with the batch axis in front."""
+    """Return the operands, with a leading batch axis if their flag is set."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
 def any_of(predicates: Any) -> Any:
-    """Whether a predicate of the batch holds."""
+    """Return whether the predicate of any sample is true."""
     return reduce_any(predicates, axes=(0,))
 
 
 def chosen(predicates: Any, a: Any, b: Any) -> Any:
-    """``a`` for the elements whose predicate holds, ``b`` for the others."""
+    """Select ``a`` for samples whose predicate is true, and ``b`` for the others."""
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 
 def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
-    """The operands; elements whose predicate does not hold get those of one whose predicate does."""
+    """Replace operands of samples whose predicate is false.
+
+    They get the operands of the first sample whose predicate is true.
+    """
     size = predicates.shape[0]
     if not size or not any(flags):
         return list(xs)
@@ -128,9 +132,9 @@ def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
 
 
 def refuse_effects(construct: str, *graphs: Graph) -> None:
-    """Raise if something is printed where only some of the elements do it."""
+    """Raise ``TypeError`` if one of ``graphs`` has an effect, such as printing."""
     if any(graph.has_effect for graph in graphs):
         raise TypeError(
-            f"{construct} that depends on the elements of a batch cannot print: some elements do it and "
-            f"others do not. Remove the print, or loop over the batch."
+            f"{construct} whose condition differs between samples of a batch cannot print, because it would "
+            f"run for some samples only. Remove the print, or loop over the batch."
         )

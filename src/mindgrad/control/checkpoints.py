@@ -1,17 +1,23 @@
-"""Checkpointing of a loop of unknown trip count saves some carries and replays the others, in bounded memory.
+"""Checkpointing in bounded memory for loops with an unknown number of iterations.
 
-    save       x₀, x_p, x_2p, …  in K slots, p = K at first; when they are full, every second is kept and
-               p doubles. Where a carry is large, the first K trips save every one
-    walk back  blocks of at most K trips, the last first: replay one from the nearest carry that is saved,
-               keeping every carry in K slots; then walk it back, some trips at once (``rows``)
+The forward pass saves some carries; the reverse pass recomputes ("replays") the others. With K slots:
 
-Up to K² trips every trip is replayed once, from the carry at the start of its block (up to K trips none,
-where every carry is saved). Beyond, a block's first carry lies up to p > K trips behind a saved one: it is
-reached by halves, and the halves are kept on a stack, so that log₂(p / K) / 2 further replays are needed in
-all. This is the schedule of recursive bisection (Griewank & Walther, *Evaluating Derivatives*, 2nd ed.,
-section 12.3) below a uniform one. Memory: 2 K + 34 − 2 log₂ K carries and the coefficients of some trips.
+    forward    save x₀, x_p, x_2p, …  with p = K at first. When the slots are full, keep every second carry
+               and double p. If a carry is large, the first K iterations save every carry.
+    reverse    process blocks of at most K iterations, last block first. Replay a block from the nearest
+               saved carry and store every carry in K slots. Then process its iterations in reverse,
+               ``rows`` of them together.
 
-These functions are given jax by their caller and emit ``while`` loops of static shapes.
+A loop of at most K² iterations replays each iteration once, from the carry at the start of its block. A loop
+of at most K iterations with large carries replays none. In a longer loop, the first carry of a block can be
+up to p > K iterations after the nearest saved carry. The reverse pass reaches it by repeated halving and
+keeps the intermediate carries on a stack, which costs log₂(p / K) / 2 further replays. The schedule combines
+uniform checkpoints with recursive bisection between them (Griewank & Walther, *Evaluating Derivatives*, 2nd
+ed., section 12.3). It needs memory for 2 K + 34 − 2 log₂ K carries and for the coefficients of ``rows``
+iterations.
+
+The functions of this module receive the ``jax`` module as an argument and emit ``while`` loops of static
+shapes.
 """
 
 from __future__ import annotations
@@ -25,16 +31,19 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["ReverseTrips", "Saved", "Trip", "save", "slots_for"]
 
-#: a number, as emitted programs contain the function that reads it
+#: if a carry has at least this many bytes, the first iterations save every carry. This is a plain number,
+#: because exported source code contains the function that reads it.
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
 def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
-    """The number of slots of a loop: a power of two, at most the option ``checkpoint_slots``.
+    """Choose the number of slots of a loop: a power of two.
+
+    The option ``checkpoint_slots`` is an upper bound.
 
     Args:
-        carry: the types of the values that every slot holds.
-        is_inner: whether the loop stands in another one.
+        carry: types of the values that each slot holds.
+        is_inner: whether the loop is inside another loop.
     """
     size = max(1, sum(each.size * each.dtype.itemsize for each in carry))
     most = settings.get("checkpoint_slots")
@@ -73,14 +82,17 @@ def save(
     carry: Sequence[Any],
     slots: int,
 ) -> tuple[Any, ...]:
-    """Run the loop; the last carry, the number of trips, the period, and the saved carries.
+    """Run the loop and save some of its carries.
 
     Args:
-        jax: the module.
-        goes_on: whether there is another trip, from the carry.
-        step: one trip, from carry to carry.
-        carry: the first carry.
-        slots: the number of slots.
+        jax: the ``jax`` module.
+        goes_on: function of the carry that returns whether to run another iteration.
+        step: one iteration, as a function from carry to carry.
+        carry: the initial carry.
+        slots: number of slots.
+
+    Returns:
+        The last carry, the number of iterations, the period, and the buffers of saved carries, in one tuple.
     """
     loop, np = jax.lax.while_loop, jax.numpy
     zero, one = np.int32(0), np.int32(1)
@@ -113,32 +125,36 @@ def save(
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
-        # from here on only the first of them counts
+        # if the loop is longer, the segments keep only the first of these carries
         state = (x, trips, np.int32(slots), one, buffers)
     x, trips, period, _, buffers = loop(lambda state: goes_on(state[0]), segment, state)
     return (*x, trips, period, *buffers)
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
-    """Whether the first trips save every carry."""
+    """Return whether the first iterations save every carry."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """The size of the stack of halves: enough for 2³¹ trips."""
+    """Return the size of the bisection stack, which suffices for 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
 class Trip(NamedTuple):
-    """The functions of one trip that its reverse needs.
+    """Functions that the reverse pass needs of one loop iteration.
 
     Attributes:
-        step: one trip, from carry to carry.
-        expensive: values of one trip that should be computed once, from the needed parts of the carry.
-        coefficients: of several trips, from the needed parts of the carry before each, and expensive values.
-        pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip; where one trip is
-            made at a time, then what it adds to the constants' cotangents.
-        totals: ``totals(coefficients, cts)``, what several trips add to these.
+        step: one iteration, as a function from carry to carry.
+        expensive: computes the values of one iteration that should be computed only once. Its argument is the
+            needed parts of the carry.
+        coefficients: computes the coefficients of ``rows`` iterations. Its arguments are the needed parts of
+            the carry before each iteration, and the expensive values.
+        pull: ``pull(coefficients, cts)`` returns the cotangents of the carry before one iteration. If
+            ``rows`` is 1, it also returns the contribution of the iteration to the cotangents of the
+            constants.
+        totals: ``totals(coefficients, cts)`` returns the contribution of ``rows`` iterations to the
+            cotangents of the constants, if ``rows`` exceeds 1.
     """
 
     step: Callable[[Any], Any]
@@ -149,7 +165,7 @@ class Trip(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """Number of trips, period between saved carries, and their buffers, as :func:`save` gives them."""
+    """Results of :func:`save`: number of iterations, period, and buffers."""
 
     trips: Any
     period: Any
@@ -157,15 +173,16 @@ class Saved(NamedTuple):
 
 
 class ReverseTrips:
-    """The trips of a loop from the last to the first, block by block.
+    """Reverse pass of a loop, block by block from the last iteration to the first.
 
     Args:
-        jax: the module.
-        trip: the functions of one trip.
+        jax: the ``jax`` module.
+        trip: functions of one iteration.
         saved: the saved carries.
-        needed: the parts of the carry that ``trip`` needs.
-        slots: the number of slots.
-        rows: how many trips are computed at once; with 1, no operand and no result has an axis of trips.
+        needed: indices of the parts of the carry that ``trip`` needs.
+        slots: number of slots.
+        rows: number of iterations in a chunk, whose coefficients are computed together. If it is 1, operands
+            and results have no axis of iterations.
     """
 
     def __init__(
@@ -179,15 +196,15 @@ class ReverseTrips:
         self.is_saved = _saves_every(saved.buffers)
 
     def run(self, cotangents: Sequence[Any], sums: Sequence[Any]) -> tuple[Any, ...]:
-        """The sums over all trips, and the cotangents of the first carry.
+        """Return the cotangents of the constants and of the first carry.
 
         Args:
-            cotangents: those of the last carry.
-            sums: zeros like the constants' cotangents.
+            cotangents: cotangents of the last carry.
+            sums: zeros with the types of the constants' cotangents, to which all iterations add.
         """
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
-        if not self.needed:  # the trips are linear: there is nothing to replay
+        if not self.needed:  # the iterations are linear: there is nothing to replay
             last = (self.trips - 1) // self.rows
             start: Any = (last, self.trips, tuple(sums), tuple(cotangents), (), after)
             state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
@@ -203,7 +220,7 @@ class ReverseTrips:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """The last ``rows`` trips of a block, or fewer if fewer are left, walked back."""
+        """Process the last ``rows`` iterations of a block, or as many as are left."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
@@ -226,17 +243,17 @@ class ReverseTrips:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
         if sums:
-            # rows without a trip, which are zero, occur in the chunk that is walked back first alone
+            # only the chunk that runs first can be incomplete; its unused entries of `after` are still zero
             assert self.totals is not None
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def _block(self, state: Any) -> Any:
-        """Half the way to the block that starts at ``first``, or the replay of it and its trips backwards."""
+        """Process the block that starts at ``first``, or replay half the way to it."""
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # at most one carry on the stack lies behind this block: the start of the one before
+        # at most one carry on the stack is after the start of this block: the start of the previous one
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)
@@ -255,26 +272,30 @@ class ReverseTrips:
         return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
 
     def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
-        """The carry after ``count`` trips from ``x``, and ``saved`` with the needed parts of those before.
+        """Replay ``count`` iterations from the carry ``x``.
 
-        ``is_block``: whether the trips are the block itself, of which the last trip is not replayed.
+        If ``is_block`` is true, they are the iterations of the block itself, and the last one is not
+        replayed.
+
+        Returns:
+            The carry after these iterations, and ``saved`` with the needed parts of the carries before it.
         """
         jax, np, zero, rows = self.jax, self.np, self.zero, self.rows
         saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
         def advance(inner: Any) -> Any:
-            # the carry behind the trip is stored, not the one before it, which would have to be copied
+            # store the carry after the iteration: storing the carry before it would need a copy
             k, x, saved = inner
             x = self.step(x)
             k = k + self.one
             return k, x, _put(jax, saved, k & np.int32(self.slots - 1), [x[part] for part in self.needed])
 
-        # none is replayed if all are saved
+        # if every carry was saved, no iteration is replayed
         replayed = np.where(self.trips > self.slots, count - 1, zero) if self.is_saved else count - 1
         end = np.where(is_block, replayed, count)
         _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
-            # rows of the last chunk without a trip get the first carry, so that nothing infinite arises
+            # fill the unused entries of the last chunk with the first carry, so that their values stay finite
             fill = np.where(is_block, (count + (rows - 1)) // rows * rows, zero)
             _, saved = self.loop(
                 lambda inner: inner[0] < fill,
@@ -285,13 +306,13 @@ class ReverseTrips:
 
 
 def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
-    """``compute(xs)`` in a branch that is ``always`` taken, so that XLA does not recompute it for every use.
+    """Compute ``compute(xs)`` in a branch, so that XLA does not recompute it per use.
 
     Args:
-        jax: the module.
-        always: a value that is true, but no constant for XLA.
-        compute: a function of its operands alone.
-        xs: its operands.
+        jax: the ``jax`` module.
+        always: a predicate that is always true, although XLA cannot infer this.
+        compute: a function that depends only on its operands.
+        xs: the operands.
     """
     types = jax.eval_shape(compute, xs)
     if not types:

@@ -1,15 +1,17 @@
-"""The ``cond`` primitive runs one of two sub-graphs.
+"""The ``cond`` primitive: run one of two branches.
 
     cond(p, x) = true(x) if p else false(x)
     ẏ = J_true(x) ẋ if p else J_false(x) ẋ        x̄ = J_true(x)ᵀ ȳ if p else J_false(x)ᵀ ȳ
 
-Operands are ``(predicate, *xs)``, the predicate a Bool of no axes. Parameters: ``true`` and ``false``,
-graphs from ``xs`` to values of the same types. Forward mode pushes the tangents through both branches;
-value and tangent are one ``cond``. In reverse mode each branch also returns its residuals,
-in slots that the branches share; the linear part is a ``cond`` again.
+Operands are ``(predicate, *xs)``, where the predicate is a scalar Bool. The parameters ``true`` and
+``false`` are graphs from ``xs`` to values of the same types.
 
-Cost: that of the branch which runs. Limits: a batched predicate runs each branch that an element takes, for
-all elements.
+Forward mode pushes tangents through both branches and emits one ``cond`` for values and tangents. In reverse
+mode, each branch also returns its residuals, in slots that the branches share, and the linear part is a
+second ``cond``.
+
+The cost is the cost of the branch that runs. If the predicate differs between samples, each branch that some
+sample takes runs for all samples.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     false_types = tuple([y.type for y in false.outputs])
     if true_types != false_types:
         raise TypeError(
-            f"For 'cond', the branches give values of different types: {true_types} and {false_types}."
+            f"For 'cond', the branches return values of different types: {true_types} and {false_types}."
         )
     return true_types
 
@@ -122,7 +124,10 @@ def _linear(
     xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The values, by an equation that gives the residuals too, and the linear ``cond`` that uses them."""
+    """Return the values, and the tangents as the results of a linear ``cond``.
+
+    The equation of the values also returns the residuals, which the linear ``cond`` uses.
+    """
     parts = [split(branch, active_inputs, active_outputs) for branch in branches]
     types, places = _shared_slots(parts)
     primal, linear = [], []
@@ -140,7 +145,11 @@ def _linear(
 
 
 def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[int]]]:
-    """Types of slots that hold the residuals of either branch, and the slot of each residual."""
+    """Assign the residuals of both branches to shared slots.
+
+    Returns:
+        The types of the slots, and for each branch the slot of each of its residuals.
+    """
     types: list[TensorType] = []
     places = []
     for part in parts:
@@ -173,7 +182,7 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
-        # a branch discards an operand that it does not use, as a selection does
+        # a branch that does not use an operand discards it, like a `select` does
         discards = any(is_zero(graph.outputs[at]) for graph in graphs)
         result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result
@@ -249,7 +258,7 @@ def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: G
 
 @memoized
 def _nothing(graph: Graph) -> Graph:
-    """A branch like ``graph`` that gives zeros."""
+    """Return a branch with the types of ``graph`` that returns zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 

@@ -1,15 +1,15 @@
-"""Custom VJPs are programs whose pullback their author gives.
+"""Custom VJPs: functions with a user-defined pullback.
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 
-The value ``y`` is computed by ordinary equations; the row passes it on and hides how it depends on
-``x``. Reverse mode inlines the author's pullback, so derivatives of the derivative differentiate the
-pullback. Forward mode applies the transpose of ``ȳ ↦ pullback(x, y, ȳ)``, linearised at ``ȳ = 1``
-where the pullback is not linear in ``ȳ`` (gradient clipping).
+Ordinary equations compute the value ``y``. The primitive ``custom`` returns it unchanged and hides its
+dependence on ``x``. Reverse mode inlines the pullback, so higher derivatives differentiate the pullback.
+Forward mode applies the transpose of ``ȳ ↦ pullback(x, y, ȳ)``. If the pullback is not linear in ``ȳ``, as
+in gradient clipping, it is linearized at ``ȳ = 1``.
 
-Operands are ``(*ys, *xs, *extras)``: extras are values that the pullback uses and does not
-differentiate. Parameters: ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras)`` to one cotangent
-per ``x``; ``outputs`` and ``inputs`` count ``ys`` and ``xs``.
+Operands are ``(*ys, *xs, *extras)``, where extras are values that the pullback uses without differentiating
+them. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras)`` to one cotangent per ``x``.
+The parameters ``outputs`` and ``inputs`` are the numbers of ``ys`` and ``xs``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any
 
 @memoized
 def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
-    """The graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
+    """Return the graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
     builder = Builder()
     with building(builder):
         operands = builder.inputs_like(pullback.inputs)
@@ -68,7 +68,7 @@ def _jvp(
 def _batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
 ) -> Any:
-    # every element has cotangents of its own, so values and operands are batched; extras need not be
+    # cotangents differ between samples, so values and operands are batched; extras need not be
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
@@ -88,7 +88,7 @@ custom = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    # a pullback need not be linear in ȳ, and the sum of two calls' x̄ is then not that of one with both ȳ
+    # do not merge equal calls: a pullback that is not linear in ȳ maps a sum of ȳ to another x̄
     unique=True,
     runs_graphs=False,
     by_user=True,
@@ -117,7 +117,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t`` of a custom row, known only by its transpose; always transposed away
+#: the linear map ``t ↦ J t`` of a custom VJP. Only its transpose is implemented, because transposition
+#: removes all its equations.
 custom_tangent = Primitive(
     "custom_tangent",
     "control",

@@ -1,13 +1,13 @@
-"""Debug callbacks print values while a compiled program runs.
+"""Debug callbacks: print values while a compiled function runs.
 
-    show(*xs): nothing; calls function(*xs)                ẏ: there is no y
+    show(*xs)  calls function(*xs) and has no results and no derivative
 
-The row has an effect: it is never merged, folded or left out, and it runs in the order of the program, in
-the branch that is taken and in every trip of a loop. What runs a second time to make a derivative (a replay
-of a loop) runs without it.
+The primitive ``show`` has an effect. Optimizations never merge, fold or remove it. It runs in program order,
+in the branch that is taken and in every iteration of a loop. Computations that are repeated for a
+derivative, such as the replay of a loop, do not print again.
 
-The parameter ``function`` gets NumPy arrays and gives nothing. Cost: a call from the program back into
-Python. Limits: compiled programs show on one device; a batched value is shown element by element.
+The parameter ``function`` receives NumPy arrays. Each call costs a callback into Python. Compiled functions
+print on one device only. A batched value is printed sample by sample.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
             function(
                 *[from_words(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)]
             )
-        except FloatingPointError as error:  # of ``check_finite``
+        except FloatingPointError as error:  # raised by ``check_finite``
             note(error.with_traceback(None))
 
     jax.debug.callback(call, *[in_words(jax, x) for x in xs], ordered=True)

@@ -1,12 +1,14 @@
-"""Gradient hooks are Python functions that are called with a cotangent while an eager gradient runs.
+"""Gradient hooks: Python functions that receive cotangents of eager gradients.
 
-    hook(*cts) = function(cts), or cts where the function gives None
+    hook(*cts) = function(cts), or cts if the function returns None
 
-The row's kernel calls back into Python with the gradients' values: an effect, so that two equal calls are not
-merged. Of a batch of gradients it sees one after the other. It exists in eager programs only;
-what is compiled cannot call Python, and says so where the hook is attached. A function that has a method
-``graph(*types)`` gives itself as a program, which is differentiated in its place. The derivative of other
-Python functions of values is unknown: a second derivative through such a hook is an error.
+The primitive ``hook`` calls Python with the values of the gradients. This is an effect, so equal calls are
+not merged. For a batch of gradients, it calls the function once per sample. It exists only in eager mode:
+compiled functions cannot call Python, and attaching a hook in one raises an error.
+
+If the function has a method ``graph(*types)``, second derivatives use the graph that this method returns. The
+derivative of other Python functions is unknown, so a second derivative through such a hook raises
+``RuntimeError``.
 """
 
 from __future__ import annotations
@@ -73,14 +75,14 @@ def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequen
         pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
         return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]
     raise RuntimeError(
-        "a gradient that passed through a hook was differentiated again; the derivative of a Python "
-        "hook is not known. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
+        "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
+        "hook is unknown. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
         "the hook."
     )
 
 
 def _compiled(*_: Any, **__: Any) -> Any:
-    raise RuntimeError("a gradient hook cannot run inside a compiled program.")
+    raise RuntimeError("a gradient hook cannot run inside a compiled function.")
 
 
 hook = Primitive(

@@ -1,15 +1,16 @@
-"""Implicit differentiation solves linear systems and roots without differentiating the solver's iterations.
+"""Implicit differentiation of linear systems and roots.
 
     linear_solve(c, b) = x   with  A(c) x = b        ẋ = A⁻¹ (ḃ − Ȧ x)        b̄ = A⁻ᵀ x̄
     root(y, c) = y           with  f(c, y) = 0       ẏ = −(∂f/∂y)⁻¹ (∂f/∂c) ċ
 
-The second line is the implicit function theorem. Both tangents are linear systems again, whose matrices are
-the derivatives of ``A`` and ``f``: reverse mode transposes the system, a further derivative differentiates
-what stands in it, and no order ever differentiates the iteration that found the value.
+The second line is the implicit function theorem. Both tangents are solutions of linear systems. Reverse mode
+transposes the system, and higher derivatives differentiate the functions ``A`` and ``f``. No order
+differentiates the iterations of a solver.
 
-Operands of ``linear_solve`` are ``(*consts, *right-hand sides)``, those of ``root`` ``(*ys, *consts)``: the
-values that a solver found, which pass, and what the function depends on. Cost: each tangent or cotangent
-one linear system. Limits: the value must solve the equation, and the matrix must be regular there.
+The operands of ``linear_solve`` are ``(*consts, *right-hand sides)``. The operands of ``root`` are ``(*ys,
+*consts)``: the values that a solver found, which ``root`` returns unchanged, and the values on which ``f``
+depends. Each tangent or cotangent costs one linear solve. The value must solve the equation, and the matrix
+must be regular.
 """
 
 from __future__ import annotations
@@ -34,19 +35,20 @@ from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
-#: makes of the graph ``(*consts, *xs) ↦ A x`` and the number of consts the graph ``(*consts, *bs) ↦ A⁻¹ b``
+#: function of the graph ``(*consts, *xs) ↦ A x`` and the number of constants that returns the graph
+#: ``(*consts, *bs) ↦ A⁻¹ b``
 Solver = Callable[[Graph, int], Graph]
 
 
 class System:
-    """A linear system ``A(c) x = b``, known by products with the matrix and its transpose.
+    """A linear system ``A(c) x = b``, given by products with ``A`` and ``Aᵀ``.
 
     Args:
-        product: ``(*consts, *xs) ↦ A x``, of one element of a batch.
-        pulled: ``(*consts, *bs) ↦ Aᵀ b``.
-        consts: how many operands the matrix depends on.
-        solver, transposed_solver: make the graphs that solve the system and the transposed one.
-        batches: for each batch, from the inside, which consts have its axis, and its size.
+        product: graph ``(*consts, *xs) ↦ A x`` for one sample of a batch.
+        pulled: graph ``(*consts, *bs) ↦ Aᵀ b`` for one sample of a batch.
+        consts: number of operands on which the matrix depends.
+        solver, transposed_solver: build the graphs that solve the system and the transposed system.
+        batches: for each batch axis, from the innermost, which constants have the axis, and its size.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class System:
 
     @cached_property
     def solution(self) -> Graph:
-        """``(*consts, *bs) ↦ A⁻¹ b``; each element of a batch is a system of its own."""
+        """``(*consts, *bs) ↦ A⁻¹ b``, solved for each sample of a batch separately."""
         product, _, consts, solver, _ = self._given
         return self._of_batch(solver(product, consts))
 
@@ -88,7 +90,10 @@ class System:
         return made
 
     def batched(self, flags: Flags, size: int) -> System:
-        """One system for each of ``size`` elements; the consts in ``flags`` have their axis in front."""
+        """Return the system for ``size`` samples.
+
+        The constants in ``flags`` have a leading batch axis.
+        """
         return _batched(self, flags, size)
 
 
@@ -101,7 +106,7 @@ def _batched(system: System, flags: Flags, size: int) -> System:
 def linear_system(
     product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
 ) -> System:
-    """The system of a graph ``(*consts, *xs) ↦ A x`` that is linear in ``xs``."""
+    """Build the system of a graph ``(*consts, *xs) ↦ A x`` that is linear in ``xs``."""
     _refuse_affine(product, consts)
     pulled = product if symmetric else _pulled(product, consts, with_xs=False)
     return System(product, pulled, consts, solver, transposed_solver)
@@ -109,8 +114,11 @@ def linear_system(
 
 @memoized
 def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
-    """The system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``; its consts are all of these."""
-    function = without_effects(function)  # the solver has printed already
+    """Build the system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``.
+
+    Both ``consts`` and ``xs`` are constants of the system.
+    """
+    function = without_effects(function)  # the solver has already run the effects, such as printing
     count = len(function.inputs)
     pushed = forward_body(function, tuple(range(consts, count)), tuple(range(count - consts)))
     outputs = pushed.outputs[len(function.outputs) :]
@@ -122,7 +130,7 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
 
 
 def _refuse_affine(product: Graph, consts: int) -> None:
-    """Raise where a value that does not depend on the vector is added to one that does."""
+    """Raise ``ValueError`` if ``product`` adds a term independent of the vector."""
     dependent: set[Any] = set(product.inputs[consts:])
     for equation in product.equations:
         if dependent.isdisjoint(equation.inputs):
@@ -138,7 +146,10 @@ def _refuse_affine(product: Graph, consts: int) -> None:
 
 
 def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
-    """``(*consts, *cts) ↦ (∂f/∂x)ᵀ ct``; with ``with_xs`` the ``xs`` stand behind the consts."""
+    """Return the graph ``(*consts, *cts) ↦ (∂f/∂x)ᵀ ct``.
+
+    If ``with_xs`` is true, its inputs are ``(*consts, *xs, *cts)``.
+    """
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(function.inputs)
@@ -150,17 +161,17 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     xs = set(pullback.inputs[consts : len(function.inputs)])
     if any(x in xs for equation in pullback.equations for x in equation.inputs):
         raise ValueError(
-            "For 'custom_linear_solve', the 'matvec' is not linear: its derivative depends on the vector "
-            "that it is given. For a nonlinear equation, use custom_root."
+            "For 'custom_linear_solve', the 'matvec' is not linear: its derivative depends on its argument. "
+            "For a nonlinear equation, use custom_root."
         )
     return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
 def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """The tangents of ``graph`` at ``(*consts, *xs)`` for those of ``consts``, ``xs`` held fixed.
+    """Return the tangents of ``graph`` for tangents of ``consts`` and fixed ``xs``.
 
-    The derivative is taken in a program of its own and then inlined: an operand of the inlined ``graph`` can
-    be simplified to a value that it was computed from, which has no tangent here.
+    The derivative is computed in a separate graph and then inlined. In an inlined ``graph``, simplification
+    could replace an operand by a value from which it was computed, and this value has no tangent here.
     """
     moving = active(ts)
     operands = [*consts, *xs]

@@ -1,11 +1,11 @@
-"""Lazy primitives stand for a sub-graph that is built only when a transform or the back end needs it.
+"""Lazy primitives: equations that expand to a graph only when it is needed.
 
     lazy[G, …](x) = expand(G, …)(x)
 
-A derivative that stays one equation can be recognised: by the next derivative (``taylor_coefficients``), and
-by the equations that use it (``lazy_hessian``). Everything else works on the expanded sub-graph: its rules of
-forward mode, batching and series are those of the sub-graph, and the compiler inlines it
-(:func:`expand_lazy`), where value numbering merges what several of them share.
+A derivative that remains one equation can be recognized by the next derivative (``taylor_coefficients``) or
+by the equations that use it (``lazy_hessian``). All other transformations apply to the expanded graph:
+forward mode, batching, and Taylor series use its rules. Before compilation, :func:`expand_lazy` inlines the
+graph, and value numbering merges common subexpressions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _is_settled(graph: Graph) -> bool:
 
 @memoized
 def expand_lazy(graph: Graph) -> Graph:
-    """``graph`` with the programs of such equations in their place, in the graphs inside of it too."""
+    """Expand all lazy equations of ``graph`` and of its inner graphs."""
     if _is_settled(graph):
         return graph
     builder = Builder()
@@ -60,7 +60,7 @@ def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any,
     return builder.emit_again(equation, operands, **programs)
 
 
-# -- rules of such rows, by the graph that they stand for ------------------------------------------
+# -- rules of lazy primitives, applied to their expansion ------------------------------------------
 
 
 @memoized
@@ -69,7 +69,7 @@ def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
 
 
 def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Sequence[Any]:
-    """The tangents of ``ys``."""
+    """Return the tangents of ``ys``."""
     active = tuple([k for k, t in enumerate(ts) if t is not None])
     return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]
 
@@ -77,7 +77,7 @@ def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]
 def series(
     graph: Graph, equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
 ) -> list[list[Any]]:
-    """The Taylor coefficients of the results."""
+    """Return the Taylor coefficients of the results."""
     moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
     starts = [
         x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
@@ -94,12 +94,12 @@ def series(
 def lazy_primitive(
     name: str, expand: Callable[..., Graph], type_rule: Callable[..., Any], taint: Callable[..., str]
 ) -> Primitive:
-    """A row of one result whose rules are those of the program that it stands for.
+    """Create a lazy primitive with one result.
 
     Args:
-        name: its name.
-        expand: makes that program, from the operands to the result, of the parameters.
-        type_rule, taint: as of ``Primitive``.
+        name: name of the primitive.
+        expand: function of the parameters that returns the graph from the operands to the result.
+        type_rule, taint: rules of the ``Primitive``.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
@@ -126,5 +126,5 @@ def lazy_primitive(
 
 
 def never(*_: Any, **__: Any) -> Any:
-    """Raises: RuntimeError: such an equation has reached the compiler."""
-    raise RuntimeError("a deferred derivative is put in place before a program is compiled.")
+    """Raise ``RuntimeError``: lazy equations must be expanded before compilation."""
+    raise RuntimeError("a lazy derivative was not expanded before compilation.")

@@ -1,13 +1,13 @@
-"""The lazy Hessian is one equation, of which reading the trace or the diagonal need not build the matrix.
+"""Lazy Hessians, whose trace and diagonal do not need the whole matrix.
 
-    lazy_hessian[G, i](x) = ∂²G / ∂x_i ∂x_i          G of one number
+    lazy_hessian[G, i](x) = ∂²G / ∂x_i ∂x_i          for a scalar G
 
-Its expansion (:func:`expanded`) is forward mode over reverse mode, for all unit
-vectors at once. ``optimize.rowwise_fusion`` replaces traces and elements of the diagonal by second
-derivatives along unit vectors.
+The equation expands to forward mode over reverse mode, batched over all unit vectors.
+``optimize.rowwise_fusion`` replaces traces and diagonal elements by second derivatives along unit vectors.
 
-Cost: none until it is expanded, then about 4 D times G. Limits: emitted for programs without control flow and
-effects whose input is a vector.
+The equation costs nothing until it is expanded; then it costs about 4 D times the cost of G, where D is the
+number of components of ``x_i``. It is emitted for graphs without control flow and effects whose input is a
+vector.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["lazy_hessian"]
 
-#: makes the Hessian of a program in one of its inputs: ``(program, argnum)`` to a graph from the same inputs
+#: function of ``(program, argnum)`` that builds the graph of the Hessian with respect to one input
 Whole = Callable[[Graph, int], Graph]
 
 

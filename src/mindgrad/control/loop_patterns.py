@@ -1,9 +1,11 @@
-"""The patterns of branches and loops follow from those of their bodies.
+"""Sparsity patterns of branches and loops, from the patterns of their bodies.
 
-cond     the union of both branches
-scan     trip by trip, where the trips are few; else as a while
-while    P ← P ∪ body(P), until nothing is added
-custom   the transpose of the pattern of the user's pullback by the cotangents
+    cond     union of the patterns of both branches
+    scan     iteration by iteration if there are few; otherwise like while
+    while    P ← P ∪ body(P), until nothing is added
+    custom   transpose of the pattern of the pullback with respect to the cotangents
+
+A pattern contains, for each element of a value, the input elements on which it depends.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ __all__ = ["branched", "customised", "looped", "scanned"]
 
 
 def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The union of the patterns of both branches."""
+    """Return the union of the patterns of both branches."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -32,7 +34,7 @@ def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The patterns trip by trip, where the trips are few; else as a while."""
+    """Return the patterns of a scan, iteration by iteration if there are few."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
@@ -61,7 +63,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The patterns after any number of trips, and those of saved carries."""
+    """Return the patterns after any number of iterations, and of the saved carries."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
     carries = len(body.outputs)
@@ -75,7 +77,7 @@ def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 def _settled(
     run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
 ) -> list[Any]:
-    """The outputs of a loop, each after any number of trips."""
+    """Return the patterns of a loop's outputs after any number of iterations."""
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
@@ -98,7 +100,7 @@ def _settled(
 
 
 def customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The transpose of the pattern of the user's pullback by the cotangents."""
+    """Return the transpose of the pullback's pattern with respect to the cotangents."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
     cts = range(inputs + outputs, inputs + 2 * outputs)

@@ -1,18 +1,23 @@
-"""Rematerialisation keeps only the inputs of a sub-graph for reverse mode and recomputes its residuals.
+"""Gradient checkpointing: store only the inputs of a graph, recompute residuals.
 
     recomputed(x) = body(x)      ẏ = J_body(x) ẋ      x̄ = J_body(x)ᵀ ȳ, from x and ȳ alone
 
-Operands are ``xs``; the parameter ``body`` is a graph from them to the values. Run forwards it is its body.
-Reverse mode emits the pullback of the body, which holds the body once more, as a branch of ``cond`` whose
-predicate is always true: XLA would merge the second run with the first by common subexpression elimination,
-and on a CPU it removes optimisation barriers before its last such pass, so that ``jax.checkpoint`` saves no
-memory there (measured in ``docs/decisions/0009-rewrites-of-algebra.md``). The predicate depends on a number
-of the program, so that it is unknown at compile time; the cotangents are operands of the branch, so that it
-waits for them.
+Operands are ``xs``. The parameter ``body`` is a graph from ``xs`` to the values. Without reverse mode, the
+primitive runs its body.
 
-Cost: one more run of the body. Limits: a derivative of the derivative stores the residuals of the pullback; a
-body whose operands or results have no elements is an ordinary part of the program; a program with such
-branches is not cut into tiles (``optimize.tiling``), which would save more.
+Reverse mode emits the pullback, which contains the body a second time, as a branch of a ``cond`` whose
+predicate is always true. Without the branch, common subexpression elimination in XLA would merge both copies
+of the body. An optimization barrier does not prevent this on a CPU, because XLA removes barriers before its
+last elimination pass. For this reason ``jax.checkpoint`` saves no memory on a CPU (measured in
+``docs/decisions/0009-rewrites-of-algebra.md``). The predicate is computed from a value of the program, so
+that it is unknown at compile time. The cotangents are operands of the branch, so that the branch waits for
+them.
+
+Reverse mode costs one more run of the body. Limits:
+
+- A derivative of the derivative stores the residuals of the pullback.
+- If no operand and no cotangent has an element, the pullback is inlined without a branch.
+- A compiled function with such branches is not tiled (``optimize.tiling``), which would save more memory.
 """
 
 from __future__ import annotations
@@ -124,7 +129,10 @@ recomputed = Primitive(
 
 @memoized
 def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple[int, ...]) -> Graph:
-    """``(*inputs, *cotangents of active_outputs) ↦`` the cotangents of the inputs ``active_inputs``."""
+    """Return the pullback of ``body``.
+
+    It maps ``(*inputs, *cotangents of active_outputs)`` to the cotangents of the inputs ``active_inputs``.
+    """
     again = without_effects(body)
     builder = Builder()
     with building(builder):
@@ -139,12 +147,16 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
 
 @memoized
 def _nothing(graph: Graph) -> Graph:
-    """A branch like ``graph`` that gives zeros."""
+    """Return a branch with the types of ``graph`` that returns zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 
 def _always(atoms: Sequence[Any]) -> Any:
-    """True, unknown to the compiler; ``None`` where no number is available to compute it from."""
+    """Emit a predicate that is always true but unknown at compile time.
+
+    It is computed from the first element of one of ``atoms``. The result is ``None`` if all of them are
+    constants or have no elements.
+    """
     for atom in atoms:
         if type(atom) is Constant or not atom.type.size:
             continue
@@ -184,7 +196,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t``, known only by its transpose; always transposed away
+#: the linear map ``t ↦ J t``. Only its transpose is implemented, because transposition removes all its
+#: equations.
 recomputed_tangent = Primitive(
     "recomputed_tangent",
     "control",

@@ -1,19 +1,20 @@
-"""Rematerialisation of loops chooses which residuals a scan saves per trip, and which it recomputes.
+"""Choose which residuals of a scan are stored and which are recomputed.
 
-Of the values of the body that its linear part uses
+The linear part of a scan uses these values of the body:
 
-    those of the constants alone        are computed once, before the loop
+    values of the constants alone       are computed once, before the loop
     slices of scanned operands          exist already
-    the carry, and expensive values     are stacked
-    pointwise and cheap functions       of the others are recomputed (1 − y² of tanh, say)
+    the carry, and expensive values     are stacked over iterations
+    cheap pointwise functions           are recomputed, for example 1 − y² of tanh
 
-A cheap function is recomputed only if all of its operands are available anyway. Where the stacks of a loop
-take more than the caches hold (``residual_bytes``), another plan is compared with this one by cost: the
-carry and the expensive values alone are stacked, and sums, products and moves of elements between them are
-recomputed. A byte less is neither written nor read, and costs ``flops_per_byte`` operations each time.
+A cheap function is recomputed only if all its operands are available. If the stacks of a loop exceed
+``residual_bytes``, which is about the size of the caches, the cost of a second plan is compared with this
+first plan. The second plan stacks only the carry and expensive values, and recomputes sums, products, and
+movements of elements. Each byte that it does not stack saves one write and one read, counted as
+``flops_per_byte`` operations each.
 
-Limits: no minimum cut is searched for; a body with products of matrices, or another algorithm of a library,
-has the first plan only.
+The plans are heuristics, not a minimum cut. The second plan is not tried if the body contains a matrix
+product or another library routine.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: the kinds of work that a large loop does again
+#: kinds of work that the second plan recomputes
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
 class PartialEval:
-    """The body of a loop linearized, and how its residuals reach the linear part.
+    """The linearized body of a loop, with a plan for its residuals.
 
     Attributes:
-        body: the body with the residuals that are stacked as further outputs.
-        reused: outputs that the body has already and that are residuals.
-        stacked_types: the types of the further outputs, of one trip.
-        streamed: the inputs that are scanned and that the linear part uses, counted from the first of them.
-        outside: from the loop's constants to the values of them that the linear part uses.
-        linear: the linear trip ``(*outside, *tangents of constants, *tangents of the carry, *streamed,
-            *reused, *stacked, *tangents of slices) ↦ tangents of what is wanted``.
+        body: the body, with the stacked residuals as further outputs.
+        reused: positions of outputs of the original body that are also residuals.
+        stacked_types: types of the further outputs in one iteration.
+        streamed: scanned inputs that the linear part uses, counted from the first scanned input.
+        outside: graph from the constants of the loop to the values that the linear part uses of them.
+        linear: linear iteration ``(*outside, *tangents of constants, *tangents of the carry, *streamed,
+            *reused, *stacked, *tangents of slices) ↦ tangents of the active outputs``.
     """
 
     __slots__ = ("body", "linear", "outside", "reused", "stacked_types", "streamed")
@@ -88,10 +89,13 @@ def _is_known(atom: Any) -> bool:
 def _cheapest_plan(
     part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
 ) -> _Plan:
-    """The plan of what the linear part of a loop of ``length`` trips uses; ``ys`` are stacked anyway."""
+    """Choose the plan for a loop of ``length`` iterations.
+
+    The outputs ``ys`` are stacked in any case.
+    """
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
-    # in the order in which they are made, so that one can be made again from those before it
+    # in order of computation, so that a value can be recomputed from earlier values
     for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
         if x in needed:
             plan.keep(x)
@@ -102,13 +106,23 @@ def _cheapest_plan(
         return plan
     other = _Plan(part.equations, fixed, scanned)
     other.keep_least(needed)
-    # what is not stacked is neither written nor read again
+    # factor 2: a value that is not stacked is neither written nor read
     operations = 2 * costs().flops_per_byte * (size - other.stacked_bytes(ys))
     return other if operations > other.operations() - plan.operations() else plan
 
 
 class _Plan:
-    """A plan of the values that are needed: saved, sliced or recomputed, as sets in order of discovery."""
+    """How the linear part obtains the values that it uses.
+
+    The dicts are ordered sets of values or equations.
+
+    Attributes:
+        streamed: values that are slices of scanned operands.
+        stacked: values that the loop stacks.
+        outside: values that are computed before the loop.
+        invariant: equations that depend only on constants of the loop.
+        again: equations that the linear part recomputes.
+    """
 
     def __init__(
         self, equations: Sequence[Equation], fixed: Sequence[Variable], scanned: Sequence[Variable]
@@ -116,7 +130,6 @@ class _Plan:
         self.streamed: dict[Variable, None] = {}
         self.stacked: dict[Variable, None] = {}
         self.outside: dict[Variable, None] = {}
-        #: the equations of the constants alone, and those that are to be run again
         self.invariant: dict[Equation, None] = {}
         self.again: dict[Equation, None] = {}
         self._equations = equations
@@ -132,15 +145,18 @@ class _Plan:
                 self._fixed.update(equation.outputs)
 
     def stacked_bytes(self, ys: set[Any]) -> int:
-        """The bytes that one trip stacks, besides ``ys``."""
+        """Return the bytes that one iteration stacks in addition to ``ys``."""
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
-        """The operations of what one trip computes again; an element that is moved counts as one."""
+        """Return the number of operations that one iteration recomputes.
+
+        Moving an element counts as one operation.
+        """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
     def keep_least(self, needed: set[Variable]) -> None:
-        """Make all of ``needed`` values that the linear part can use, with the fewest that are stacked."""
+        """Make ``needed`` available to the linear part, stacking as little as possible."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
             outputs = [y for y in equation.outputs if y in waiting]
@@ -156,7 +172,7 @@ class _Plan:
         self.stacked.update(waiting)
 
     def keep(self, x: Any) -> None:
-        """Make ``x`` a value that the linear part can use."""
+        """Make ``x`` available to the linear part."""
         if not self._is_there(x):
             if self._is_free(x):
                 self._make_again(x)
@@ -164,7 +180,10 @@ class _Plan:
                 self.stacked[x] = None
 
     def _is_there(self, x: Any) -> bool:
-        """Whether ``x`` is available without computation; a fixed or scanned value is noted as used."""
+        """Return whether ``x`` is available without recomputation.
+
+        A value of the constants, or a slice, is recorded as used.
+        """
         if type(x) is not Variable or x in self.stacked:
             return True
         for values, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
@@ -174,7 +193,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Variable) -> bool:
-        """Whether cheap equations compute ``x`` from values that are available."""
+        """Return whether cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialised_equations):
             if not waiting:
@@ -201,5 +220,5 @@ class _Plan:
 def partial_eval_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, length: int
 ) -> PartialEval:
-    """``body`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
+    """Linearize ``body`` in ``active_inputs`` for the outputs ``active_outputs``."""
     return PartialEval(body, consts, carries, active_inputs, active_outputs, length)

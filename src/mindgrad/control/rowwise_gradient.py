@@ -1,17 +1,23 @@
-"""The lazy row-wise gradient is one equation, of which reading column j computes only column j.
+"""Lazy per-sample gradients, whose columns can be computed one by one.
 
-    rowwise_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of all rows of input i
+    rowwise_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of input i
 
-It is the gradient ``J_G(x)ᵀ ct`` where rows do not mix (``optimize.mode_choice``); its expansion is reverse
-mode. Differentiating it again in one direction after the other uses its columns instead
-(:func:`written_out`), and a slice of one column is computed as that column: a loop over the coordinates of a
-point then takes one derivative per trip, instead of a whole gradient per trip.
+The rows of input ``i`` are samples and its columns are input dimensions. If samples are independent
+(``optimize.mode_choice``), this sum is the gradient ``J_G(x)ᵀ ct``. The equation expands to reverse mode. If
+it is differentiated again, :func:`written_out` replaces it by one equation per column. A slice of one column
+computes only this column. A loop over the coordinates of a point therefore computes one derivative per
+iteration instead of a whole gradient.
 
-Cost: none until it is expanded, then that of a gradient. Limits: those of ``optimize.mode_choice``.
+The equation costs nothing until it is expanded; then it costs one gradient. It has the limits of
+``optimize.mode_choice``.
 
-Operands are those of the program, then a cotangent for each of its outputs. Parameters: ``program``;
-``argnum``, the index of the input; ``axis``, that of its columns; ``carried``, for each output the positions
-of the axes of the input; ``part``, which builds the program of a column.
+Operands are the operands of ``program``, then a cotangent for each of its outputs. The parameters are:
+
+- ``program``: the graph ``G``.
+- ``argnum``: position of the input ``i``.
+- ``axis``: axis of the columns of the input.
+- ``carried``: for each output, the positions of the axes of the input.
+- ``part``: function that builds the graph of one column.
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ from mindgrad.transforms.reverse import reverse
 
 __all__ = ["rowwise_gradient", "written_out"]
 
-#: makes the program of one column: ``(program, argnum, axis, carried, j)`` to a graph from the same operands
+#: function of ``(program, argnum, axis, carried, j)`` that builds the graph of column ``j``
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 
@@ -45,7 +51,7 @@ def _expanded(program: Graph, argnum: int, axis: int, carried: tuple, part: Part
 
 
 def written_out(equation: Equation, operands: Sequence[Any]) -> Any:
-    """The gradient, each of its columns from a program of its own, emitted on ``operands``."""
+    """Emit the gradient on ``operands``, with a separate graph for each column."""
     axis = equation.parameters["axis"]
     made = [_column(equation, operands, j) for j in range(equation.outputs[0].shape[axis])]
     return concatenate(*made, axis=axis)
@@ -57,7 +63,7 @@ def _column(equation: Equation, operands: Sequence[Any], j: int) -> Any:
 
 
 def _part(equation: Equation, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Any:
-    """A slice of the gradient that lies in one column."""
+    """Return a slice of the gradient; ``None`` if it spans more than one column."""
     axis = equation.parameters["axis"]
     j = start[axis]
     if limit[axis] != j + 1:

@@ -1,19 +1,22 @@
-"""The ``scan`` primitive loops over slices of arrays, with a carry and a static trip count.
+"""The ``scan`` primitive: a loop over array slices with a static trip count.
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
-    reverse:  the trips run from the last slice to the first
 
-Operands are ``(*consts, *carry, *xs)``, the ``xs`` stacked along axis 0. Parameters: ``body``, a graph from
-``(*consts, *carry, *slices)`` to ``(*carry, *ys)``; ``length``; ``consts`` and ``carries``, how many operands
-are those; ``reverse``. The results are ``(*carry, *ys)``, the ``ys`` stacked along axis 0.
+Operands are ``(*consts, *carry, *xs)``, where the ``xs`` are stacked along axis 0. Results are ``(*carry,
+*ys)``, where the ``ys`` are stacked along axis 0. The parameters are:
 
-Forward mode is one loop of values and tangents. In reverse mode the loop also returns the stacked residuals
-of its linear part (``remat_policy``); the linear part is a scan of the tangents; its transpose is a scan in
-the opposite direction that accumulates the cotangents of the constants, or leaves their sum to one
-contraction behind the loop (``sum_hoisting``).
+- ``body``: graph from ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``.
+- ``length``: number of iterations.
+- ``consts``, ``carries``: number of operands that are constants and number of parts of the carry.
+- ``reverse``: whether to run from the last slice to the first.
 
-Cost: forward 1 loop of about 2–3 times the work; reverse 1 loop more. Memory in reverse mode: the
-residuals of every trip.
+Forward mode runs one loop over values and tangents. In reverse mode, the loop also returns the stacked
+residuals of its linear part (``remat_policy``). The linear part is a scan over tangents. Its transpose is a
+scan in the opposite direction. It accumulates the cotangents of the constants, or one contraction computes
+them after the loop (``sum_hoisting``).
+
+Forward mode costs one loop with 2 to 3 times the work. Reverse mode adds one more loop and stores the
+residuals of every iteration.
 """
 
 from __future__ import annotations
@@ -58,7 +61,7 @@ Indices = tuple[int, ...]
 
 
 def _divided(operands: Sequence[Any], consts: int, carries: int) -> tuple[Any, Any, Any]:
-    """The constants, the carry and the scanned ones among operands, or among their tangents."""
+    """Split operands or their tangents into constants, carry, and scanned ones."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
 
@@ -86,7 +89,7 @@ def _types(
         )
     after = tuple([y.type for y in body.outputs[:carries]])
     if after != tuple(carry):
-        raise TypeError(f"For 'scan', the carry has types {carry}, but the body makes it {after}.")
+        raise TypeError(f"For 'scan', the carry has types {carry}, but the body returns {after}.")
     return (*carry, *[_stacked(y.type, length) for y in body.outputs[carries:]])
 
 
@@ -119,12 +122,15 @@ def _xla(
 
 
 def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[Any]) -> Graph:
-    """``graph`` with its inputs in the order of ``parts``."""
+    """Return ``graph`` with its inputs in the order of ``parts``."""
     return Graph([v for part in parts for v in part], graph.equations, outputs)
 
 
 class _Fused:
-    """The loop of values and tangents: consts, carry, xs and ys are each followed by their tangents."""
+    """The loop over values and tangents.
+
+    Tangents follow each group of values: constants, carry, slices, and outputs.
+    """
 
     __slots__ = ("body", "moving", "wanted")
 
@@ -146,7 +152,7 @@ class _Fused:
 
 
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
-    """The inputs of the body that have a tangent: ``active_inputs`` and the parts ``moving``."""
+    """Join ``active_inputs`` and the positions of the carry's parts ``moving``."""
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
 
@@ -177,7 +183,7 @@ def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, An
     return ys, result
 
 
-#: the values of a scan, the outputs that have tangents, and these
+#: the values of a scan, the positions of outputs that have tangents, and these tangents
 Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
 
 
@@ -212,7 +218,10 @@ def _forward(
 def _linear(
     operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
 ) -> Pushed:
-    """The values, by an equation that stacks the residuals too, and the linear scan that uses them."""
+    """Return the values, and the tangents as the results of a linear scan.
+
+    The equation of the values also stacks the residuals, which the linear scan uses.
+    """
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)
@@ -247,7 +256,7 @@ def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    # every part of a linear scan's carry is linear, also one that starts as zeros
+    # every part of a linear scan's carry is linear, even if its initial value is a constant zero
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])
@@ -286,7 +295,10 @@ def _transpose(
 def _series_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, order: int
 ) -> Graph:
-    """The trip of coefficients; those of constants, carry, slices and outputs stand behind these."""
+    """Return one iteration over Taylor coefficients.
+
+    Coefficients follow each group of values: constants, carry, slices, and outputs.
+    """
     series = taylor_body(body, active_inputs, active_outputs, order)
     count = len(body.inputs)
     of_inputs = {

@@ -1,8 +1,10 @@
-"""Transposition of a scan runs one trip of the linear body backwards and hoists sums out of the loop.
+"""Transposition of a scan: transpose its linear body and hoist sums.
 
-sums       c̄ = Σ_t c̄_t, accumulated in the carry
-deferred   c̄ as few products of stacked values (``sum_hoisting``), where stacking them is no more work than
-           accumulating: for a weight of a matrix product it mostly is much less
+The cotangents of constants are sums over iterations, computed in one of two ways:
+
+    summed     c̄ = Σ_t c̄_t is accumulated in the carry
+    deferred   c̄ is computed after the loop by a few products of stacked values (``sum_hoisting``), if
+               stacking is less work than accumulating. This is usual for the weight of a matrix product.
 """
 
 from __future__ import annotations
@@ -24,18 +26,18 @@ Indices = tuple[int, ...]
 
 
 class TransposedTrip:
-    """One trip of the transposed loop.
+    """One iteration of the transposed loop.
 
     Attributes:
-        body: ``(*known constants, *sums, *cotangents of the carry, *known slices, *cotangents of ys) ↦
-            (*sums, *cotangents of the carry, *those of slices, *leaves that are not among the slices)``.
-        summed: the constants whose cotangents are added up.
-        parts: the parts of the carry that have a cotangent.
-        sliced: the scanned inputs whose slices have one.
-        deferred: the constants whose cotangents are made behind the loop.
-        leaves: which of the stacks of known slices, cotangents of ys and of slices, and further outputs are
-            used there.
-        after: ``(*known constants, *leaves, stacked) ↦ cotangents of deferred``.
+        body: graph ``(*known constants, *sums, *cotangents of the carry, *known slices, *cotangents of ys) ↦
+            (*sums, *cotangents of the carry, *cotangents of slices, *leaves that are not among the slices)``.
+        summed: constants whose cotangents are accumulated in the loop.
+        parts: parts of the carry that have a cotangent.
+        sliced: scanned inputs whose slices have a cotangent.
+        deferred: constants whose cotangents are computed after the loop.
+        leaves: positions of the stacks that ``after`` uses, among known slices, cotangents of ys, cotangents
+            of slices, and further outputs.
+        after: graph ``(*known constants, *stacked leaves) ↦ cotangents of deferred``.
     """
 
     __slots__ = ("after", "body", "deferred", "leaves", "parts", "sliced", "summed")
@@ -105,7 +107,7 @@ def _deferred(
     of_slices: Sequence[Any],
     of_consts: dict[int, Any],
 ) -> Indices:
-    """The constants for whose cotangents it is less work to stack than to add up."""
+    """Return the constants for which stacking is less work than accumulating."""
     available = {*stacked, *of_slices}
     chosen: list[int] = []
     for _ in range(2):  # leaves stacked for one constant may serve another
@@ -123,9 +125,16 @@ def transposed_trip(
     body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices,
     marks: Indices,
 ) -> TransposedTrip:  # fmt: skip
-    """The transposed trip for cotangents of the carry's parts ``start`` and of the outputs ``ys``.
+    """Transpose one iteration, for given cotangents of the carry and of outputs.
 
-    ``marks`` are the marks of these cotangents, such as the mark of a selection that discards samples.
-    ``directions`` are the inputs of the body in which it is linear, the whole carry among them.
+    Args:
+        body: the body of a linear scan.
+        directions: inputs in which the body is linear, including the whole carry.
+        length: number of iterations.
+        consts: number of constants.
+        carries: number of parts of the carry.
+        start: parts of the last carry whose cotangents are given.
+        ys: outputs whose cotangents are given.
+        marks: marks of these cotangents, such as the mark of a selection that discards samples.
     """
     return TransposedTrip(body, directions, length, consts, carries, start, ys, marks)

@@ -1,7 +1,7 @@
-"""Memoized transforms of sub-graphs for higher-order primitives.
+"""Memoized graph transformations for loops and other primitives with inner graphs.
 
-Each is computed once for a graph and a set of inputs, so that the same loop differentiated twice in the same
-way is one equation.
+Each transformation is computed once per graph and set of inputs. A loop that is differentiated twice in the
+same way therefore becomes one equation.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Mark derivatives taken in the ``with`` block as code that runs in every trip of a loop."""
+    """Declare that derivatives taken in this ``with`` block run inside a loop."""
     _local.depth += 1
     try:
         yield
@@ -66,12 +66,12 @@ def in_loop() -> Iterator[None]:
 
 
 def is_in_loop() -> bool:
-    """Whether derivatives taken on this thread now run in every trip of a loop."""
+    """Return whether this thread is inside a block of :func:`in_loop`."""
     return _local.depth > 0
 
 
 def active(ts: Sequence[Any]) -> Indices:
-    """The positions of the tangents that are not zero."""
+    """Return the positions of the nonzero tangents."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
@@ -79,12 +79,12 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
-    """The marks of ``atoms`` that results of operators take over."""
+    """Return the marks of ``atoms`` that the results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """The taint rule of a primitive that runs ``graphs``: the marks of their outputs."""
+    """Return the marks of the results of a primitive that runs ``graphs``."""
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -110,13 +110,16 @@ def _unmark_covered(atoms: Sequence[Any]) -> None:
 
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
-    """``graph`` with those inputs marked whose operands can be infinite, and all that comes of them."""
+    """Return ``graph`` with the marks of ``operands``, propagated to all values."""
     flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
 def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
-    """:func:`marked` for the body of a loop, whose carry can become infinite in a trip."""
+    """Apply :func:`marked` to the body of a loop.
+
+    Values of the carry can become infinite in any iteration, so the marks are propagated to a fixed point.
+    """
     while True:
         carried = [
             (y.tainted | x.tainted) & INHERITED
@@ -135,7 +138,7 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
 
 @memoized
 def used_inputs(graph: Graph, output: int) -> Indices:
-    """The inputs on which the output at position ``output`` depends."""
+    """Return the inputs on which the output at position ``output`` depends."""
     y = graph.outputs[output]
     used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
     return tuple([k for k, v in enumerate(graph.inputs) if v in used])
@@ -143,16 +146,17 @@ def used_inputs(graph: Graph, output: int) -> Indices:
 
 @memoized
 def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> Graph | None:
-    """``(*inputs, *masks of masked) ↦`` the elements of the output that are not exactly zero.
+    """Return a graph that computes which elements of an output are not exactly zero.
 
     Args:
         graph: the graph.
-        output: its position.
+        output: position of the output.
         moving: the inputs that depend on the inputs of the derivative.
-        masked: of these, the inputs whose elements that are not exactly zero are given.
+        masked: the inputs among them for which a mask of the elements that are not exactly zero is given.
 
     Returns:
-        The graph, ``None`` if the value of the output is compared with zero.
+        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if this mask is a comparison
+        of the output with zero.
     """
     builder = Builder()
     with building(builder):
@@ -182,7 +186,7 @@ def _pushed(
 
 @memoized
 def reach(graph: Graph, active_inputs: Indices) -> Indices:
-    """The outputs that have a tangent when the inputs ``active_inputs`` have one."""
+    """Return the outputs that have a tangent if the inputs ``active_inputs`` have one."""
     *_, outputs, tangents = _pushed(graph, active_inputs)
     return tuple([k for k, y in enumerate(outputs) if y in tangents])
 
@@ -191,14 +195,14 @@ def reach(graph: Graph, active_inputs: Indices) -> Indices:
 def closure(
     body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
 ) -> Indices:
-    """The parts of a loop's carry that have a tangent after some trip.
+    """Return the parts of a loop's carry that have a tangent after some iteration.
 
     Args:
-        body: from constants, carry and further inputs to the next carry (further outputs are ignored).
-        consts: how many of the inputs are constants of the loop.
+        body: graph from constants, carry and further inputs to the next carry. Further outputs are ignored.
+        consts: number of inputs that are constants of the loop.
         active_others: the inputs, other than the carry, that have a tangent.
-        active_carry: the parts of the carry that have one before the first trip.
-        carries: the number of parts, by default all inputs behind the constants.
+        active_carry: the parts of the carry that have a tangent before the first iteration.
+        carries: number of parts of the carry. Default: all inputs after the constants.
     """
     if carries is None:
         carries = len(body.inputs) - consts
@@ -213,7 +217,10 @@ def closure(
 
 @memoized
 def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Graph:
-    """``(*inputs, *tangents of active_inputs) ↦ (*outputs, *tangents of active_outputs)``."""
+    """Return the graph of values and tangents of ``graph``.
+
+    It maps ``(*inputs, *tangents of active_inputs)`` to ``(*outputs, *tangents of active_outputs)``.
+    """
     builder, _, _, outputs, tangents = _pushed(graph, active_inputs)
     with building(builder):
         return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in active_outputs]])
@@ -221,7 +228,11 @@ def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) 
 
 @memoized
 def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, order: int) -> Graph:
-    """``(*inputs, *coefficients 1 … order of active_inputs) ↦ (*outputs, *those of active_outputs)``."""
+    """Return the graph of Taylor coefficients of ``graph``.
+
+    It maps ``(*inputs, *coefficients of active_inputs)`` to ``(*outputs, *coefficients of active_outputs)``,
+    with the coefficients 1 to ``order`` of each value.
+    """
     series = taylor(graph, active_inputs, order)
     count = len(graph.outputs)
     coefficients = [series.outputs[count + k * order + j] for k in active_outputs for j in range(order)]
@@ -232,14 +243,18 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 def series_operands(
     xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
 ) -> list[Any]:
-    """The coefficients 1, 2, … of the operands ``active_inputs``, with the zeros among them."""
+    """Return the coefficients 1, 2, … of the operands ``active_inputs``, also zeros."""
     return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 
 def series_results(
     ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
 ) -> list[list[Any]]:
-    """The coefficients of each of ``count`` outputs: ``ys``, then ``coefficients`` for the active ones."""
+    """Return the coefficients of each of ``count`` outputs.
+
+    Coefficient 0 is the value in ``ys``. The outputs ``active_outputs`` take the others from
+    ``coefficients``.
+    """
     result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
     for at, k in enumerate(active_outputs):
         result[k][1:] = coefficients[at * order : (at + 1) * order]
@@ -247,12 +262,12 @@ def series_results(
 
 
 def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
-    """The operands that have a coefficient after the first."""
+    """Return the operands that have a nonzero coefficient after the first."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
 def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
-    """The first coefficients of the operands, and whether these are the operands themselves."""
+    """Return the first coefficients, and whether they are the operands ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 
@@ -261,13 +276,13 @@ class Split:
     """A graph linearized at its inputs.
 
     Attributes:
-        inputs: the inputs of the linearized graph.
-        outputs: its outputs.
-        equations: its equations, with those that only the residuals need.
-        residuals: its values, neither inputs nor constants, that the linear part uses.
-        directions: the tangents of the inputs that were given.
-        tangents: those of the outputs that are wanted.
-        linear: the linear equations between them.
+        inputs: inputs of the graph.
+        outputs: outputs of the graph.
+        equations: equations that compute the outputs and the residuals.
+        residuals: values that the linear part uses, without inputs and constants.
+        directions: tangents of the active inputs.
+        tangents: tangents of the active outputs.
+        linear: linear equations that compute ``tangents`` from ``directions``.
     """
 
     __slots__ = ("directions", "equations", "inputs", "linear", "outputs", "residuals", "tangents")
@@ -302,7 +317,7 @@ class Split:
 
 @memoized
 def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Split:
-    """``graph`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
+    """Linearize ``graph`` in ``active_inputs`` for the outputs ``active_outputs``."""
     return Split(graph, active_inputs, active_outputs)
 
 
@@ -310,17 +325,17 @@ def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Spli
 def transposed_body(
     graph: Graph, directions: Indices, present: Indices | None = None, marks: Indices | None = None
 ) -> tuple[Graph, Indices]:
-    """The transpose of a graph that is linear in the inputs ``directions``.
+    """Transpose a graph that is linear in the inputs ``directions``.
 
     Args:
         graph: the graph.
         directions: the inputs in which it is linear.
-        present: the outputs whose cotangents are given, by default all; those of the others are zero.
-        marks: the marks of these cotangents (``Atom.tainted``), by default none.
+        present: the outputs whose cotangents are given; all other cotangents are zero. Default: all outputs.
+        marks: marks of these cotangents (``Atom.tainted``). Default: no marks.
 
     Returns:
-        ``(*other inputs, *cotangents of the outputs) ↦ cotangents``, and of which of ``directions``
-        these are: the others have none.
+        The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the inputs among
+        ``directions`` that have these cotangents. The cotangents of the other inputs are zero.
     """
     if present is None:
         present = tuple(range(len(graph.outputs)))

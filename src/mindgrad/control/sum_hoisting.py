@@ -1,10 +1,11 @@
-"""Sum hoisting replaces accumulations over the trips of a loop by one product or sum over stacked values.
+"""Sum hoisting: move sums over the iterations of a loop out of the loop.
 
-    Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w the same in every trip)
-    Σ_t a_t bᵀ_t = Aᵀ B                any other: the stacked values of all trips, then their sum
+    Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w constant over iterations)
+    Σ_t a_t bᵀ_t = Aᵀ B                any other value: stack it over all iterations, then sum
 
-A trip's contribution to the cotangent of a weight is mostly an outer product: one product of matrices over
-all trips costs a fraction of an outer product per trip. The *leaves* are the values that have to be stacked.
+The contribution of an iteration to the cotangent of a weight is often an outer product. One matrix product
+over all iterations is much cheaper than an outer product per iteration. The *leaves* are the values to be
+stacked.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ __all__ = ["Totals", "summed_graph"]
 
 
 class Totals:
-    """A plan of the sums over all trips of some values of a trip.
+    """A plan for summing some values of an iteration over all iterations.
 
     Args:
-        graph: one trip.
-        varying: its inputs that differ from trip to trip.
-        outputs: the values that are added up.
-        stacked: values that are stacked in any case.
+        graph: one iteration.
+        varying: inputs that change between iterations.
+        outputs: the values to be summed.
+        stacked: values that are always stacked.
 
     Attributes:
-        leaves: the values whose stacks over all trips are needed.
+        leaves: values that must be stacked over all iterations.
     """
 
     def __init__(
@@ -62,7 +63,10 @@ class Totals:
         return type(x) is not Variable or x not in self._varying
 
     def _parts(self, x: Variable) -> tuple[Any, ...]:
-        """The operands whose own sums give that of ``x``; none if its stack is needed."""
+        """Return the operands whose sums give the sum of ``x``.
+
+        The result is empty if ``x`` must be stacked.
+        """
         equation = self._made_by.get(x)
         if equation is None or x in self._stacked:
             return ()
@@ -94,7 +98,10 @@ class Totals:
                     self.leaves.update(dict.fromkeys(equation.inputs))
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
-        """``(*inputs, *leaves, stacked) ↦ sums``; ``inputs`` are those that do not vary."""
+        """Return the graph ``(*inputs, *stacked leaves) ↦ sums``.
+
+        ``inputs`` are the inputs that do not change between iterations.
+        """
         values = [y for e in self._equations for y in e.outputs if self.is_fixed(y)]
         part = Graph(inputs, live_equations(self._equations, values), values)
         builder = Builder()
@@ -111,11 +118,12 @@ class Totals:
         """Emit the sums.
 
         Args:
-            fixed: the atoms of the inputs that do not vary, and of what is computed of them alone.
-            stacks: the atoms of the leaves, stacked along axis 0.
-            count: the number of trips.
-            weights: as many ones, Float32, as an atom whose value is not known: a product with them is the
-                fast way to add up rows. ``None``: rows are added up.
+            fixed: atoms of the inputs that do not change, and of the values that depend only on these inputs.
+            stacks: atoms of the leaves, stacked along axis 0.
+            count: number of iterations.
+            weights: atom of ``count`` float32 ones whose value the compiler cannot infer. The sum of a stack
+                is then computed as a product with the weights, which is faster. ``None``: use
+                ``reduce_sum``.
         """
         sums: dict[Any, Any] = {}
 
@@ -152,24 +160,27 @@ class Totals:
 
 
 def _is_product(primitive: Primitive) -> bool:
-    """Whether sums may be taken of a factor, which stays finite where the products do."""
+    """Return whether a sum may be moved to one factor of the product ``primitive``.
+
+    The factor must be finite if the product is finite.
+    """
     return primitive.is_product and primitive.taint == "passes"
 
 
 def _is_contraction(primitive: Primitive) -> bool:
-    """Whether the sum of the products of stacks is one equation."""
+    """Return whether the sum of products over two stacks is one equation."""
     return _is_product(primitive) and primitive.contracted is not None
 
 
 def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
-    """The sum of the results of ``equation`` on stacks of its operands."""
+    """Return the sum of the results of ``equation`` on stacks of its operands."""
     xs = [stacks[x] for x in equation.inputs]
     total: Any = equation.primitive.contracted
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 
 def _weighed(weights: Any, stack: Any) -> Any:
-    """The sum over the first axis."""
+    """Sum over the first axis, as a product with ``weights`` if the dtype permits it."""
     shape = stack.shape[1:]
     if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:
         return reduce_sum(stack, axes=(0,))
@@ -181,9 +192,10 @@ def _weighed(weights: Any, stack: Any) -> Any:
 
 @memoized
 def summed_graph(graph: Graph, flags: tuple[bool, ...], size: int) -> Graph:
-    """The sums of the outputs of ``graph`` over ``size`` trips, inputs in ``flags`` stacked along axis 0.
+    """Return a graph that sums the outputs of ``graph`` over ``size`` iterations.
 
-    The graph has one input more, in front: the weights (see :meth:`Totals.emit`).
+    Its first input is the weights (see :meth:`Totals.emit`). The inputs of ``graph`` follow; those in
+    ``flags`` are stacked along axis 0.
     """
     totals = Totals(graph, [v for v, flag in zip(graph.inputs, flags, strict=True) if flag], graph.outputs)
     leaves = list(totals.leaves)

@@ -1,17 +1,20 @@
-"""Lazy Taylor coefficients of a program along a direction raise their order instead of nesting derivatives.
+"""Lazy Taylor coefficients: nested derivatives along a direction as one series.
 
     taylor_coefficients[G, i, K](x, d) = (y_1, …, y_K),   G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),  d for input i
 
-The derivative along ``d`` of the k-th coefficient is ``(k + 1) y_{k+1}``: another derivative in the same
-direction makes the series longer instead of differentiating its computation. All other transforms work on the
-expansion of the equation (:func:`expanded`, ``control.lazy``).
+The derivative of the k-th coefficient along ``d`` is ``(k + 1) y_{k+1}``. A further derivative in the same
+direction therefore extends the series by one coefficient, and does not differentiate the computation of the
+coefficients. All other transformations use the expansion of the equation (:func:`expanded`,
+``control.lazy``).
 
-Cost: none until it is expanded, then that of ``transforms.taylor``: O(K²) products per nonlinear equation,
-against 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. Limits: emitted only for programs without
-control flow and without effects (``optimize.mode_choice``); the direction does not depend on ``x``.
+The equation costs nothing until it is expanded. Then ``transforms.taylor`` needs O(K²) products per nonlinear
+equation, compared with 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. The equation is emitted
+only for graphs without control flow and effects (``optimize.mode_choice``). The direction must not depend on
+``x``.
 
-Operands are those of the program, then the direction. Parameters: ``program``; ``argnum``, the index of the
-input that moves; ``order`` K. Results: the K coefficients of the first output, of the second, …
+Operands are the operands of ``program``, then the direction. The parameter ``argnum`` is the position of the
+input with the direction, and ``order`` is the number K of coefficients. Results are the K coefficients of the
+first output, then the coefficients of each further output.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ SERIES = Rewrite(
 
 @memoized
 def expanded(program: Graph, argnum: int, order: int) -> Graph:
-    """The program of an equation: from its operands to its results."""
+    """Return the graph that computes the coefficients from the operands."""
     whole = taylor(program, [argnum], order, 1)
     return expand_lazy(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 
@@ -78,7 +81,7 @@ def _jvp(
 
 @memoized
 def _alone(program: Graph, argnum: int, order: int) -> Graph:
-    """The program of one such equation, as it stands."""
+    """Return a graph with one ``taylor_coefficients`` equation, not expanded."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -91,7 +94,11 @@ def _batch(size: int, xs: Any, at: Any, program: Graph, argnum: int, order: int)
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
-    """In the same direction ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``; else that of the program."""
+    """Return the Taylor coefficients of the coefficients.
+
+    In the same direction, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``. In other directions, expand the
+    equation.
+    """
     program, argnum, count = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
     if _moves_along(coefficients, argnum):
         SERIES.fired()
@@ -110,7 +117,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 
 
 def _moves_along(coefficients: Sequence[Sequence[Any]], argnum: int) -> bool:
-    """Whether only the input that moves does, on the line of the direction."""
+    """Return whether only input ``argnum`` varies, along the equation's direction."""
     for k, series_ in enumerate(coefficients):
         first = 2 if k == argnum else 1
         if any(c is not None for c in series_[first:]):
@@ -124,7 +131,11 @@ def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
 
 
 def _passage(equation: Equation) -> Callable[[int, int, int], int | None]:
-    """A coefficient carries axes as its value does; the direction those of the input that it moves."""
+    """Return how axes of operands reach the coefficients.
+
+    A coefficient carries the same axes as its output, and the direction the same axes as the input
+    ``argnum``.
+    """
     program, argnum, order = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
 
     def through(operand: int, index: int, axis: int) -> int | None:

@@ -1,14 +1,16 @@
-"""Execution counts say how often each equation of a program runs, loops included.
+"""Count how often each equation of a compiled function runs, including loops.
 
     times(equation) = Π lengths of the loops around it
 
-The trip count of a ``while`` depends on the data: an assumed number is used, and the result says whether any
-was assumed. Both sides of a branch are listed, as either may run; a sub-graph that serves only the derivative
-of an equation (the pullback of a custom VJP) never runs and is not listed.
+The trip count of a ``while`` loop depends on the data. It is replaced by an assumed number, and the result
+reports that it is an assumption. Both branches of a conditional are listed, because either may run. Graphs
+that are used only for derivatives, such as the pullback of a custom VJP, are not listed because they never
+run.
 
-They bound the duration of a program, from which follows whether a user may want to interrupt it:
+The counts bound the run time of a compiled function. The bound decides whether its calls must be
+interruptible:
 
-    seconds(program) <= Σ times(equation) · seconds(work of the equation)
+    seconds(function) <= Σ times(equation) · seconds(work of the equation)
 """
 
 from __future__ import annotations
@@ -24,12 +26,12 @@ __all__ = ["Run", "has_long_loops", "is_short", "runs"]
 
 
 class Run(NamedTuple):
-    """An equation that computes something, and how often.
+    """An equation and the number of times that it runs.
 
     Attributes:
         equation: the equation.
-        times: how often it runs, with as many trips of each ``while`` as was assumed.
-        is_known: whether no trips were assumed.
+        times: number of runs, with the assumed trip count of each ``while`` loop.
+        is_known: whether ``times`` is exact, without an assumed trip count.
     """
 
     equation: Equation
@@ -38,11 +40,11 @@ class Run(NamedTuple):
 
 
 def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
-    """Every equation of ``graph`` and of the programs in it that holds no program itself.
+    """Yield every equation of ``graph`` and its inner graphs that has no inner graph.
 
     Args:
-        graph: the program.
-        trips: how many trips of a ``while`` are assumed.
+        graph: the graph.
+        trips: assumed trip count of a ``while`` loop.
 
     >>> from mindgrad.execution.compiled import trace
     >>> import mindgrad as ms
@@ -63,15 +65,15 @@ def _within(graph: Graph, trips: int, times: int, is_known: bool) -> Iterator[Ru
 
 
 def has_long_loops(graph: Graph) -> bool:
-    """Whether the loops of ``graph`` run as often as the data say, or very often.
+    """Return whether ``graph`` has loops with a data-dependent or a large trip count.
 
-    XLA runs a small program in the thread that calls it, and of a loop it counts one trip.
+    XLA runs a small program in the calling thread, and it counts only one iteration of a loop.
     """
     return any(not each.is_known or each.times > costs().long_loop_trips for each in runs(graph))
 
 
 def is_short(graph: Graph) -> bool:
-    """Whether ``graph`` ends, on slow CPUs too, before a user thinks of Ctrl-C.
+    """Return whether ``graph`` ends, even on slow CPUs, before users press Ctrl-C.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace
@@ -88,7 +90,7 @@ def is_short(graph: Graph) -> bool:
 
 
 def _longest(equation: Equation) -> float:
-    """Seconds that one run of an equation takes at most."""
+    """Return an upper bound of the seconds that one run of an equation takes."""
     work = equation.primitive.work
     if work.flops is not None:
         return float(work.flops(equation)) * HOST.operation_seconds

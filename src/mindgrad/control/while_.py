@@ -1,18 +1,21 @@
-"""The ``while`` primitive loops while a condition on the carry holds, and has reverse mode too.
+"""The ``while`` primitive: a loop that runs while a condition on its carry holds.
 
     while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n the first i at which condition(c, x_i) fails
 
-Operands are ``(*consts, *carry)``. Parameters: ``condition`` and ``body``, graphs from all operands to a Bool
-of no axes and to the next carry; ``consts``, how many operands are constants of the loop; ``slots``: how many
-carries the loop saves for reverse mode (none: 0), its further results are then the number of trips, the
-period between saved carries, and the saved carries.
+Operands are ``(*consts, *carry)``. The parameters are:
 
-Forward mode is the loop of values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode is
-a row of its own, ``while_pullback``.
+- ``condition``: graph from all operands to a scalar Bool.
+- ``body``: graph from all operands to the next carry.
+- ``consts``: number of operands that are constants of the loop.
+- ``slots``: number of carries that the loop saves for reverse mode; 0 for none. If it is positive, the loop
+  has further results: the number of iterations, the period between saved carries, and the saved carries.
 
-Cost: forward mode that of ``F``; reverse mode 1 loop that saves, at most 1 + log₂(n / K²) / 2 loops that
-replay, and their linear parts; memory K carries and the residuals of K trips, K the number of slots. Limits:
-at most 2³¹ trips; the condition has no derivative.
+Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
+uses a separate primitive, ``while_pullback``. It costs one loop that saves carries, at most 1 + log₂(n / K²)
+/ 2 loops that replay iterations, and their linear parts, where K is the number of slots. It needs memory for
+K carries and the residuals of K iterations.
+
+Limits: a loop has at most 2³¹ iterations, and the condition has no derivative.
 """
 
 from __future__ import annotations
@@ -75,7 +78,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
     carry = types[consts:]
     after = tuple([y.type for y in body.outputs])
     if after != carry:
-        raise TypeError(f"For 'while', the carry has types {carry}, but the body makes it {after}.")
+        raise TypeError(f"For 'while', the carry has types {carry}, but the body returns {after}.")
     test = condition.outputs[0].type
     if test.dtype.kind != "bool" or test.shape:
         raise TypeError(f"For 'while', the condition must be a scalar (0-D) Bool tensor, but got {test}.")
@@ -83,7 +86,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Of the number of trips, of the period between saved carries, and of the saved carries."""
+    """Return the types of the number of iterations, the period, and the saved carries."""
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -92,7 +95,7 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 def carries_before(
     condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """All carries before a trip, and the last one."""
+    """Return the carries before each iteration, and the last carry."""
     before, now = [], list(carry)
     while evaluate(condition, [*constants, *now])[0]:
         before.append(now)
@@ -138,9 +141,9 @@ def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots
 
 
 class Fused:
-    """The loop ``F`` of values and tangents.
+    """The loop ``F`` over values and tangents.
 
-    Its constants are ``(*consts, *tangents of active_consts)``, its carry ``(*carry, *tangents of
+    Its constants are ``(*consts, *tangents of active_consts)``. Its carry is ``(*carry, *tangents of
     active_carry)``.
     """
 
@@ -172,13 +175,16 @@ class Fused:
         }
 
     def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
-        """Constants and carry with their tangents; those of the carry that are not given are zero."""
+        """Return constants and carry, each followed by its tangents.
+
+        Missing tangents of the carry are zero.
+        """
         c, x = xs[: self.consts], xs[self.consts :]
         ts = [of_carry[k] if k in of_carry else zeros(x[k].type) for k in self.active_carry]
         return (*c, *of_consts, *x, *ts)
 
     def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """The positions of the tangents of ``parts`` in the carry."""
+        """Return the positions of the tangents of ``parts`` in the carry."""
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 
@@ -188,7 +194,11 @@ def fused_loop(condition: Graph, body: Graph, consts: int, active_consts: Indice
 
 
 def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
-    """The active constants, their tangents, and the tangents of the carry by its parts."""
+    """Split tangents into the tangents of constants and of the carry.
+
+    Returns:
+        The active constants, their tangents, and a dict of tangents by part of the carry.
+    """
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}
     return active_consts, [ts[k] for k in active_consts], of_carry
@@ -226,7 +236,7 @@ def _jvp_with_values(
             )
             results = while_(*operands, **parameters)
             tangents = results[carries : carries + len(moving)]
-            # the buffers of tangents stand behind those of values
+            # the buffers of saved values come before the buffers of saved tangents
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
@@ -241,10 +251,10 @@ def _jvp_with_values(
 
 
 class SeriesLoop:
-    """The loop of Taylor coefficients.
+    """The loop over Taylor coefficients.
 
-    Its constants are ``(*consts, *coefficients of active_consts)``, its carry ``(*carry, *coefficients of
-    moving)``, those of one value from the first order to the last.
+    Its constants are ``(*consts, *coefficients of active_consts)``. Its carry is ``(*carry, *coefficients of
+    moving)``. The coefficients of one value are adjacent, from order 1 to the highest order.
     """
 
     __slots__ = ("body", "condition", "consts", "moving")
@@ -276,7 +286,7 @@ class SeriesLoop:
 def series_loop(
     condition: Graph, body: Graph, consts: int, active_consts: Indices, start: Indices, order: int
 ) -> SeriesLoop:
-    """The loop of coefficients up to ``order`` of the constants and parts of the carry that have some."""
+    """Return the loop over Taylor coefficients up to ``order``."""
     return SeriesLoop(condition, body, consts, active_consts, start, order)
 
 
@@ -296,7 +306,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
     results = while_(*operands, **(used if is_same else silent(used)))
-    # saved carries have no coefficients: they only save work
+    # saved carries only avoid recomputation, so they need no coefficients
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
 
@@ -305,11 +315,14 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 
 
 class Batched:
-    """The loop for a batch, with the elements that go on as the first part of its carry if they differ.
+    """The loop for a batch of samples.
+
+    If the samples can differ in their number of iterations, the first part of the carry is a mask of the
+    samples whose loop has not ended.
 
     Attributes:
-        flags: which operands of the loop have a batch axis, in front.
-        differs: whether the elements differ in their number of trips.
+        flags: for each operand of the loop, whether it has a leading batch axis.
+        differs: whether the samples can differ in their number of iterations.
         condition, body, consts: parameters of the batched loop.
     """
 
@@ -346,7 +359,13 @@ class Batched:
             self.condition = builder.close([any_of(operands[consts])])
 
     def operands(self, size: int, xs: Sequence[Any], at: Sequence[int | None]) -> list[Any]:
-        """The operands of the batched loop for those of the loop and where their batch axes stand."""
+        """Return the operands of the batched loop.
+
+        Args:
+            size: number of samples.
+            xs: operands of the loop.
+            at: position of the batch axis of each operand; ``None`` if it has none.
+        """
         operands_ = fronted(size, xs, at, self.flags)
         if self.differs:
             operands_.insert(self.consts, current().inline(self._test, operands_)[0])
@@ -360,7 +379,7 @@ class Batched:
 
 @memoized
 def batched_loop(condition: Graph, body: Graph, consts: int, flags: Flags, size: int) -> Batched:
-    """The loop for ``size`` elements at once, those operands batched that are in ``flags``."""
+    """Return the loop for ``size`` samples; ``flags`` marks the batched operands."""
     return Batched(condition, body, consts, flags, size)
 
 
@@ -375,7 +394,7 @@ def _batch(
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
-    if slots:  # of use to no one but the row ``while_pullback``, which makes the loop again
+    if slots:  # only `while_pullback` reads these, and its batching rule rebuilds the loop
         trips, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*trips, *buffers]
         places += [None, None, *[None if place is None else 1 for place in places]]

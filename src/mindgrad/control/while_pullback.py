@@ -1,19 +1,21 @@
-"""The pullback of a ``while`` loop runs its trips backwards, and is itself differentiable.
+"""The pullback of a ``while`` loop, itself a differentiable primitive.
 
-    P(c, x₀; x̄_n) = the cotangents of c and x₀ for that of the last carry
+    P(c, x₀; x̄_n) = cotangents of c and x₀, given the cotangent x̄_n of the last carry
 
-The row ``while_pullback`` walks the trips back from saved carries (``checkpoints``). What makes it closed
-under every transform is that no rule needs to look inside: with ``L = ⟨x̄_n, x_n(c, x₀)⟩`` it is the gradient
-of ``L``, so with the loop ``F`` of values and tangents
+The primitive ``while_pullback`` replays the iterations from saved carries (``checkpoints``). All transforms
+map it to loops and pullbacks of loops. They need not inspect the pullback, because it is the gradient of
+``L = ⟨x̄_n, x_n(c, x₀)⟩``. With the loop ``F`` over values and tangents:
 
     Ṗ_body(c, x₀, x̄; ċ, ẋ₀, x̄̇)  =  P_F(c, ċ, x₀, ẋ₀; x̄̇, x̄)           (the parts of c and x₀)
     transposed, on directions v:   x̄̇-part  J_while v,    (ċ, ẋ₀)-part  P_F(c, v_c, x₀, v_x; 0, x̄)
 
-The second line holds because second derivatives are symmetric. So derivatives of any order and mixture are
-loops and pullbacks of loops of the same trips, and no order saves more than its own carries.
+The second line holds because second derivatives are symmetric. Derivatives of any order, in any combination
+of modes, are therefore loops and pullbacks with the same iterations, and each order saves only its own
+carries.
 
-Operands are those of the loop, then trips, period and buffers as it saves them, then the cotangents of the
-carry's parts ``moving``. Results are the cotangents of the constants ``active_consts`` and of these parts.
+The operands are the operands of the loop, then its saved results (number of iterations, period, buffers),
+then the cotangents of the carry's parts ``moving``. The results are the cotangents of the constants
+``active_consts`` and of these parts.
 """
 
 from __future__ import annotations
@@ -80,8 +82,8 @@ def _tangent_transpose(
     return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
 
 
-#: the linear map from tangents of the constants ``active_consts`` and of the first carry's parts
-#: ``start`` to those of the last carry's parts ``moving``
+#: linear map from tangents of the constants ``active_consts`` and of the first carry's parts ``start``
+#: to tangents of the last carry's parts ``moving``
 while_tangent = Primitive(
     "while_tangent",
     "control",
@@ -117,7 +119,8 @@ def _pullback_numpy(
     before = carries_before(condition, body, constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
         carries = before[first : first + rows]
-        # as the compiled kernel: many trips at once, those that are missing like the first, without weight
+        # like the compiled kernel, process `rows` iterations together. Missing iterations repeat the first
+        # carry and have zero cotangents.
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
         residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
         if rows == 1:
@@ -149,7 +152,7 @@ def _pullback_xla(
     constants, state = operands[:consts], operands[consts:]
     carries = (len(state) - 2 - len(moving)) // 2
     fixed = outside(*constants)
-    # ones that XLA does not know to be ones
+    # ones, computed from an operand so that XLA cannot fold them
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
     trip = checkpoints.Trip(
         step=lambda x: tuple(body(*constants, *x)),
@@ -165,7 +168,7 @@ def _pullback_xla(
 
 
 def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
-    """Of operands, or of their tangents: those of the loop, and the cotangents."""
+    """Return the operands of the loop and the cotangents, or the tangents of both."""
     count = len(body.inputs)
     return operands[:count], operands[count + 2 + len(body.outputs) :]
 
@@ -174,10 +177,16 @@ def _pullback_of(
     fused: Fused, operands: tuple[Any, ...], slots: int, of_values: dict[int, Any],
     of_tangents: dict[int, Any], active_consts: Indices, start: Indices,
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
-    """Operands and parameters of ``P_F`` with these cotangents of the values and of the tangents.
+    """Return the operands and parameters of ``P_F``.
 
-    ``active_consts`` and ``start`` are the constants and the parts of the carry of ``F`` whose
-    cotangents are wanted.
+    Args:
+        fused: the loop ``F`` over values and tangents.
+        operands: operands of ``F``.
+        slots: number of carries that ``F`` saves.
+        of_values: cotangents of values, by part of the carry of the original loop.
+        of_tangents: cotangents of tangents, by part of the carry of the original loop.
+        active_consts: constants of ``F`` whose cotangents are computed.
+        start: parts of the carry of ``F`` whose cotangents are computed.
     """
     results = while_(*operands, **fused.parameters, slots=slots)
     consts = fused.parameters["consts"]
@@ -229,7 +238,7 @@ def _pullback_jvp_with_values(
     values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
     tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
     operands_of = fused.operands(xs, of_consts, of_carry)
-    # with the cotangents of all tangents, P_F gives the value of P as well
+    # if P_F computes the cotangents of all tangents, these are the value of P as well
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     wanted_consts, start = active_consts, moving
     if covers:
@@ -252,11 +261,12 @@ def _pullback_jvp_with_values(
 def _pullback_series(
     equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
 ) -> list[list[Any]]:
-    """The pullback of the loop of coefficients, for the coefficients of the cotangents in reverse.
+    """Return the Taylor coefficients of the pullback.
 
-    That loop is ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)`` with ``∂y_k/∂x_j = J_{k−j}``, the coefficients of the
-    Jacobian along the series. So ``Tᵀ`` of ``u_k = ȳ_{K−k}`` has the part ``Σ_m J_{K−m−j}ᵀ ȳ_m``: coefficient
-    ``K − j`` of the cotangent.
+    They are the pullback of the coefficient loop, applied to the coefficients of the cotangents in reverse
+    order. The coefficient loop is ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)``. Its derivatives ``∂y_k/∂x_j =
+    J_{k−j}`` are the Taylor coefficients of the Jacobian. With ``u_k = ȳ_{K−k}``, the part ``j`` of ``Tᵀ u``
+    is ``Σ_m J_{K−m−j}ᵀ ȳ_m``, which is coefficient ``K − j`` of the cotangent.
     """
     parameters = equation.parameters
     condition, body, consts, slots = (parameters[k] for k in ("condition", "body", "consts", "slots"))
@@ -275,7 +285,7 @@ def _pullback_series(
         *xs[consts:], *series_operands(xs, of_xs, [consts + k for k in loop.moving]),
     )  # fmt: skip
     carries, parts = len(body.outputs), len(loop.body.outputs)
-    # where the coefficients 0 … K of a constant and of a part of the carry stand
+    # positions of the coefficients 0 … K of each constant and of each part of the carry
     in_consts = {k: [k, *range(consts + at * order, consts + (at + 1) * order)] for at, k in enumerate(fixed)}
     in_carry = {
         k: [k, *range(carries + at * order, carries + (at + 1) * order)] for at, k in enumerate(loop.moving)
@@ -306,9 +316,9 @@ def _pullback_batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], *, condition: Graph, body: Graph,
     consts: int, slots: int, active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
-    """The pullback of the batched loop, which is made again.
+    """Rebuild the batched loop and return its pullback.
 
-    Every element has cotangents of its own, so all that has one is batched.
+    Cotangents differ between samples, so every operand with a cotangent is batched.
     """
     xs, cts = _pullback_parts(operands, body)
     xs_at, cts_at = _pullback_parts(at, body)
@@ -352,7 +362,7 @@ def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
 
 
 def _trip(equation: Equation) -> tuple[Graph, Sequence[Any]]:
-    """The reverse of one trip."""
+    """Return the graph of one reverse iteration, and its operands."""
     parameters, (xs, cts) = equation.parameters, _pullback_parts(equation.inputs, equation.parameters["body"])
     names = ("body", "consts", "active_consts", "moving", "marks")
     return reverse_trip(*[parameters[name] for name in names]), [*xs, *cts]
@@ -403,8 +413,8 @@ def _pullback_tangent_transpose(
     return result + [moved[k] for k in rated]
 
 
-#: the linear map from tangents of the constants ``turned``, of the first carry's parts ``start`` and of
-#: the cotangents of ``rated`` to the tangents of what ``while_pullback`` gives
+#: linear map from tangents of the constants ``turned``, of the first carry's parts ``start`` and of the
+#: cotangents of the parts ``rated`` to tangents of the results of ``while_pullback``
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",
     "control",

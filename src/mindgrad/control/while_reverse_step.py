@@ -1,12 +1,13 @@
-"""The reverse step of a ``while`` loop is split into a sequential part and parts batched over trips.
+"""Split the reverse step of a ``while`` loop into sequential and batched parts.
 
     expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
-    coefficients   d = A(c, x, e)       of the carry alone: computed for many trips at once
-    step           x̄ = B(c, d, x̄⁺)      sequential: only what the next trip needs
-    totals         c̄ = Σ C(c, d, x̄⁺)    batched: few products of matrices (``sum_hoisting``)
+    coefficients   d = A(c, x, e)       depend only on the carry: computed for many iterations together
+    step           x̄ = B(c, d, x̄⁺)      sequential: computes what the next reverse iteration needs
+    totals         c̄ = Σ C(c, d, x̄⁺)    batched: few matrix products (``sum_hoisting``)
 
-Of a recurrence only ``step`` remains between the trips. A trip with an operator without a batch rule, with
-branches or loops, is not batched: then ``rows`` is 1 and nothing has an axis of trips.
+Only ``step`` runs sequentially. The parts are batched over iterations unless the body contains branches,
+loops, or an operator without a batching rule. In that case ``rows`` is 1 and no value has an axis of
+iterations.
 """
 
 from __future__ import annotations
@@ -27,23 +28,26 @@ from mindgrad.rows.kinds import zeros
 __all__ = ["LinearTrip", "Marks", "linear_trip"]
 
 Indices = tuple[int, ...]
-#: marks of the cotangents of a carry's parts; ``None`` for cotangents that are zero
+#: marks (``Atom.tainted``) of the cotangents of the parts of a carry; ``None`` if a cotangent is zero
 Marks = tuple["int | None", ...]
 
 
 class LinearTrip:
-    """One trip of a loop without scanned inputs, for reverse mode.
+    """Graphs for the reverse pass of one iteration of a loop without scanned inputs.
 
     Attributes:
-        rows: how many trips are made at once.
-        expensive: from ``(*consts, *needed parts of the carry)``; nothing where several trips run at once.
-        needed: the parts of the carry that the coefficients depend on.
-        outside: from the loop's constants to those values of them that ``step`` and ``totals`` use.
-        coefficients: from ``(*consts, *needed parts of the carry, *expensive)``.
-        step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
-        totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
-            to cotangents of the constants. Where ``rows`` is 1 these are further results of ``step``, which
-            shares its operators with them, and ``totals`` is nothing.
+        rows: number of iterations in a chunk.
+        needed: indices of the parts of the carry on which the coefficients depend.
+        outside: graph from the constants of the loop to the values that ``step`` and ``totals`` use of them.
+        expensive: graph from ``(*consts, *needed parts of the carry)`` to the expensive subexpressions. It
+            has no outputs if ``rows`` exceeds 1.
+        coefficients: graph of ``(*consts, *needed parts of the carry, *expensive)``.
+        step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows`` is 1,
+            its further results are the cotangents of the constants, which share operators with the first
+            ones.
+        totals: ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the constants``,
+            with coefficients and cotangents stacked over ``rows`` iterations, and ``rows`` ones as weights.
+            It has no outputs if ``rows`` is 1.
     """
 
     __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
@@ -66,7 +70,7 @@ class LinearTrip:
             cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
             for k, at in enumerate(active_inputs)
         ]
-        # the values that the transposed trip uses and that the cotangents have no part in
+        # split the transposed iteration into values that depend on cotangents (`linear`) and all other values
         fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
         linear = _dependents(pulled.equations, cts)
         varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
@@ -109,14 +113,15 @@ class LinearTrip:
             self._separate()
 
     def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
-        """Make the totals of one trip further results of its step."""
+        """Make the totals of one iteration further results of its step."""
         self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
         self.totals = Graph(self.step.inputs, (), ())
 
     def _separate(self) -> None:
-        """Move expensive subexpressions out of the coefficients: functions, which XLA computes for every use.
+        """Move mathematical functions that are used several times out of the coefficients.
 
-        On a CPU it calls a function of the C library for each element of a Float64.
+        XLA recomputes a function for every use. For float64 on a CPU, it calls the C library for each
+        element.
         """
         residuals = self.coefficients
         uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
@@ -142,7 +147,7 @@ def _operands(equations: Iterable[Equation]) -> list[Variable]:
 
 
 def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[Any]:
-    """``variables`` and all values computed from them."""
+    """Return ``variables`` and all values computed from them."""
     dependents = set(variables)
     for equation in equations:
         if not dependents.isdisjoint(equation.inputs):
@@ -151,20 +156,24 @@ def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[
 
 
 def _is_plain(graph: Graph) -> bool:
-    """Whether the graph can be run for many trips at once."""
+    """Return whether the graph can be batched over iterations."""
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 
 def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tuple[Graph, Indices]:
-    """The transpose of a linear iteration, with marked cotangents.
+    """Transpose a linear iteration and mark its cotangents.
 
-    It does not read cotangents that are zero in all trips.
+    The result does not use cotangents that are zero in all iterations.
 
     Args:
-        graph: from values, tangents of ``consts`` constants and of the carry to tangents of the next carry.
-        first: the number of values.
-        consts: the number of constants.
-        marks: the marks of the cotangents of the last carry; ``None`` for those that are zero.
+        graph: function of values, of tangents of ``consts`` constants and of tangents of the carry, which
+            returns the tangents of the next carry.
+        first: number of values.
+        consts: number of constants.
+        marks: marks of the cotangents of the last carry; ``None`` if a cotangent is zero.
+
+    Returns:
+        The transposed graph, and the inputs of ``graph`` whose cotangents it computes.
     """
     directions = tuple(range(first, len(graph.inputs)))
     of_parts = {k: mark for k, mark in enumerate(marks) if mark is not None}
@@ -175,7 +184,7 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
         found = zip(reached, marks_of(pulled.outputs), strict=True)
         before = {k - first - consts: mark for k, mark in found if k >= first + consts}
         more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
-        if more == of_parts:  # zeros that do not last for several trips discard nothing
+        if more == of_parts:  # drop DISCARDS marks that do not persist over an iteration
             more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
             if more == of_parts:
                 break
@@ -188,10 +197,11 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
 def linear_trip(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Marks
 ) -> LinearTrip:
-    """One iteration for cotangents of ``active_consts`` and of the parts ``moving``.
+    """Return the graphs of the reverse step of a loop.
 
-    At most ``slots`` trips, a power of two, are made at once. ``marks`` are the marks of the cotangents of
-    the last carry.
+    They compute cotangents of the constants ``active_consts`` and of the carry's parts ``moving``. A chunk
+    has at most ``slots`` iterations, a power of two. ``marks`` are the marks of the cotangents of the last
+    carry.
     """
     rows = min(slots, costs().joint_inner_trips if is_in_loop() else costs().joint_trips)
     return _linear_trip(body, consts, active_consts, moving, rows, marks)
@@ -206,10 +216,11 @@ def _linear_trip(
 
 @memoized
 def reverse_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks) -> Graph:
-    """One iteration of a pullback, from ``(*constants, *carry, *cotangents)``.
+    """Return one iteration of a pullback as a graph.
 
-    These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
-    before the trip.
+    Its inputs are ``(*constants, *carry, *cotangents)``. Its results are the contribution to the cotangents
+    of the constants ``active_consts``, then the cotangents of the carry's parts ``moving`` before the
+    iteration.
     """
     trip = linear_trip(body, consts, active_consts, moving, 1, marks)
     builder = Builder()

@@ -1,1 +1,4 @@
-"""Graph to graph: one law per file. Transforms never see Python functions or tensors."""
+"""Graph transformations, one per module: differentiation, batching, Taylor series.
+
+They transform graphs to graphs and never handle Python functions or tensors.
+"""

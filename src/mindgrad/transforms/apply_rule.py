@@ -1,4 +1,4 @@
-"""A rule is applied to a closed graph, so that one derivative is finished before the next one begins.
+"""Apply a derivative rule to a closed graph, separate from other derivatives.
 
 step(G, rule)(c, x, e) = rule(G(c, ·))(x, e)
 """
@@ -19,13 +19,13 @@ Rule = Callable[..., list[Any]]
 
 
 def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()) -> Graph:
-    """The graph of ``rule(builder, xs, ys, extras)``, for a ``graph`` of constants and then ``xs`` as inputs.
+    """Return the graph of ``rule(builder, xs, ys, extras)``.
 
     Args:
-        graph: the program.
-        constants: the number of inputs that are constants.
-        rule: emits into the current builder and returns the outputs.
-        templates: atoms whose types the ``extras`` have, which are further inputs behind those of the graph.
+        graph: graph with inputs ``(*constants, *xs)`` and outputs ``ys``.
+        constants: number of inputs that are constants.
+        rule: function that emits into the current builder and returns the outputs.
+        templates: atoms with the types of the ``extras``, which become further inputs at the end.
     """
     builder = Builder()
     with building(builder):
@@ -35,9 +35,9 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()
 
 
 def between(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any]]:
-    """The program from ``xs`` to ``ys``: a graph whose last inputs are ``xs``, and the values of its others.
+    """Return the graph from ``xs`` to ``ys``, and the values of its other inputs.
 
-    It has no effects: these happen once, in ``builder``.
+    ``xs`` are the last inputs of the graph. The graph has no effects, because these run once, in ``builder``.
     """
     equations, needed = dependent(builder, list(xs), ys)
     return without_effects(Graph([*needed, *xs], equations, ys)), needed
@@ -51,19 +51,22 @@ def directional(
     types: Sequence[TensorType],
     is_forward: bool,
 ) -> tuple[Graph, list[Any]]:
-    """A derivative as a linear function of its directions, which are known later, or many at a time.
+    """Return a derivative as a linear graph of its directions.
 
-    In forward mode a loop or branch and its tangent become one equation, which needs the direction. So the
-    rule is applied to a closed graph: the values of ``builder`` stay computed without any direction.
+    The graph can be applied later, or batched over many directions. In forward mode, a loop or branch and
+    its tangent become one equation, which needs a direction. The rule is then applied to a closed graph, so
+    that the values of ``builder`` do not depend on a direction.
 
     Args:
-        builder: the current builder, of the program from ``xs`` to ``ys``.
-        rule: ``rule(builder, xs, ys, directions)``.
-        types: those of the directions.
-        is_forward: whether the directions are tangents of ``xs``, not cotangents of ``ys``.
+        builder: the current builder, with the equations from ``xs`` to ``ys``.
+        rule: function ``rule(builder, xs, ys, directions)``.
+        xs: inputs of the derivative.
+        ys: outputs of the derivative.
+        types: types of the directions.
+        is_forward: whether the directions are tangents of ``xs``; otherwise they are cotangents of ``ys``.
 
     Returns:
-        ``(*residuals, *directions) ↦ results``, and the residuals: values of ``builder``.
+        The graph ``(*residuals, *directions) ↦ results``, and the residuals, which are values of ``builder``.
     """
     directions = [Variable(type) for type in types]
     if is_forward:
@@ -73,7 +76,7 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # the builder would keep an equation with an effect, but does not define the directions that it uses
+    # remove them from the builder, which would keep equations with an effect but not define their directions
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

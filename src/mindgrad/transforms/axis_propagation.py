@@ -1,12 +1,12 @@
-"""Axis propagation finds the axes of an input that run through a program without their elements mixing.
+"""Axis propagation: find the input axes whose elements a graph does not mix.
 
-    x's axis a is carried by axis p of y   ⟺   ∂y[…, i at p, …] / ∂x[…, j at a, …] = 0 for i ≠ j
+    axis a of x is carried by axis p of y   ⟺   ∂y[…, i at p, …] / ∂x[…, j at a, …] = 0 for i ≠ j
 
-Along a carried axis the Jacobian is diagonal: a batch whose rows do not mix. One direction then serves
-all rows at once, and only axes that are carried nowhere need a direction for each element.
+Along a carried axis, the Jacobian is diagonal: the samples of a batch are independent. One direction then
+suffices for all samples, and only axes that are not carried need one direction per element.
 
-An operator's row has the map of its axes (``ir.index_map``), of which the parallel ones carry. A row without
-a map is taken to mix all its elements, which is always safe. Cost: one visit of each equation.
+The parallel axes in the index map of an operator (``ir.index_map``) carry elements. An operator without an
+index map is assumed to mix all elements, which is always safe. The analysis visits each equation once.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from mindgrad.ir.index_map import index_map
 
 __all__ = ["Carried", "alignment", "passage"]
 
-#: for each axis of the input the axis that carries it, ``None`` where it is mixed
+#: for each axis of the input the axis that carries it; ``None`` if its elements are mixed
 Carried = tuple[int | None, ...]
 
 
 def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carried]:
-    """The axes of ``x`` that each value depending on it carries.
+    """Return for each value that depends on ``x`` which axes of ``x`` it carries.
 
     Args:
-        equations: a program in order.
-        x: a variable that it reads.
+        equations: equations in program order.
+        x: a variable that the equations use.
 
     Returns:
-        For ``x`` and every value with a derivative in it a tuple of one axis (or ``None``) per axis of ``x``.
+        For ``x`` and every value that is differentiable with respect to it, a tuple with one axis or
+        ``None`` for each axis of ``x``.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
@@ -58,13 +59,17 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
             paths = [[through(k, index, axis) for axis in carried] for k, carried in moving]
             # two paths from x must agree: an axis that is carried by different axes is mixed
             merged = [places[0] if len(set(places)) == 1 else None for places in zip(*paths, strict=True)]
-            # several axes of size one may arrive at one axis: it carries the first of them
+            # several axes of size 1 may be carried by the same axis; only the first one counts
             carried_by[y] = tuple(None if source in merged[:k] else source for k, source in enumerate(merged))
     return carried_by
 
 
 def passage(equation: Equation) -> Callable[[int, int, int | None], int | None]:
-    """The function from operand, result and axis of the operand to the axis of the result that carries it."""
+    """Return a function that maps axes of operands to axes of results.
+
+    Its arguments are the positions of the operand and the result, and an axis of the operand. It returns the
+    axis of the result that carries it; ``None`` if the elements are mixed.
+    """
     if equation.primitive.passage is not None:
         through = equation.primitive.passage(equation)
     else:

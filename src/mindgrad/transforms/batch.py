@@ -1,12 +1,14 @@
-"""Batching: one program for many inputs.
+"""Batching: transform a graph for one sample into a graph for a batch of samples.
 
-    batch(G)(x)[b] = G(x[b]) for each b of the batched inputs, the others shared
+    batch(G)(x)[b] = G(x[b])    for each index b of the batch; the other inputs are shared
 
-Each equation that depends on a batched value is replaced by its operator with an axis more: a parallel label
-in the map of its row (``ir.index_map``), or what the row's own ``batch`` rule gives. Equations that do not
-depend on one stay as they are and are computed once. Cost: that of G times the size of the batch, less
-what is shared; no loop over it. Limits: a row that has neither axes nor a batch rule raises; an
-integer position outside of a batched value behaves as in ``rows.indexing``.
+Each equation that depends on a batched value is replaced by the same operator with a batch axis. This axis
+is an additional parallel label in the index map of the operator (``ir.index_map``), or the ``batch`` rule of
+the operator handles it. Equations that do not depend on a batched value are unchanged and computed once.
+
+The result costs G times the number of samples, minus the shared equations, and it contains no loop over
+samples. An operator without index map and ``batch`` rule raises ``TypeError``. An out-of-range integer index
+into a batched value behaves as in ``rows.indexing``.
 """
 
 from __future__ import annotations
@@ -25,20 +27,20 @@ __all__ = ["batch", "push_batch"]
 
 
 def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
-    """The graph that runs ``graph`` on each element of a batch.
+    """Return a graph that applies ``graph`` to each sample of a batch.
 
     Args:
-        graph: the program of one element.
-        axes: for each input the position of its batch axis, or ``None`` if it is shared.
-        size: the number of elements of the batch.
+        graph: the graph for one sample.
+        axes: position of the batch axis of each input; ``None`` for a shared input.
+        size: number of samples.
 
     Returns:
-        A graph whose inputs have a batch axis more where ``axes`` says so, and whose outputs all have
-        one in front (an output that depends on no batched input is repeated).
+        A graph whose inputs have the given batch axes. All outputs have a leading batch axis; an output that
+        does not depend on a batched input is repeated.
 
     Raises:
-        ValueError: ``axes`` does not fit the inputs.
-        TypeError: a row that depends on a batched value has no batch rule.
+        ValueError: If ``axes`` does not match the inputs.
+        TypeError: If an operator that depends on a batched value has no batching rule.
     """
     if len(axes) != len(graph.inputs):
         raise ValueError(f"the graph has {len(graph.inputs)} inputs, but {len(axes)} batch axes were given.")
@@ -63,10 +65,10 @@ def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
 def push_batch(
     graph: Graph, inputs: Sequence[Any], axes: Sequence[int | None], size: int
 ) -> tuple[list[Any], list[int | None]]:
-    """Emit ``graph`` on ``inputs``, of which some have a batch axis, into the current builder.
+    """Emit ``graph`` into the current builder, on inputs with and without batch axes.
 
     Returns:
-        The atoms of the outputs, and where the batch axis of each stands (``None``: it has none).
+        The atoms of the outputs, and the position of the batch axis of each; ``None`` if it has none.
     """
     values: dict[Any, tuple[Any, int | None]] = {
         variable: (atom, axis) for variable, atom, axis in zip(graph.inputs, inputs, axes, strict=True)
@@ -92,7 +94,7 @@ def push_batch(
 def _batched(
     equation: Equation, xs: list[Any], at: list[int | None], size: int
 ) -> Iterable[tuple[Any, int | None]]:
-    """Each output of ``equation`` with the position of its batch axis."""
+    """Return each output of ``equation`` with the position of its batch axis."""
     primitive, parameters = equation.primitive, equation.parameters
     if all(axis is None for axis in at):
         y = primitive(*xs, **parameters)
@@ -108,14 +110,14 @@ def _batched(
         return _with_label(equation, xs, at, size)
     raise TypeError(
         f"the operator '{primitive.name}' cannot be batched: it has neither 'axes' nor a "
-        f"'batch' rule. Give it one, or loop over the batch."
+        f"'batch' rule. Define one of them, or loop over the batch."
     )
 
 
 def _with_label(
     equation: Equation, xs: list[Any], at: list[int | None], size: int
 ) -> list[tuple[Any, int | None]]:
-    """The outputs of an operator whose operands have an axis more: one more label in its index map."""
+    """Apply an operator to batched operands, with one more label in its index map."""
     primitive = equation.primitive
     axes = index_map(equation)
     assert axes is not None
@@ -150,7 +152,10 @@ def _with_label(
 
 
 def _behind(operands: Sequence[Labels], label: int, labels: Labels) -> Labels:
-    """``labels`` with ``label`` behind that which it follows in an operand; in front if it follows none."""
+    """Insert ``label`` into the labels of a result.
+
+    It comes after the label that precedes it in an operand, or first if that label is missing.
+    """
     operand = next(each for each in operands if label in each)
     axis = operand.index(label)
     position = 1 + labels.index(operand[axis - 1]) if axis and operand[axis - 1] in labels else 0

@@ -1,9 +1,9 @@
-"""Forward mode.
+"""Forward mode: compute tangents along with the values.
 
     forward(G)(x, ẋ) = (G(x), J_G(x) ẋ)
 
-Each equation is followed by the one that its row's forward rule gives. Cost: about 2–3 times G for
-one direction. Limits: a row without a forward rule has derivative zero (kind *constant*).
+After each equation, the forward rule of its operator emits the tangents of its outputs. One direction costs
+2 to 3 times G. An operator without a forward rule has derivative zero (kind *constant*).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ __all__ = ["forward", "push_tangents"]
 def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> None:
     """Emit the tangent of every equation that depends on a variable of ``tangents``.
 
-    ``tangents`` maps variables to their tangents and is extended in place; a variable that is not
-    in it has tangent zero. The primal equations must already be in the current builder. A loop or branch
-    with a tangent is replaced by one that computes values and tangents, and its values are rebound there.
+    ``tangents`` maps variables to their tangents and is extended in place; a missing variable has tangent
+    zero. The primal equations must already be in the current builder. A loop or branch with a tangent is
+    replaced by one equation that computes both values and tangents, and its values are rebound in the
+    builder.
     """
     equations = list(equations)
     current().differentiate(tangents)
@@ -49,7 +50,10 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
 
 
 def _push(equation: Equation, xs: Sequence[Any], ys: Sequence[Any], tangents: dict[Any, Any]) -> None:
-    """Emit the tangents of one equation, whose operands have the values ``xs`` and whose outputs ``ys``."""
+    """Emit the tangents of one equation.
+
+    ``xs`` are the values of its operands, and ``ys`` are the values of its outputs.
+    """
     lookup, primitive = tangents.get, equation.primitive
     ts = [lookup(x) for x in equation.inputs]
     if primitive.jvp is None or not any(t is not None for t in ts):
@@ -68,11 +72,11 @@ def _note(equation: Equation, ts: Sequence[Any], tangents: dict[Any, Any]) -> No
 
 
 def forward(graph: Graph, active: Sequence[int]) -> Graph:
-    """The graph of value and directional derivative.
+    """Return the graph of values and directional derivative.
 
     Args:
-        graph: the program to differentiate.
-        active: indices of the inputs that carry a tangent.
+        graph: the graph to differentiate.
+        active: positions of the inputs that have a tangent.
 
     Returns:
         A graph with inputs ``(*inputs, *tangents of the active inputs)`` and outputs
@@ -90,6 +94,6 @@ def forward(graph: Graph, active: Sequence[int]) -> Graph:
 
 
 def tangent_or_zero(y: Any, tangents: dict[Any, Any]) -> Any:
-    """The tangent of ``y``, zeros where nothing reaches it."""
+    """Return the tangent of ``y``; zeros if it has none."""
     t = tangents.get(y)
     return zeros(y.type) if t is None else t

@@ -1,32 +1,32 @@
-"""The collapsed sweep computes a sum of second derivatives over many directions in one run of the program.
+"""Forward Laplacian: a sum of second derivatives over many directions in one pass.
 
     collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
 
-With ``p = q`` the unit vectors and ``c = 0`` the last is the Laplacian ("forward Laplacian": R. Li et al.,
-*A computational framework for neural network-based variational Monte Carlo with Forward Laplacian*, Nature
-Machine Intelligence 2024; F. Dangel et al., *Collapsing Taylor mode automatic differentiation*, 2025); other
-pairs give any operator ``Σ a_ij ∂_i ∂_j``.
+If ``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. Other pairs give any
+operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for neural network-based
+variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F. Dangel et al.,
+*Collapsing Taylor mode automatic differentiation*, 2025.
 
-Every value ``y`` of the program is followed by the stack of its tangents, one per direction, and by *one*
-second-order term ``c_y``, already summed over the directions: the sum is taken as early as the chain rule
-allows, because all later terms are linear in it. For ``y = f(x)``, from the rules that the rows have:
+For every value ``y`` of the graph, the pass computes a stack of tangents, one per direction, and a single
+second-order term ``c_y``, summed over all directions. This sum is taken as early as the chain rule allows,
+because all later terms are linear in it. For ``y = f(x)``, the terms follow from the forward rules of the
+operators:
 
     pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_kl: the partial of the partial
     linear        c_y = f(c_x)
     multilinear   c_y = B(c_a, b) + B(a, c_b) + Σ_d (B(p_ad, q_bd) + B(q_ad, p_bd))
     general       c_y = jvp(y, x; c_x) + Σ_d (the forward derivative along q_d of jvp(y, x; p_d))
 
-The sum of products of tangents and ``f_kl`` can leave the range of the type although ``c_y`` does not.
-Therefore a pointwise operator follows the general rule, which applies one factor after the other to each
-tangent, unless ``f_kl`` is a single finite factor (see ``has_moderate_partials``).
+The product of ``f_kl`` and the sum of products of tangents can exceed the range of the dtype, even if
+``c_y`` does not. A pointwise operator therefore uses the general rule, which applies one factor after the
+other to each tangent, unless ``f_kl`` is a single finite factor (see ``has_moderate_partials``). A branch or
+a loop becomes one equation, which computes a batched Taylor series of second order. All directions share its
+second coefficient, ``c / D``.
 
-No row has a rule for this. A branch or a loop is one equation of a batched Taylor series of second order, of
-which the directions share the second coefficient, ``c / D``.
-
-Cost: D + 2 times the program with ``p = q`` (2 D + 2 otherwise), against 2 D + 2 or 4 D for second
-derivatives along each direction; the products with ``f_kl`` are computed once, not per direction. Memory: two
-stacks alive at a time. Limits: rows that depend on a stack need a batch rule; a loop carries second-order
-terms of every direction.
+The pass costs D + 2 times the graph if ``p = q``, and 2 D + 2 times otherwise. Second derivatives along each
+direction cost 2 D + 2 or 4 D times the graph. Products with ``f_kl`` are computed once instead of once per
+direction. Two stacks are in memory at a time. Limits: operators that depend on a stack need a batching rule,
+and a loop carries second-order terms of every direction.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ __all__ = ["Collapse", "Stack", "collapse"]
 
 
 class Stack(NamedTuple):
-    """A tangent per direction, side by side.
+    """Tangents of a value along all directions.
 
     Attributes:
-        atom: the tangents, with one axis more than the value has.
-        at: where that axis stands.
+        atom: the tangents, with an additional axis of directions.
+        at: position of the axis of directions.
     """
 
     atom: Any
@@ -71,14 +71,14 @@ class Stack(NamedTuple):
 def collapse(
     graph: Graph, active: Sequence[int], size: int, paired: bool = False, straight: bool = False
 ) -> Graph:
-    """The graph of values and of second derivatives summed over directions.
+    """Return the graph of values and of second derivatives summed over directions.
 
     Args:
-        graph: the program.
-        active: indices of the inputs that are moved.
-        size: the number D of directions, at least 1.
-        paired: whether a second stack of directions is given (``q``), or ``q = p``.
-        straight: whether the inputs move on straight lines: their ``c`` are zero and not given.
+        graph: the graph.
+        active: positions of the inputs that have directions.
+        size: number D of directions, at least 1.
+        paired: whether there is a second stack of directions ``q``; otherwise ``q = p``.
+        straight: whether the terms ``c`` of the inputs are zero and not given.
 
     Returns:
         A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each unless
@@ -107,19 +107,19 @@ def collapse(
 
 
 class Collapse:
-    """A sweep over equations that stand in the current builder.
+    """Collapsed pass over equations of the current builder.
 
     Args:
-        size: the number of directions.
-        weights: an atom of shape ``(size,)``: then ``q_d = w_d p_d``, without a stack of its own.
-        is_part: whether there are more directions than these: then the terms are made of variables that
-            stand for the sums over all of them.
+        size: number of directions.
+        weights: atom of shape ``(size,)`` with ``q_d = w_d p_d``, instead of a second stack.
+        is_part: whether these directions are only some of all directions. The terms then contain variables
+            for the sums over all directions.
 
     Attributes:
-        left, right: the stacks ``p`` and ``q`` of the variables that move; ``right`` is ``left`` where the
-            two are the same, or differ by the weights only.
+        left, right: stacks ``p`` and ``q`` of each variable that depends on the inputs. ``right`` is
+            ``left`` if they are equal or differ only by the weights.
         second: the terms ``c``.
-        sums: for each variable that stands for a sum over all directions, the sum over these.
+        sums: for each variable of a sum over all directions, the sum over these directions.
     """
 
     __slots__ = ("_is_part", "_weights", "left", "right", "second", "size", "sums")
@@ -134,7 +134,10 @@ class Collapse:
         self._weights = weights
 
     def start(self, x: Any, left: Stack, right: Stack | None = None, second: Any = None) -> None:
-        """Move ``x`` along these directions; all that is moved has a ``right``, or nothing has."""
+        """Set the directions of the input ``x``.
+
+        Either all inputs have a stack ``right``, or none.
+        """
         self.left[x] = left
         if right is not None:
             if self.right is self.left:
@@ -146,25 +149,24 @@ class Collapse:
     # -- results ----------------------------------------------------------------------------------
 
     def value(self, y: Any) -> Any:
-        """The value of ``y``."""
         return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
-        """The term ``c`` of ``y``, zeros where it has none."""
+        """Return the term ``c`` of ``y``; zeros if it has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
     def at_front(self, y: Any, side: dict[Any, Stack]) -> Any:
-        """The stack of ``y`` with the axis of the directions in front."""
+        """Return the stack of ``y`` with a leading axis of directions."""
         stack = side.get(y)
         if stack is None:
             return zeros(y.type.with_shape((self.size, *y.shape)))
         return placed(self.size, stack.atom, stack.at, 0)
 
-    # -- the sweep --------------------------------------------------------------------------------
+    # -- the pass ---------------------------------------------------------------------------------
 
     def push(self, equations: Iterable[Equation]) -> None:
-        """Emit the stacks and terms of every equation that depends on a variable that moves."""
+        """Emit the stacks and terms of every equation that depends on the inputs."""
         equations = list(equations)
         builder = current()
         builder.differentiate(self.left)
@@ -183,7 +185,7 @@ class Collapse:
             return
         builder = current()
         outer = builder.source
-        if equation.primitive.kind == "control":  # which gives the values too
+        if equation.primitive.kind == "control":  # computes the values too
             builder.source = equation.source
             self._control(equation)
         else:
@@ -192,7 +194,7 @@ class Collapse:
         builder.source = outer
 
     def _emit(self, equation: Equation) -> None:
-        """The first and second order of the outputs of an equation."""
+        """Emit the stacks and terms of the outputs of one equation."""
         xs = [self.value(x) for x in equation.inputs]
         ys = [self.value(y) for y in equation.outputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left]
@@ -211,7 +213,7 @@ class Collapse:
     def _stacks(
         self, equation: Equation, xs: Sequence[Any], moved: Sequence[int], side: dict[Any, Stack]
     ) -> list[Stack | None]:
-        """The forward rule on whole stacks."""
+        """Apply the forward rule to whole stacks."""
         if not moved:
             return [None] * len(equation.outputs)
         stacks = [side[equation.inputs[k]] for k in moved]
@@ -222,7 +224,12 @@ class Collapse:
     def _batched(
         self, rule: tuple[Graph, list[bool]], xs: Sequence[Any], stacks: Sequence[Stack]
     ) -> list[Any]:
-        """The results of a rule's graph on stacks, each with its batch axis; ``None`` where it has none."""
+        """Apply the graph of a rule to stacks.
+
+        Returns:
+            For each output a pair of result and batch axis; ``None`` for outputs that the graph does not
+            compute.
+        """
         graph, present = rule
         variables = [x for x in xs if type(x) is Variable]
         axes = [*[None] * len(variables), *[stack.at for stack in stacks]]
@@ -236,7 +243,7 @@ class Collapse:
     # -- second order -----------------------------------------------------------------------------
 
     def _weighted(self, x: Any) -> Stack:
-        """``q`` of a variable, with the weights in it."""
+        """Return the stack ``q`` of a variable, including the weights."""
         stack = self.right[x]
         if self._weights is None:
             return stack
@@ -244,13 +251,16 @@ class Collapse:
         return Stack(spread * stack.atom, stack.at)
 
     def _total(self, atom: Any, at: int | None) -> Any:
-        """The sum over the directions."""
+        """Return the sum over all directions."""
         if at is None:
             atom, at = placed(self.size, atom, None, 0), 0
         return self._whole(reduce_sum(atom, axes=(at,)))
 
     def _whole(self, total: Any) -> Any:
-        """The sum over all directions, for that over these."""
+        """Return the sum over all directions, given the sum over these directions.
+
+        If there are further directions, the result is a new variable.
+        """
         if not self._is_part or type(total) is Constant:
             return total
         standing = Variable(total.type, tainted=total.tainted)
@@ -260,7 +270,7 @@ class Collapse:
     def _curvature(
         self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
     ) -> list[Any]:
-        """Σ_d D²f[p_d, q_d] of each output; ``None`` where it is zero."""
+        """Return Σ_d D²f[p_d, q_d] for each output; ``None`` if it is zero."""
         primitive = equation.primitive
         nothing: list[Any] = [None] * len(equation.outputs)
         if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):
@@ -277,7 +287,7 @@ class Collapse:
         return [None if result is None else self._total(*result) for result in results]
 
     def _pairs(self, a: Any, b: Any) -> Any:
-        """Σ_d p_a q_b, for ``a`` other than ``b`` + q_a p_b."""
+        """Return Σ_d p_a q_b; if ``a`` and ``b`` differ, add Σ_d q_a p_b."""
         left, right = self.left[a], self._weighted(b)
         total = self._summed(left, right)
         if a is b:
@@ -287,7 +297,10 @@ class Collapse:
         return total + self._summed(self.right[a], self.left[b])
 
     def _summed(self, a: Stack, b: Stack) -> Any:
-        """Σ_d a_d b_d; where both are the same for all points, made for one of them."""
+        """Return Σ_d a_d b_d.
+
+        If both stacks are broadcast along the same axes, compute the sum before broadcasting.
+        """
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
         repeated, others = repetition(left), repetition(right)
         if repeated and others and repeated[1] == others[1] and at in repeated[1]:
@@ -299,7 +312,7 @@ class Collapse:
         return self._total(product(left, right), at)
 
     def _pointwise(self, equation: Equation, xs: Sequence[Any], y: Any, moved: Sequence[int]) -> Any:
-        """Σ_kl f_kl Σ_d p_kd q_ld: the products of tangents are summed before they meet ``f_kl``."""
+        """Return Σ_kl f_kl Σ_d p_kd q_ld, with the sum over directions taken first."""
         graph, pairs = second_partials(equation, xs, moved)
         found = current().inline(graph, [x for x in xs if type(x) is Variable])
         terms = []
@@ -308,13 +321,13 @@ class Collapse:
                 continue
             a, b = equation.inputs[k], equation.inputs[l]
             total = self._pairs(a, b)
-            if k != l and a is b:  # one variable as two operands
+            if k != l and a is b:  # both operands are the same variable
                 total = total + total
             terms.append(product(slope, total, y.tainted))
         return accumulate(terms)
 
     def _contraction(self, equation: Equation) -> Any:
-        """The directions are one axis more that is contracted."""
+        """Return the term of a contraction, which also contracts the directions."""
         a, b = equation.inputs
         first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:
@@ -328,7 +341,7 @@ class Collapse:
     # -- branches and loops -----------------------------------------------------------------------
 
     def _control(self, equation: Equation) -> None:
-        """Values, stacks and terms of a branch or loop, by one equation for all directions."""
+        """Emit one equation for values, stacks, and terms of a branch or loop."""
         xs = [self.value(x) for x in equation.inputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left or x in self.second]
         is_series = (
@@ -341,7 +354,7 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # half of it for the coefficient of a series, and the same for every direction
+            # each direction gets an equal share; a Taylor coefficient is half of a second derivative
             share = 1 / (2 * self.size) if is_series else 1 / self.size
             sides[0].append(self.left.get(x, zero))
             sides[1].append(self._weighted(x) if x in self.right else zero)

@@ -1,9 +1,9 @@
-"""Linearization splits the forward derivative into a primal program and a program linear in the tangents.
+"""Linearization: split forward mode into values and a linear map of tangents.
 
-    G(x), and the linear program t ↦ J_G(x) t whose coefficients are values of the primal program
+    G(x), and the linear map t ↦ J_G(x) t, whose coefficients are values of G
 
-The builder keeps equations that depend on a tangent in a list of their own, so the split costs
-nothing beyond forward mode.
+The builder stores the equations that depend on a tangent in a separate list, so linearization costs no more
+than forward mode.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ __all__ = ["dependent", "linearize"]
 def linearize(
     builder: Builder, inputs: Sequence[Any], outputs: Sequence[Any]
 ) -> tuple[list[Variable], list[Any]]:
-    """Linearize the equations of ``builder`` (the current one) at ``inputs``.
+    """Linearize the equations of the current builder ``builder`` at ``inputs``.
 
     Returns:
-        The tangents of ``inputs`` (linear variables) and those of ``outputs`` (``None`` where
-        zero); the linear equations between them stand in ``builder.linear_equations``.
+        The tangents of ``inputs``, which are linear variables, and the tangents of ``outputs``; ``None`` if
+        a tangent is zero. The linear equations between them are in ``builder.linear_equations``.
     """
     directions = [builder.input(x.type, linear=True) for x in inputs]
     tangents: dict[Atom, Atom] = dict(zip(inputs, directions, strict=True))
@@ -36,9 +36,10 @@ def linearize(
 
 
 def dependent(builder: Builder, variables: Sequence[Variable], results: Sequence[Any]) -> tuple[list, list]:
-    """The equations of ``results`` that depend on ``variables``, and the other values that they use.
+    """Return the equations of ``results`` that depend on ``variables``.
 
-    Equations that only have an effect are left out: they run once, in ``builder``.
+    The second result is the list of all other values that they use. Equations that only have an effect are
+    excluded, because they run once, in ``builder``.
     """
     after: set[Any] = set(variables)
     equations = []

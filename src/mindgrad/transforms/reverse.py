@@ -2,8 +2,8 @@
 
     reverse(G)(x, ct) = (G(x), J_G(x)ᵀ ct)
 
-Cost: 2–4 times G whatever the number of inputs; the values that the linear part needs are kept.
-Limits: none of its own; the result is a graph like any other, so it nests to any order.
+Reverse mode costs 2 to 4 times G, independent of the number of inputs, and stores the values that the linear
+part needs. The result is an ordinary graph, so reverse mode can be nested to any order.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ def pull_back(
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
 ) -> list[Any]:
-    """Emit into ``builder`` the cotangents of ``inputs`` for those of ``outputs`` (``None``: zero)."""
+    """Emit the cotangents of ``inputs`` into ``builder``.
+
+    ``cotangents`` are the cotangents of ``outputs``; ``None`` means zero.
+    """
     directions, tangents = linearize(builder, inputs, outputs)
     linear_equations = list(builder.linear_equations)
     pulled = pull_cotangents(linear_equations, tangents, cotangents, directions, are_moving=True)
@@ -34,11 +37,11 @@ def pull_back(
 
 
 def reverse(graph: Graph, active: Sequence[int]) -> Graph:
-    """The graph of value and vector–Jacobian product.
+    """Return the graph of values and vector–Jacobian product.
 
     Args:
-        graph: the program to differentiate.
-        active: indices of the inputs whose cotangents are wanted.
+        graph: the graph to differentiate.
+        active: positions of the inputs whose cotangents are computed.
 
     Returns:
         A graph with inputs ``(*inputs, *cotangents of the outputs)`` and outputs

@@ -1,11 +1,12 @@
-"""Derivatives of one row are graphs of their own, for batch rules that map them and loops that carry them.
+"""Derivatives of one equation as separate graphs, to be batched over directions.
 
     first_derivative    (x, p) ↦ J p
     second_derivative   (x, p, q) ↦ D²f[p, q]
-    second_partials     x ↦ f_kl of a pointwise row
+    second_partials     x ↦ f_kl of a pointwise operator
+    second_series       (x, p, c) ↦ coefficients 0, 1, and 2 of the series of y
     nested_forward      (x, p, q, c) ↦ (y, J p, J q, D²f[p, q] + J c)
 
-They follow from the row's forward rule; no row has a rule for them. Cost: the forward rule once or twice.
+The functions apply the forward rule of the operator once or twice. Operators need no further rules.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = [
 
 
 def row_tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """The tangents of the outputs by the forward rule of the row, ``None`` where zero."""
+    """Return the tangents of the outputs; ``None`` if a tangent is zero."""
     primitive: Any = equation.primitive
     if all(t is None for t in ts):
         return [None] * len(ys)
@@ -35,7 +36,7 @@ def row_tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: S
 
 
 class _LoneEquation:
-    """One equation in a builder of its own."""
+    """One equation in a separate builder."""
 
     def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
         self.equation = equation
@@ -48,12 +49,15 @@ class _LoneEquation:
             self.ys = list(results) if equation.primitive.multiple else [results]
 
     def tangents(self, of: dict[int, Any]) -> list[Any]:
-        """The forward rule for the tangents of these operands."""
+        """Apply the forward rule to tangents, given by the position of the operand."""
         ts = [of.get(k) for k in range(len(self.xs))]
         return row_tangents(self.equation, self.ys, self.xs, ts)
 
     def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
-        """Further inputs, one for each operand that moves; ``exact``: whether its zeros can be exact."""
+        """Add one input for the tangent of each operand in ``moved``.
+
+        ``exact`` contains for each of these tangents whether its zeros can be exact.
+        """
         tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
         for direction, is_exact in zip(tangents.values(), exact, strict=True):
             if not is_exact:
@@ -62,14 +66,17 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
-        """The graph of the outputs that are not ``None``, and for each output whether it is among them."""
+        """Return the graph of all outputs except ``None``, and a flag for each output."""
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
 def first_derivative(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
-    """``(xs, p) ↦ jvp(y, x; p)``; ``exact``: which of ``p`` can have exact zeros."""
+    """Return the graph ``(xs, p) ↦ jvp(y, x; p)``, and a flag for each output.
+
+    ``exact`` contains for each of ``p`` whether its zeros can be exact.
+    """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
         return alone.close(alone.tangents(alone.directions(moved, exact)))
@@ -78,9 +85,10 @@ def first_derivative(
 def second_derivative(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
-    """``(xs, p, q) ↦ D²f[p, q]``: the forward rule of the forward rule's equations.
+    """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
-    ``exact``: which of ``p``, then which of ``q``, can have exact zeros.
+    It applies forward mode to the equations of the forward rule. ``exact`` contains for each of ``p``, then
+    for each of ``q``, whether its zeros can be exact.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -95,7 +103,10 @@ def second_derivative(
 def second_partials(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]]]:
-    """``xs ↦ f_kl`` of a pointwise row, for the pairs ``k ≤ l`` for which it is not zero."""
+    """Return the graph ``xs ↦ f_kl`` of a pointwise operator, and its pairs.
+
+    These are the pairs ``(k, l)`` with ``k ≤ l`` for which ``f_kl`` is not zero.
+    """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
         slopes = {k: alone.tangents({k: ones(alone.xs[k].type)})[0] for k in moved}
@@ -111,11 +122,12 @@ def second_partials(
 
 
 def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> bool:
-    """Whether the second partials of a pointwise operator can be formed before they meet the tangents.
+    """Return whether second partials of a pointwise operator stay in range.
 
-    They cannot if a partial can be infinite (``1 / x``) or if the second derivative multiplies the tangents
-    by several factors one after the other: then the product of the factors, or of the tangents, may leave
-    the range of the type although the second derivative does not. For ``log`` it is ``-(p / x) (q / x)``.
+    If so, they can be computed before they are multiplied by tangents. The result is false if a partial can
+    be infinite (``1 / x``), or if the second derivative multiplies the tangents by several factors. An
+    example is ``log`` with ``-(p / x) (q / x)``. The product of the factors, or of the tangents, may then
+    exceed the range of the dtype, even if the second derivative does not.
     """
     if equation.primitive.is_product:  # the second partials are one
         return True
@@ -141,13 +153,16 @@ def _graph_of(equation: Equation) -> Graph:
 
 
 def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
-    """``(xs, (p, c) of each) ↦ (ys, (J p, …) of each)``: coefficients one and two."""
+    """Return the graph of Taylor coefficients up to order 2.
+
+    It maps ``(xs, (p, c) of each moved operand)`` to ``(ys, coefficients 1 and 2 of each output)``.
+    """
     return taylor(_graph_of(equation), moved, 2)
 
 
 def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
-    """``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``: forward mode of forward mode."""
+    """Apply forward mode twice: ``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``."""
     count, directions = len(equation.inputs), len(moved)
     along_p = forward(_graph_of(equation), moved)
-    # inputs (xs, p), of which the first move along q and the second along c
+    # the inputs are (xs, p): xs have the tangents q, and p have the tangents c
     return forward(along_p, [*moved, *range(count, count + directions)])

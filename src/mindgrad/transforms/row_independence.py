@@ -1,12 +1,13 @@
-"""Row independence is refuted by an equation that mixes the rows of an input.
+"""Find an equation that mixes the samples of a batch.
 
     y[n] depends on x[m], m ≠ n
 
-``transforms.axis_propagation`` proves that rows stay apart; what it cannot prove may mix them. An error needs
-more than this, as a gather or a sort may keep rows apart all the same. So an equation is reported only if it
-certainly mixes: it adds up, accumulates or contracts the axis of the rows, or joins two values that carry it
-along different axes. Limit: a sum over rows of which all but one are masked out mixes nothing, and is
-reported all the same.
+``transforms.axis_propagation`` can prove that samples are independent. If it cannot, samples may still be
+independent, for example after a gather or a sort, so this is not enough for an error. This module reports an
+equation only if it certainly mixes samples: it sums, accumulates, or contracts the sample axis, or it
+combines two values that have the sample axis in different positions.
+
+Limit: a sum over samples that masks out all samples but one is reported, although it does not mix samples.
 """
 
 from __future__ import annotations
@@ -20,18 +21,21 @@ from mindgrad.transforms.axis_propagation import passage
 
 __all__ = ["mixing"]
 
-#: axes along which elements certainly meet
+#: kinds of axes along which an operator certainly combines elements
 _MIXED = (REDUCED, ORDERED)
 
 
 def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: Any) -> Equation | None:
-    """The first equation by which ``y`` depends on several rows of ``x``; ``None`` if none certainly does.
+    """Return the first equation that certainly mixes samples of ``x`` in ``y``.
 
     Args:
-        equations: a program in order.
-        x: the variable with the rows.
-        axes: the axes of ``x`` whose elements are rows.
-        y: an atom that the program computes.
+        equations: equations in program order.
+        x: the variable with the samples.
+        axes: sample axes of ``x``.
+        y: an atom that the equations compute.
+
+    Returns:
+        The equation; ``None`` if there is none.
     """
     for axis in axes:
         if x.shape[axis] > 1:
@@ -42,7 +46,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
 
 
 def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
-    """The values in which rows along ``axis`` are mixed, each with the first equation that mixes them."""
+    """Return the values with mixed samples, each with its first mixing equation."""
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:
@@ -68,7 +72,7 @@ def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict
 
 
 def _meets(equation: Equation, rows: dict[int, int | None]) -> bool:
-    """Whether rows along these axes of operands are added up or accumulated."""
+    """Return whether an equation sums or accumulates along one of the sample axes."""
     axes = index_map(equation)
     return axes is not None and any(
         axis is not None and axes.kind(axes.operands[operand][axis]) in _MIXED

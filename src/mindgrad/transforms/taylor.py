@@ -1,19 +1,23 @@
-"""Taylor series: one sweep instead of nested derivatives.
+"""Taylor mode: derivatives of several orders in one pass.
 
     x(s) = Σ_k x_k sᵏ    ⟹    taylor(G): (x_0, …, x_K) ↦ (y_0, …, y_K),  G(x(s)) = Σ_k y_k sᵏ + O(sᴷ⁺¹)
 
-No operator has a Taylor rule. A linear operator acts on each coefficient; a multilinear one makes the
-Cauchy product; for every other operator the forward rule *is* the differential equation of the
-series:
+Most operators need no Taylor rule. A linear operator is applied to each coefficient. For a multilinear
+operator, the coefficients are a Cauchy product. For every other operator, the forward rule is a differential
+equation of the series:
 
     ẏ = jvp(y, x; ẋ)         ⟹        k y_k = (coefficient k − 1 of jvp(y, x; ẋ)),   (ẋ)_j = (j + 1) x_{j+1}
 
-The right side is an expression of rows again (``cos(x) · ẋ`` for the sine); its coefficients follow in
-the same way, one order lower each time, so the recursion ends. A quotient is the product solved for a
-factor: its forward rule has quotients again, of which every order would make more. Coefficients are made
-on demand and once. Branches and loops are the exception: their rows' ``series`` make the branch, or the
-loop, of all coefficients. Cost: O(K²) products per nonlinear equation, against 2ᴷ for nested forward
-mode. Limits: those of the forward rules.
+The right side consists of operators, for example ``cos(x) · ẋ`` for the sine. Its coefficients are computed
+in the same way, one order lower each time, so the recursion ends. Each coefficient is computed when it is
+first needed.
+
+Two kinds of operators have rules. The rule ``recurrence`` of a quotient solves the Cauchy product for one
+factor, because its forward rule contains quotients and would create more of them with every order. The rule
+``series`` of a branch or a loop emits one branch or loop over all coefficients.
+
+A series needs O(K²) products per nonlinear equation, compared with 2ᴷ for nested forward mode. It has the
+limits of the forward rules.
 """
 
 from __future__ import annotations
@@ -28,26 +32,27 @@ from mindgrad.rows.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 
-#: a rule: yields which coefficients ``(atom, k)`` it needs, receives them, and returns its own
+#: a rule as a generator: it yields ``(atom, k)`` for each coefficient that it needs, receives this
+#: coefficient, and returns its own coefficient
 Steps = Generator[tuple[Any, int], Any, Any]
 
 
 def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None = None) -> Graph:
-    """The graph of the Taylor coefficients of the outputs.
+    """Return the graph of the Taylor coefficients of the outputs.
 
     Args:
-        graph: the program.
-        active: indices of the inputs that are series; the others are constant.
-        order: the highest coefficient K, at least 1.
-        degree: the highest coefficient D of the inputs, by default K; those above are zero.
+        graph: the graph.
+        active: positions of the inputs that are series; the other inputs are constant.
+        order: highest order K, at least 1.
+        degree: highest order D of the inputs; higher coefficients are zero. Default: K.
 
     Returns:
         A graph with inputs ``(*inputs, x_1, …, x_D of each active input)`` and outputs
-        ``(*outputs, y_1, …, y_K of each output)``. Coefficients are those of the powers of ``s``
-        (derivatives divided by factorials).
+        ``(*outputs, y_1, …, y_K of each output)``. The coefficients belong to powers of ``s``, so they are
+        derivatives divided by factorials.
 
     Raises:
-        ValueError: ``order`` is less than 1.
+        ValueError: If ``order`` is less than 1.
     """
     if order < 1:
         raise ValueError(f"the order of a Taylor series must be at least 1, but got {order}.")
@@ -59,13 +64,13 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
-        arguments = list(builder.inputs)  # before the variables that stand for rates
+        arguments = list(builder.inputs)  # without the variables of rates, which are added later
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Any]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # in the order of the program, so that each equation finds the coefficients of its operands
+            # in program order, so that each equation finds the coefficients of its operands
             for value in values:
                 series.coefficient(value, k)
             for of_output, y in zip(coefficients, outputs, strict=True):
@@ -76,27 +81,36 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
 
 
 class _Series:
-    """The coefficients of the values of one program, each computed at its first use."""
+    """Taylor coefficients of the values of one graph, each computed at its first use.
+
+    The *rate* of a value is its derivative with respect to ``s``.
+    """
 
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
-        #: the variable x of each rate ẋ, and the rate of each nonlinear value
+        #: the variable x of each rate ẋ
         self._rate_of: dict[Variable, Variable] = {}
+        #: the rate of each nonlinear value
         self._rates: dict[Variable, Any] = {}
-        #: whether a value varies, and whether it is an expression of rates, as far as they are known
+        #: whether a value varies with ``s``, if that was already determined
         self._depends: dict[Any, bool] = {}
+        #: whether a value depends on a rate, if that was already determined
         self._of_rates: dict[Any, bool] = {}
 
     def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
-        """Set the coefficients of ``variable`` from order 1 on."""
+        """Set the coefficients of ``variable``, starting at order 1."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
 
     def replay(self, equations: Sequence[Equation]) -> list[Any]:
-        """Replace each branch and loop that varies by that of its coefficients; the values of the program."""
+        """Replace each varying branch or loop by a branch or loop over coefficients.
+
+        Returns:
+            All values of the graph.
+        """
         if all(equation.primitive.series is None for equation in equations):
             return [y for equation in equations for y in equation.outputs]
         values: list[Any] = []
@@ -109,7 +123,7 @@ class _Series:
         return values
 
     def coefficient(self, atom: Any, k: int) -> Any:
-        """Coefficient ``k`` of the series of ``atom``, ``None`` where it is zero."""
+        """Return coefficient ``k`` of the series of ``atom``; ``None`` if it is zero."""
         return trampolined(self._coefficient(atom, k), lambda wanted: self._coefficient(*wanted))
 
     def _coefficient(self, atom: Any, k: int) -> Steps:
@@ -127,7 +141,7 @@ class _Series:
         return self._known[key]
 
     def _located(self, atom: Variable, k: int) -> Steps:
-        """A coefficient, computed by equations of the line of the user's that ``atom`` is of."""
+        """Compute a coefficient, with the source line of ``atom`` on the new equations."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
@@ -137,11 +151,15 @@ class _Series:
         return coefficient
 
     def _varies(self, atom: Any) -> bool:
-        """Whether the series of ``atom`` has more than its first coefficient."""
+        """Return whether the series of ``atom`` has more than its first coefficient."""
         return _depends_on(atom, self._depends, _differentiated)
 
     def _has_rate(self, atom: Any) -> bool:
-        """Whether ``atom`` is an expression of rates: then its coefficient 0 has to be computed too."""
+        """Return whether ``atom`` depends on a rate.
+
+        Such an atom is part of a derivative rule, not of the graph, so its coefficient 0 must be computed
+        too.
+        """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
     def _make(self, atom: Variable, k: int) -> Steps:
@@ -173,7 +191,7 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Sequence[Any]) -> Steps:
-        """The first coefficient of each of ``atoms``: its value, without variables that stand for rates."""
+        """Return coefficient 0 of each of ``atoms``, free of variables of rates."""
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -181,7 +199,7 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Any]:
-        """The values of a branch or loop, computed together with their coefficients by another one."""
+        """Emit a branch or loop of values and coefficients, and return the values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
@@ -197,10 +215,11 @@ class _Series:
         return values
 
     def _whole(self, equation: Equation, order: int) -> Steps:
-        """Compute the coefficients up to ``order`` of a branch or loop in the derivative of another row.
+        """Compute coefficients up to ``order`` of a branch or loop in a derivative rule.
 
-        Not all that will be needed at once: those of its operands may depend on lower ones of its results, as
-        the derivative of a linear system whose product is a loop does.
+        Higher coefficients cannot be computed in the same call, because coefficients of the operands may
+        depend on lower coefficients of the results. An example is the derivative of a linear system whose
+        product is a loop.
         """
         coefficients = []
         for x in equation.inputs:
@@ -213,17 +232,17 @@ class _Series:
             self._known.update(((y, k), c) for k, c in enumerate(found))
 
     def _linear(self, equation: Equation, k: int) -> Steps:
-        """The operator on the coefficients; operands in which it is not linear keep their value."""
+        """Apply a linear operator to coefficients; other operands keep their value."""
         coefficients = []
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # by the forward rule, which treats zeros
+        # by the forward rule, which handles zero coefficients
         jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
     def _product(self, equation: Equation, k: int) -> Steps:
-        """The Cauchy product Σ_j B(a_j, b_{k−j})."""
+        """Return the Cauchy product Σ_j B(a_j, b_{k−j})."""
         a, b = equation.inputs
         if a is b and equation.primitive.commutative:
             return (yield from self._square(equation, a, k))
@@ -235,7 +254,7 @@ class _Series:
         return accumulate(terms)
 
     def _square(self, equation: Equation, a: Any, k: int) -> Steps:
-        """The Cauchy product of a series with itself, each pair of coefficients once."""
+        """Return the Cauchy product of a series with itself; compute each pair once."""
         terms = []
         for j in range((k + 1) // 2):
             left, right = (yield a, j), (yield a, k - j)
@@ -249,7 +268,7 @@ class _Series:
         return accumulate([total, _term(equation, middle, middle)])
 
     def _rate(self, equation: Equation, atom: Variable) -> Any:
-        """ẏ as an expression of y, x and variables that stand for ẋ."""
+        """Return ẏ as an expression of y, x, and new variables for ẋ."""
         if atom not in self._rates:
             rates: list[Any] = []
             for x in equation.inputs:
@@ -273,7 +292,7 @@ def _operands(equation: Equation) -> Sequence[Any]:
 
 
 def _differentiated(equation: Equation) -> Sequence[Any]:
-    """The operands of ``equation``, or none if its results have no derivative with respect to them."""
+    """Return the operands of ``equation``; none if it is not differentiable."""
     primitive = equation.primitive
     has_rule = primitive.jvp is not None or primitive.series is not None
     return equation.inputs if has_rule and not primitive.stops else ()
@@ -282,7 +301,10 @@ def _differentiated(equation: Equation) -> Sequence[Any]:
 def _depends_on(
     atom: Any, answers: dict[Any, bool], operands_of: Callable[[Equation], Sequence[Any]]
 ) -> bool:
-    """Whether ``atom`` depends on a variable for which ``answers`` is true; extends ``answers``."""
+    """Return whether ``atom`` depends on a variable for which ``answers`` is true.
+
+    ``answers`` is extended by the answers for all values on the way.
+    """
     if type(atom) is not Variable:
         return False
     waiting = [atom]
@@ -305,13 +327,16 @@ def _series(
     parameters: dict[str, Any],
     coefficients: Sequence[Sequence[Any]],
 ) -> Any:
-    """The coefficients of a branch or loop on ``operands``, by the rule of its primitive."""
+    """Return the coefficients of a branch or loop on ``operands``."""
     rule: Any = equation.primitive.series
     applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
     return rule(applied, coefficients, len(coefficients[0]) - 1)
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:
-    """One term of a Cauchy product, by the forward rule, in which an exactly zero coefficient wins."""
+    """Return one term of a Cauchy product, by the forward rule.
+
+    The term is zero if a coefficient is exactly zero, even if the other one is infinite.
+    """
     jvp: Any = equation.primitive.jvp
     return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)

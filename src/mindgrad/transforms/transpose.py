@@ -2,9 +2,10 @@
 
     ⟨ct, L t⟩ = ⟨Lᵀ ct, t⟩
 
-Linear equations are walked from the last to the first; each sends the cotangent of its output to
-its linear inputs by its row's transpose, and cotangents that meet are added. Cost: that of the
-linear program, no more. Limits: an equation that is not linear has no transpose and raises.
+Linear equations are processed from the last to the first. The ``transpose`` rule of each operator maps the
+cotangents of its outputs to cotangents of its linear inputs, and cotangents of the same value are added. The
+transpose costs as much as the linear equations. An operator that is not linear has no ``transpose`` rule and
+raises ``TypeError``.
 """
 
 from __future__ import annotations
@@ -26,17 +27,18 @@ def pull_cotangents(
     inputs: Sequence[Variable],
     are_moving: bool = False,
 ) -> list[Any]:
-    """Run linear ``equations`` backwards, emitting into the current builder.
+    """Transpose linear ``equations`` and emit the result into the current builder.
 
     Args:
-        equations: linear equations in order.
-        outputs: the linear results, ``None`` or a constant for those that nothing linear reaches.
-        cotangents: the cotangent of each output.
-        inputs: the linear inputs.
-        are_moving: whether they are the tangents of the inputs of the derivative that the builder has begun.
+        equations: linear equations in program order.
+        outputs: the linear results; ``None`` or a constant for results that do not depend on a linear input.
+        cotangents: cotangent of each output.
+        inputs: linear inputs.
+        are_moving: whether ``inputs`` are tangents of the inputs of the derivative that the builder has
+            started.
 
     Returns:
-        The cotangent of each input, ``None`` where it is zero.
+        The cotangent of each input; ``None`` if it is zero.
     """
     pending: dict[Any, Any] = {}
 
@@ -77,7 +79,7 @@ def pull_cotangents(
 
 
 def _dependence(equations: Sequence[Equation], inputs: Sequence[Variable]) -> dict[Equation, int]:
-    """The linear inputs, as bits, on which each equation depends."""
+    """Return for each equation a bit mask of the linear inputs on which it depends."""
     depends: dict[Any, int] = {x: 1 << k for k, x in enumerate(inputs)}
     of_equations = {}
     for equation in equations:

@@ -1,17 +1,17 @@
-"""Warn of gradients that are zero only because an operator between input and output is piecewise constant.
+"""Warn of gradients that are zero because of a piecewise constant operator.
 
 The derivative of a comparison, a rounding, an index such as argmax, and a random draw is zero wherever it
 exists. If the output depends on a differentiated input only through such operators, the gradient is exactly
 zero, which is rarely meant. ``execution.record`` and ``execution.plans`` call :func:`steps_of` once per
-derivative program, and only if a result of the program is the constant zero.
+derivative graph, and only if a result of this graph is the constant zero.
 
-The derivative of a function with kinks, such as relu, is piecewise constant itself, so its own derivative is
-rightly zero. Therefore each scope keeps the functions that were differentiated inside it. An input on which
-one of these functions depends smoothly gets no warning.
+The derivative of a function with kinks, such as relu, is itself piecewise constant, so its second derivative
+is correctly zero. Each scope therefore stores the functions that were differentiated inside it. An input on
+which one of these functions depends smoothly gets no warning.
 
-Limits: operators with graphs other than branches, ``while``, ``scan``, and recomputed blocks count as smooth,
-and so do operators whose derivative the user has written. There is no warning of a function inside which a
-loop, branch, ``vmap``, or recomputed block takes derivatives.
+Limits: operators with user-defined derivatives count as smooth, and so do operators with inner graphs other
+than branches, ``while``, ``scan``, and recomputed blocks. A function in which a loop, branch, ``vmap``, or
+recomputed block takes derivatives gets no warning.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ _Path = Literal["smooth"] | Equation
 
 @dataclass(frozen=True)
 class Unchecked:
-    """A transform of a function inside which a loop or other program takes derivatives: it never warns."""
+    """Transformation of a function in which an inner graph takes derivatives.
+
+    It never warns.
+    """
 
     transform: Callable[..., list[Any]]
 
@@ -47,16 +50,16 @@ class Unchecked:
 def steps_of(
     equations: Sequence[Equation], xs: Iterable[Any], ys: Sequence[Any], excusing: Sequence[Any]
 ) -> list[tuple[Any, str]]:
-    """The piecewise constant operators through which alone ``ys`` depend on one of the inputs ``xs``.
+    """Find inputs on which ``ys`` depend only through piecewise constant operators.
 
     Args:
-        equations: the equations of the function.
-        xs: the differentiated inputs.
-        ys: the outputs.
-        excusing: atoms of the function; inputs on which one of them depends smoothly do not count.
+        equations: equations of the function.
+        xs: differentiated inputs.
+        ys: outputs.
+        excusing: atoms of the function. Inputs on which one of them depends smoothly are ignored.
 
     Returns:
-        The line and the name of each operator.
+        The source line and the name of each piecewise constant operator.
     """
     paths = _paths(equations, ys)
     broken = {x: path for x in xs if x.dtype.is_inexact and isinstance(path := paths.get(x), Equation)}
@@ -79,12 +82,15 @@ def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
 
 
 def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Variable]:
-    """The variables on which ``ys`` depend smoothly."""
+    """Return the variables on which ``ys`` depend smoothly."""
     return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
 
 
 def smooth_atoms(scope: GraphScope) -> list[Any]:
-    """The atoms of ``scope`` on which a function depends smoothly that was differentiated inside it."""
+    """Return the atoms of ``scope`` on which differentiated functions depend smoothly.
+
+    These are the functions that were differentiated inside ``scope``.
+    """
     atoms: list[Any] = []
     for equations, outputs, captures in scope.differentiated:
         smooth = smooth_variables(equations, outputs)
@@ -93,19 +99,22 @@ def smooth_atoms(scope: GraphScope) -> list[Any]:
 
 
 def _atom(scope: GraphScope, tensor: Any) -> Any:
-    """The atom of ``tensor`` if it has one in ``scope``, else ``None``."""
+    """Return the atom of ``tensor`` in ``scope``; ``None`` if it has none."""
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 
 def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
-    """The dependence of ``ys`` on each variable that they depend on."""
+    """Return how ``ys`` depend on each variable on which they depend."""
     paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
 
 
 def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
-    """Extend ``paths`` from the results of ``equations``, last to first, to their operands."""
+    """Extend ``paths`` from the results of ``equations`` to their operands.
+
+    The equations are processed from the last to the first.
+    """
     for equation in reversed(equations):
         after = [paths.get(y) for y in equation.outputs]
         if all(path is None for path in after) or equation.primitive.stops:
@@ -117,24 +126,30 @@ def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """The dependence on a value that two paths lead from."""
+    """Return the dependence on a value through two paths."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
 def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_Path | None]:
-    """The dependence on each operand of an equation with graphs, for the dependence on each result."""
+    """Return the dependence on each operand of an equation with graphs.
+
+    ``after`` is the dependence on each result.
+    """
     if equation.primitive.paths is not None:
         return equation.primitive.paths(equation, after)  # type: ignore[no-any-return]
     return [reduce(_joined, after)] * len(equation.inputs)
 
 
 def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """The dependence on each operand of an operator, for the dependence on each result."""
+    """Return the dependence on each operand of an operator.
+
+    ``after`` is the dependence on each result.
+    """
     primitive, count = equation.primitive, len(equation.inputs)
     if primitive.jvp is None:
-        # comparisons of a derivative rule belong to a function with kinks
+        # a comparison inside a derivative rule belongs to a function with kinks
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # the tangent of a float passes through integers, but not through indices that are returned beside values
+    # a tangent passes through a conversion to integers, but not through indices returned along with values
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
@@ -151,35 +166,39 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
 
 
 def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """The rule ``paths`` of a branch, whose predicate decides on every result."""
+    """Rule ``paths`` of a branch, where every result depends on the predicate."""
     branches = [_through(graph, after) for graph in equation.graphs.values()]
     return [equation, *map(_joined, *branches)]
 
 
 def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """The rule ``paths`` of a program that runs once."""
+    """Rule ``paths`` of an inner graph that runs once."""
     return _through(equation.parameters["body"], after)
 
 
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """The rule ``paths`` of a loop with a condition, which decides on every result."""
+    """Rule ``paths`` of ``while``, where every result depends on the condition."""
     count = len(equation.parameters["body"].outputs)
-    saved = after[count + 2 :] or [None] * count  # carries, after two numbers of iterations
+    # saved carries come after the carry, the number of iterations, and the period
+    saved = after[count + 2 :] or [None] * count
     after = list(map(_joined, after[:count], saved))
-    untouched = [*[None] * equation.parameters["consts"], *after]  # by a loop that ends immediately
+    untouched = [*[None] * equation.parameters["consts"], *after]  # if the loop ends without an iteration
     condition = _through(equation.parameters["condition"], [equation])
     return _of_loop(equation, count, after, list(map(_joined, untouched, condition)))
 
 
 def paths_of_scan(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """The rule ``paths`` of a loop over elements."""
+    """Rule ``paths`` of ``scan``."""
     return _of_loop(equation, equation.parameters["carries"], after, [None] * len(equation.inputs))
 
 
 def _of_loop(
     loop: Equation, carries: int, after: Sequence[_Path | None], before: list[_Path | None]
 ) -> list[_Path | None]:
-    """The dependence on the operands of a loop; ``before``: their dependence without its body."""
+    """Return the dependence on the operands of a loop.
+
+    ``before`` is the dependence on the operands outside the body.
+    """
     body, consts = loop.parameters["body"], loop.parameters["consts"]
     carried, stacked = after[:carries], after[carries:]
     while True:
@@ -191,7 +210,10 @@ def _of_loop(
 
 
 def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """The dependence on each input of ``graph``, for the dependence on each of its outputs."""
+    """Return the dependence on each input of ``graph``.
+
+    ``after`` is the dependence on each output.
+    """
     paths: dict[Any, _Path] = {}
     for y, path in zip(graph.outputs, after, strict=True):
         if type(y) is Variable and path is not None:

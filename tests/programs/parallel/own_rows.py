@@ -77,7 +77,7 @@ def refused():
             ms.jit(lambda x: x + 1)(Tensor(normal(rows, 2, seed=0)))
         except (RuntimeError, ValueError) as error:
             texts.append(str(error))
-    assert "do not divide its 5 rows" in texts[0].replace("which ", ""), texts
+    assert "do not divide its 5 samples" in texts[0].replace("which ", ""), texts
     assert "the programs of ranks 0 and 1 differ" in texts[1], texts
     assert "Float32[12, 2]" in texts[1].replace("Float32[12,2]", "Float32[12, 2]"), texts
     ms.reset_auto_parallel_context()
