@@ -1,7 +1,7 @@
 """Class labels: integers from 0 to c − 1, which never count from the end.
 
 A label whose value is known is checked. If a label is unknown at compile time and out of range at run time,
-the result is NaN, as for every index (``docs/graph_mode.md``).
+the result is NaN, as for every index (``docs/supported_python.md``).
 """
 
 from __future__ import annotations

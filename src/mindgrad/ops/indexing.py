@@ -58,7 +58,7 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     Returns:
         Tensor of the elements. If a compiled function finds an out-of-range index in its data, it cannot
         raise an error and reads NaN, the lowest integer, the largest unsigned integer, or False
-        (docs/graph_mode.md).
+        (docs/supported_python.md).
 
     Raises:
         TypeError: If the indices are not integers, or ``axis`` is not an int.

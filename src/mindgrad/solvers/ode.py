@@ -136,7 +136,7 @@ def odeint(
 
     - *Direct* (default): mindgrad differentiates the steps of the solver, with fixed step sizes. The
       derivative of the computed solution is exact up to rounding, in forward and reverse mode and to any
-      order. The memory of a compiled function is bounded for any number of steps (``docs/graph_mode.md``);
+      order. The memory of a compiled function is bounded for any number of steps (``docs/howto/control_flow.md``);
       eager memory grows with the steps.
     - ``adjoint=True``: reverse mode solves the adjoint equation backward in time, from the solution at the
       last time (L. S. Pontryagin; R. T. Q. Chen et al., *Neural Ordinary Differential Equations*, 2018). It
