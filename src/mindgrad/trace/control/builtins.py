@@ -100,7 +100,8 @@ def _number(bound: Any) -> Any:
 def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
     """Index a list or tuple by a tensor.
 
-    The items must be functions, or have the same types. An out-of-range index selects the first or last item, because a compiled function cannot raise.
+    The items must be functions, or have the same types. An out-of-range index selects the first or last item,
+    because a compiled function cannot raise.
     """
     functions = functions_in(items)
     if functions:
