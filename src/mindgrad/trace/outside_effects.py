@@ -1,9 +1,9 @@
 """Detect, undo, and reject changes of Python objects from outside a trace.
 
 If traced code changed such an object, it would change once, at compile time, and not when the compiled
-function runs. The contents of every object that the trace reads are compared afterwards (``guards``), so it
-does not matter which function makes the change: ``heapq.heappush``, ``operator.setitem``, a method of a list
-that was saved outside, or NumPy's ``out=``. The graph notes changes of tensors in place
+function runs. The contents of every object that the trace reads are compared afterwards (``guards``). It does
+not matter which function makes the change: ``heapq.heappush``, ``operator.setitem``, or NumPy's ``out=``. The
+graph notes changes of tensors in place
 (``ir.scope.rebind``). Attributes and variables that converted code assigns are allowed and become outputs
 (``side_effects``).
 """
