@@ -192,8 +192,8 @@ class _Within:
         if len(equal) >= _DEEPEST:
             raise TypeError(
                 f"The derivative of {derivative.name} leads back to {derivative.name} without end, because "
-                f"each derivative is traced when its function is called. Let the chain of derivatives end: "
-                f"use operators of mindgrad.ops in the last 'bprop', or leave out its own derivative."
+                f"each derivative is traced when its function is called. End the chain of derivatives: "
+                f"use operators of mindgrad.ops in the last 'bprop', or omit its derivative."
             )
         _local.traced.append(self.entry)
 
@@ -309,8 +309,8 @@ class custom_vjp:
     def _run_backward(self, *arguments: Any) -> Any:
         if self.bwd is None:
             raise TypeError(
-                f"The function '{self.__name__}' with 'custom_vjp' has no derivative yet: give it one by "
-                f"{self.__name__}.defbwd(bwd), with bwd(*inputs, out, dout)."
+                f"The function '{self.__name__}' with 'custom_vjp' has no derivative. Set it with "
+                f"{self.__name__}.defbwd(bwd). bwd is called as bwd(*inputs, out, dout)."
             )
         try:
             return user_calls.run(self.bwd, *arguments)
@@ -319,8 +319,8 @@ class custom_vjp:
                 raise
             count = len(arguments) - 2
             raise TypeError(
-                f"For 'defbwd' of {self.__name__}: {error}. It is called as bwd(*inputs, out, dout), here "
-                f"with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
+                f"For 'defbwd' of {self.__name__}: {error}. It is called as bwd(*inputs, out, dout), "
+                f"here with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
             ) from None
 
     def __call__(self, *args: Any) -> Any:

@@ -134,7 +134,7 @@ class Reads:
             if read_name == ALL:
                 self._contents_of(NAMES, cell, f"the set of {label}", key)
             elif read_name in INVENTORY:
-                label = label if read_name == "_hooks" else f"the inventory of {whose}"
+                label = label if read_name == "_hooks" else f"the Parameters and Cells of {whose}"
                 self._contents_of(DICT, attributes_of_cell[read_name], label, key)
             elif read_name in attributes_of_cell:
                 self._entries[key] = [

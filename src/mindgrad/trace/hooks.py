@@ -99,7 +99,7 @@ def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[
         return tuple(xs)
     if state.is_compiling():
         warn_user(
-            f"{name} is not called in GRAPH_MODE: a compiled program cannot call Python. Run in "
+            f"{name} is not called in GRAPH_MODE: a compiled function cannot call Python. Run in "
             f"PYNATIVE_MODE, or use ops.InsertGradientOf."
         )
         return tuple(xs)

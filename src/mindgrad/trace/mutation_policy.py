@@ -144,8 +144,8 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
     Args:
         value: the value.
-        label: the place that stores the value, for messages.
-        is_of_cell: whether that place is an attribute of a Cell.
+        label: the location that stores the value, for messages.
+        is_of_cell: whether that location is an attribute of a Cell.
 
     Raises:
         CompileError: If it is.

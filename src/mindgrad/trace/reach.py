@@ -187,14 +187,14 @@ def _of_dict(container: Any, label: str) -> _Children:
 def _of_iterator(iterator: Any, label: str) -> _Children:
     for value in gc.get_referents(iterator):
         for each in value if type(value) is tuple else (value,):
-            yield each, label if is_iterator(type(each)) else f"what {label} iterates"
+            yield each, label if is_iterator(type(each)) else f"an object that {label} iterates over"
 
 
 def _of_wrapper(wrapper: Any, _: str) -> _Children:
     names = ("__func__", "__self__", "func", "args", "keywords", "fget", "fset", "fdel", "__wrapped__")
     for name in names:
         if (value := getattr(wrapper, name, None)) is not None and not isinstance(value, types.ModuleType):
-            yield value, f"what {getattr(wrapper, '__name__', 'a function')} holds"
+            yield value, f"an object that {getattr(wrapper, '__name__', 'a function')} holds"
 
 
 def _of_cache(function: Any, label: str) -> _Children:

@@ -103,9 +103,8 @@ def leaf_signature(leaf: Any) -> Any:
         if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
             raise TypeError(
                 f"For a compiled function, the input can not be a {type(leaf).__name__} of {leaf.dtype} "
-                f"elements and {leaf.nbytes} bytes: it cannot become a tensor, and a compiled function "
-                "would be compiled again for each value. Give an array of numbers: numpy.asarray(array, "
-                "float)."
+                f"elements and {leaf.nbytes} bytes. It cannot become a tensor, and the function would be "
+                "compiled again for each value. Pass an array of numbers: numpy.asarray(array, float)."
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, (float, np.float32, np.float16)):

@@ -177,8 +177,8 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     if hooks is not None and hooks.are_behind(self):
         if isinstance(self._scope, GraphScope):
             raise RuntimeError(
-                "For 'register_hook', the tensor has a hook already, and in GRAPH_MODE it can have one only: "
-                "write one function that does the work of both."
+                "For 'register_hook', the tensor already has a hook. In GRAPH_MODE it can have only one. "
+                "Write one function that does the work of both."
             )
         return HookHandle(hooks.functions, hook)
     tensor = as_it_is(self)

@@ -79,7 +79,7 @@ class TensorRange:
 
     def __iter__(self) -> Any:
         refuse(
-            "A range to a tensor is converted to a list. Its length is not known at compile time",
+            "A range whose bound is a tensor is converted to a list. Its length is not known at compile time",
             "Loop over it with 'for', or use a fixed bound and a mask: ops.arange(n) < bound.",
         )
 
@@ -334,7 +334,7 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
     listed = list(items)
     if any(map(is_symbolic, listed)):
         refuse(
-            "'sorted' gets tensors. Their order depends on values that are not known at compile time",
+            "'sorted' is called on tensors. Their order depends on values that are not known at compile time",
             "Stack the tensors and call ops.sort.",
         )
     if kwargs.get("key") is not None:
@@ -379,8 +379,8 @@ def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
     def number(x: Any) -> int:
         if type(x) is Number or (isinstance(x, Tensor) and aliases.has_names(x)):
             refuse(
-                f"'{function.__name__}' is called on an object that depends on a tensor. Which object "
-                "it is is not known at compile time",
+                f"'{function.__name__}' is called on an object that depends on a tensor. The identity "
+                "of the object is not known at compile time",
                 "Compare values, or compare tensors with 'is'.",
             )
         return function(x)

@@ -325,7 +325,7 @@ class Runtime(Exceptions):
                 return x if y else self.not_(x)
         if type(a) is Number or type(b) is Number:
             refuse(
-                "'is' compares a number that depends on a tensor: which object it is is unknown",
+                "'is' compares a number that depends on a tensor. Its identity is not known at compile time",
                 "Compare the value: k == 2.",
             )
         return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False

@@ -132,7 +132,7 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Add all places that the bodies assign, or return ``None`` if none is missing."""
+    """Add all locations that the bodies assign; return ``None`` if none is missing."""
     keys = {location.key for location in variables.places}
     locations = {
         key: location
@@ -143,7 +143,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     if not locations:
         return None
     for location in locations.values():
-        # in the other branch, or without an iteration, the place keeps its present value
+        # in the other branch, or without an iteration, the location keeps its present value
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
         if not owned_objects.is_own(location.holder):
@@ -152,17 +152,17 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Return whether a place is a name that the branch or loop already has."""
+    """Return whether a location is a variable that the branch or loop already has."""
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED
 
 
 def refuse_missing(location: Place, where: str) -> NoReturn:
-    """Raise ``CompileError`` for a place that has a value on some paths only."""
+    """Raise ``CompileError`` for a location that has a value on some paths only."""
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
-        "Assign it before, an attribute in '__init__', with the type and shape that it has afterwards.",
+        "Assign it before, with its final type and shape. Assign an attribute in '__init__'.",
     )
 
 

@@ -140,7 +140,7 @@ class State:
         return variables
 
     def place(self, k: int) -> Place | None:
-        """Return the place of a variable, ``None`` for a name of the branch or loop."""
+        """Return the location of a variable, ``None`` for a name of the branch or loop."""
         first = len(self.names) - len(self.places)
         return self.places[k - first] if k >= first else None
 

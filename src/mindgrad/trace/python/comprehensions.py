@@ -95,7 +95,7 @@ def _decided(
     # the iterable may be infinite
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
-    runtime.for_(items, trip, get, put, ("what 'any' or 'all' gives",), stopped)
+    runtime.for_(items, trip, get, put, ("the result of 'any' or 'all'",), stopped)
     return verdict
 
 

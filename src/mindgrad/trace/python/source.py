@@ -1,8 +1,9 @@
 """Find the syntax tree of a function object, from any kind of source.
 
-A function contains the file and line of its code. The complete text of that file is parsed once, so the lines and
-columns are exact. ``linecache`` provides files, notebook cells, doctests, and ``python -m
-mindgrad -c``. The interpreter provides ``python -c``, redirected standard input, and lines typed at a prompt.
+A code object contains the file and line of its function. The complete text of that file is parsed once, so
+the lines and columns are exact. ``linecache`` provides files, notebook cells, doctests, and
+``python -m mindgrad -c``. The interpreter provides ``python -c``, redirected standard input, and lines typed
+at a prompt.
 
 All functions that begin on that line are compiled. The right one has the same byte code and, if several have,
 the same positions. This distinguishes several lambdas on one line. It also detects a file that was edited
