@@ -1,14 +1,19 @@
-"""Tracing of Python: a user's function is rewritten, run with symbols, and becomes a graph.
+"""Tracing of Python: rewrite a function, run it on symbols, and build its graph.
 
-- source: ``python`` has the syntax tree of a function (``source``), what is refused (``unsupported``),
-  and the passes over it (``recursion``, ``loop_exits``, ``jumps``, ``liveness``, ``expressions``,
-  ``rewrite``), from which a function object is made again (``convert``)
-- control flow: ``control`` has what rewritten code calls (``runtime``, with ``predicates``, ``exceptions``):
-  ``branches`` and ``loops``, whose bodies are ``traced`` with their ``variables``; ``builtins``,
-  ``comprehensions``, ``printing``
-- a trace: ``closed_program`` runs a function on symbols, ``tracing`` a whole call, entered by ``user_calls``;
-  what it may change is ``mutation_policy``'s
-- what it read: Parameters (``state``), Python's state (``guards``, ``reach``, ``kinds``), arguments
-  (``signature``)
-- what it leaves: assignments to attributes and variables (``effect_log``), stored later (``side_effects``)
+- ``python`` rewrites the source of a function. ``source`` finds its syntax tree, and ``unsupported`` rejects
+  constructs that cannot be compiled. The passes ``recursion``, ``loop_exits``, ``jumps``, ``liveness``,
+  ``expressions``, and ``rewrite`` change the tree. ``convert`` compiles the tree to a function object.
+- ``control`` is the runtime that rewritten code calls (``runtime``, ``exceptions``). It traces ``branches``
+and
+  ``loops``: their bodies are ``traced`` with their ``variables``. ``builtins``, ``comprehensions``, and
+  ``printing`` replace functions of Python.
+- ``closed_program`` runs a function on symbols, and ``tracing`` traces a complete call. ``user_calls`` calls
+the
+  user's functions, and ``mutation_policy`` restricts the objects that they may change.
+- A trace records the Parameters that it reads (``state``), Python state (``guards``, ``reach``,
+``contents``), and
+  the types of arguments (``signature``).
+- A trace also records the attributes and variables that it assigns (``effect_log``). They are stored after
+each run
+  of the compiled function (``side_effects``).
 """

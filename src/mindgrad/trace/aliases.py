@@ -1,12 +1,13 @@
-"""Alias analysis tracks which variables hold the same tensor object after a branch on a tensor.
+"""Alias analysis: track variables that may hold the same tensor object.
 
     if c: y = z          y is z           ⇔  c
     else: y = w          y is w           ⇔  not c
     y[0] = 1             z = select(c, y, z);  w = select(c, w, y)
 
-After a branch ``y`` is an object of its own, so what is assigned to elements of one name is carried over to
-the others, each under the condition that it is the same object. Where that is not known any more (the
-condition belonged to a body that has ended), the other name is *stale*: using it is refused.
+After a branch, ``y`` is a new tensor object. If elements of one name are assigned, the other names receive
+the assignment under the condition that they are the same object. If this condition is not known any more,
+because it belonged to a body that has ended, the other name is *stale*. Any use of a stale name raises
+``CompileError``.
 """
 
 from __future__ import annotations
@@ -27,16 +28,17 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: whether two names are one object, as a Bool tensor and the value of it that says so; ``None``: not known
+#: two names are one object if the Bool tensor has the given value; ``None``: not known
 Condition = tuple[Tensor, bool] | None
 _MOST_PATHS = 1000
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: of a tensor, by ``id``: itself, and the others with the conditions
+        #: by ``id`` of a tensor: the tensor, and other tensors with the conditions that they are the same
+        #: object
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: the tensors that stand for variables in the bodies of loops
+        #: tensors that represent variables in the bodies of loops, by ``id``
         self.given: dict[int, Tensor] = {}
 
 
@@ -44,13 +46,13 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Forget all of a program."""
+    """Forget all names at the end of a trace."""
     _local.names.clear()
     _local.given.clear()
 
 
 def note(first: Tensor, second: Tensor, condition: Condition) -> None:
-    """Note that two tensors of one type are the same object where ``condition`` says so."""
+    """Note that two tensors are the same object if ``condition`` holds."""
     if first is second or first.type is not second.type:
         return
     for a, b in ((first, second), (second, first)):
@@ -58,12 +60,12 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Whether a tensor may be the same object as another."""
+    """Return whether a tensor may be the same object as another."""
     return id(tensor) in _local.names
 
 
 def is_stale(tensor: Tensor) -> bool:
-    """Whether using a tensor is refused."""
+    """Return whether any use of a tensor raises ``CompileError``."""
     return type(tensor._scope) is _Stale
 
 
@@ -73,7 +75,11 @@ def _is_ended(tensor: Tensor) -> bool:
 
 
 def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
-    """The tensors that may be the object ``tensor``, with the conditions; ``None`` where one is not known."""
+    """Find the tensors that may be the same object as ``tensor``.
+
+    Returns:
+        Each tensor with its condition, by ``id``. ``None``: the condition is not known.
+    """
     same: dict[int, tuple[Tensor, Tensor | None]] = {}
     paths: list[tuple[Tensor, Tensor | None, bool, set[int]]] = [(tensor, None, False, {id(tensor)})]
     count = 0
@@ -98,7 +104,7 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Let ``tensor``, and all names that are the same object, stand for ``value`` from here on."""
+    """Bind ``tensor``, and all names of the same object, to ``value``."""
     others = _sameness(tensor) if id(tensor) in _local.names else {}
     scopes.rebind(tensor, value)
     for other, same in others.values():
@@ -112,7 +118,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def is_same(a: Tensor, b: Tensor) -> Any:
-    """``a is b``: known, or a number of the program."""
+    """Evaluate ``a is b`` to a bool, or to a symbolic number if a tensor decides."""
     if a is b:
         return True
     if _are_unknown(a, b) or _are_unknown(b, a):
@@ -126,12 +132,12 @@ def is_same(a: Tensor, b: Tensor) -> Any:
 
 
 def note_given(tensor: Tensor) -> None:
-    """Note that a tensor stands for a variable at the beginning of a trip, whatever object that holds."""
+    """Note that a tensor represents a variable, of unknown identity, in an iteration."""
     _local.given[id(tensor)] = tensor
 
 
 def _are_unknown(a: Tensor, b: Tensor) -> bool:
-    """Whether ``a`` may be the object ``b`` that was there before the trip."""
+    """Return whether ``a`` may be ``b``, an object from before the iteration."""
     if id(a) not in _local.given or a.type is not b.type:
         return False
     return id(b) in _local.given or b._scope is not a._scope
@@ -149,9 +155,9 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """In place of a tensor's scope: whatever is done with the tensor asks for its level."""
+    """The scope of a stale tensor; any use reads its ``level``, which raises."""
 
-    #: no value of a recording: a variable may hold the tensor as long as nothing is done with it
+    #: not a value of a recording; a variable may hold the tensor as long as it is not used
     lifts = False
 
     @property
@@ -160,7 +166,7 @@ class _Stale:
 
 
 def refuse_stale() -> NoReturn:
-    """Refuse that a stale name is used."""
+    """Raise ``CompileError`` because a stale name is used."""
     refuse(
         "This tensor may be the same object as another tensor whose elements were assigned since. A "
         "loop or a nested branch decides whether it is, so its elements are not known at compile time",
@@ -170,7 +176,7 @@ def refuse_stale() -> NoReturn:
 
 
 def make_stale(tensor: Tensor) -> None:
-    """Let every use of ``tensor`` be refused from here on; in a body, until that ends."""
+    """Make every later use of ``tensor`` raise; in a body, until the body ends."""
     if is_stale(tensor):
         return
     scope, program = innermost(), outermost_program()

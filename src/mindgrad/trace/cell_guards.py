@@ -1,8 +1,9 @@
-"""Reads of attributes of Cells are seen while a program is traced, whatever code makes them.
+"""Record reads of Cell attributes during a trace, no matter which code reads them.
 
-While some thread traces, the class of the Cells has a ``__getattribute__`` that notes the names: reads by
-converted functions, by this package and by libraries count alike. At other times the class has none, so that
-eager programs read attributes at full speed. To read ``__dict__`` is to read all attributes.
+While any thread traces, the class ``Cell`` has a ``__getattribute__`` that records the names. Reads by
+converted functions, by mindgrad, and by libraries are all recorded. At other times the class has no such
+method, so eager code reads attributes at full speed. A read of ``__dict__`` counts as a read of all
+attributes.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ __all__ = ["ALL", "INVENTORY", "MISSING", "UNREAD", "follow_reads", "note_all", 
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
-#: the name whose reading stands for all attributes
+#: reading this name counts as reading all attributes
 ALL = "__dict__"
 
-#: internal attributes of a Cell, which select no program
+#: internal attributes of a Cell that guards ignore
 UNREAD = frozenset(["_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
-#: dictionaries of a Cell, which are changed in place
+#: dictionaries of a Cell that are changed in place
 INVENTORY = ("_params", "_cells", "_hooks")
 
 
 def _nothing(cell: Any, name: str) -> None:
-    """Note nothing."""
+    """Ignore the read."""
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the names that were read of each Cell, by its ``id``; ``None``: nothing is traced
+        #: names read of each Cell, by its ``id``; ``None``: no trace is open
         self.names: dict[int, set[str]] | None = None
-        #: is called with the Cell and the name at the first read of each
+        #: called with the Cell and the name at the first read of each
         self.met: Callable[[Any, str], None] = _nothing
 
 
@@ -47,9 +48,9 @@ _classes: list[Any] = []
 
 
 def follow_reads(kind: Any) -> None:
-    """Let reads of attributes of the instances of ``kind`` be noted while programs are traced.
+    """Record reads of attributes of instances of ``kind`` during traces.
 
-    A trace may be open already: a function that is traced may be the first to load the module of ``kind``.
+    A trace may be open already, because a traced function may be the first to import the module of ``kind``.
     """
     noting = _noting(kind)
     with _lock:
@@ -69,7 +70,7 @@ def _noting(kind: Any) -> Any:
 
 
 def _note(cell: Any, name: str) -> None:
-    """Note the read of an attribute, the first time before anything else happens."""
+    """Record the read of an attribute, at the first time before the value is read."""
     seen = _local.names.setdefault(id(cell), set())  # type: ignore[union-attr]
     if name not in seen and name not in UNREAD:
         seen.add(name)
@@ -77,28 +78,28 @@ def _note(cell: Any, name: str) -> None:
 
 
 def _is_own_frame(frame: Any) -> bool:
-    # the machinery of this package stores and compares; where it reads everything it says so (note_all)
+    # mindgrad itself stores and compares ``__dict__``; where it reads all attributes, it calls note_all
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def note_all(cell: Any) -> None:
-    """Note that the program being traced depends on all attributes of ``cell``."""
+    """Note that the function being compiled depends on all attributes of ``cell``."""
     if _local.names is not None:
         _note(cell, ALL)
 
 
 def was_read(cell: Any, name: str) -> bool:
-    """Whether the trace has read an attribute of ``cell`` so far."""
+    """Return whether the trace has read an attribute of ``cell`` so far."""
     names = (_local.names or {}).get(id(cell), ())
     return name in names or ALL in names
 
 
 @contextmanager
 def reads_noted(met: Callable[[Any, str], None]) -> Iterator[None]:
-    """While it is open, reads of attributes of Cells on this thread are noted.
+    """Record the reads of Cell attributes on this thread.
 
     Args:
-        met: is called with the Cell and the name at the first read of each.
+        met: called with the Cell and the name at the first read of each.
     """
     outer = _local.names, _local.met
     _local.names, _local.met = {}, met

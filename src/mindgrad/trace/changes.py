@@ -1,4 +1,4 @@
-"""Changes of Python state in words, and the clock that counts changes of the types of Parameters."""
+"""Describe changes of Python state, and count changes of Parameter types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Change", "Clock", "change", "clock"]
 
 
 class Clock:
-    """Counts the changes of the types of Parameters in the whole process."""
+    """A counter, for the whole process, of changes of the types of Parameters."""
 
     __slots__ = ("ticks",)
 
@@ -19,7 +19,7 @@ class Clock:
         self.ticks = 0
 
     def tick(self) -> None:
-        """Say that one changed; called after the change."""
+        """Count one change, after it has happened."""
         self.ticks += 1
 
 
@@ -27,12 +27,12 @@ clock = Clock()
 
 
 class Change(NamedTuple):
-    """The reason why a program was not used again.
+    """The reason why a compiled function was not reused.
 
     Attributes:
-        what: what changed: an argument, an attribute, a global, ….
-        text: the whole reason.
-        advice: what to do if it keeps changing.
+        what: the argument, attribute, or variable that changed.
+        text: the complete reason.
+        advice: fix if it keeps changing.
     """
 
     what: str
@@ -41,7 +41,7 @@ class Change(NamedTuple):
 
 
 def change(subject: str, before: Any, after: Any, advice: str) -> Change:
-    """The change of ``subject`` from one value to another."""
+    """Describe the change of ``subject`` from one value to another."""
     old_text, new_text = shown(before), shown(after)
     if before is MISSING or after is MISSING:
         text = f"{subject} was {'deleted' if after is MISSING else 'defined'}"

@@ -1,14 +1,14 @@
-"""Tracing runs a function once, on symbols of given types, and closes its operators as a program.
+"""Trace a function once, on symbols of given types, to a closed graph.
 
     trace(f, types) = (graph, captured)        f(xs) = graph(xs, captured)
 
-It serves functions whose program is used as a whole: pullbacks, solvers, loops, hooks, batched functions. The
-outermost trace of a compiled function also collects guards on Python state (``trace.tracing``); bodies of
-branches and loops pass on their variables (``trace.control.traced``); and a recording that is differentiated
-may have values (``execution.record``).
+Pullbacks, solvers, loops, hooks, and batched functions use such graphs as a whole. Other kinds of traces are
+elsewhere. The outermost trace of a compiled function also collects guards on Python state
+(``trace.tracing``). Bodies of branches and loops also pass on their variables (``trace.control.traced``). A
+recording for differentiation may have values (``execution.record``).
 
-Cost: one run of the function. Limits: the caller has to refuse or undo assignments of the function to
-attributes and variables (``effect_log.isolated``).
+Cost: one run of the function. Limit: the caller must reject or undo assignments of the function to attributes
+and variables (``effect_log.isolated``).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["ClosedProgram", "trace"]
 
 
 class ClosedProgram(NamedTuple):
-    """A function as a program.
+    """A function as a graph.
 
     Attributes:
-        graph: gives the tensors among ``leaves``; its inputs are the symbols, then what the trace added.
-        captured: the tensors from outside and Parameters that inputs stand for, in the order of the inputs.
-        leaves: the leaves of the function's result.
-        structure: of the result.
-        written: the Parameters that the function writes, by identity.
+        graph: returns the tensors among ``leaves``. Its inputs are the symbols, then the captured tensors.
+        captured: tensors from outside, and Parameters, by the inputs that represent them, in their order.
+        leaves: leaves of the function's result.
+        structure: tree structure of the result.
+        written: Parameters that the function writes, by identity.
     """
 
     graph: Graph
@@ -48,12 +48,12 @@ class ClosedProgram(NamedTuple):
 def trace(
     function: Callable[..., Any], types: Sequence[TensorType], *, values_are_inputs: bool = False
 ) -> ClosedProgram:
-    """The program of ``function`` on tensors of ``types``.
+    """Trace ``function`` on tensors of ``types``.
 
     Args:
-        function: what is run, inside of a scope that records operators and runs none.
-        types: of its arguments.
-        values_are_inputs: whether arrays from outside become inputs; else they become constants.
+        function: the function. It runs in a scope that records operators without running them.
+        types: types of its arguments.
+        values_are_inputs: whether arrays from outside become inputs instead of constants.
     """
     scope = GraphScope(values_are_inputs)
     with opened(scope):
@@ -61,7 +61,7 @@ def trace(
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # Parameters are inputs of the outermost program that is traced: of this one, if there is no other
+        # a Parameter is an input of the outermost graph being traced: of this graph, if there is no other
         operands: dict[Any, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
@@ -69,7 +69,7 @@ def trace(
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # tensors know their scope: what it was traced with goes as soon as it is not used any more
+    # tensors refer to their scope: release the traced objects as soon as they are unused
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

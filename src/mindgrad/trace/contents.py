@@ -1,9 +1,9 @@
-"""Readers, comparisons and writers of the contents of objects.
+"""Read, compare, and restore the contents of objects.
 
-Guards compare contents that a trace has read with the present ones (``guards``). While a program is traced,
-contents of objects from outside are compared and put back (``outside_effects``, ``snapshots``).
-Contents are read without running the user's methods. Items are compared by identity or as constants are:
-an item that changes itself is another object with contents (``reach``).
+Guards compare the contents that a trace has read with the present contents (``guards``). While a function is
+traced, the contents of objects from outside are compared and restored (``outside_effects``, ``snapshots``).
+Contents are read without running methods of the user. Items are compared by identity or as constants. If an
+item itself is mutable, its contents are compared separately (``reach``).
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ __all__ = [
 
 #: a snapshot copies NumPy arrays of at most this many bytes, and makes larger ones read-only
 COPIED_BYTES = 1 << 16
-#: bytes of an array up to which a trace is checked for changes of its elements
+#: largest array, in bytes, that a trace checks for changes of its elements
 _LARGEST_CHECKED = 1 << 28
 
 
 class Kind(NamedTuple):
-    """Reader, comparison and writer of contents (``None``: they cannot be put back).
+    """Functions that read, compare, and restore (``write``, if possible) contents.
 
     Attributes:
-        verb: a change, for messages.
-        is_effect: whether code that is not converted may change them, which a program must not do.
+        verb: name of a change, for messages.
+        is_effect: whether unconverted code may change the contents, which a compiled function must not do.
     """
 
     read: Callable[[Any], Any]
@@ -59,7 +59,7 @@ class Kind(NamedTuple):
 
 
 def same_item(before: Any, now: Any) -> bool:
-    """Whether two items are one object, or equal constants but not containers."""
+    """Return whether two items are the same object, or equal constants."""
     return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
 
 
@@ -90,7 +90,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """The built-in class whose methods read the items and their order."""
+    """Return the built-in class whose methods read the items and their order."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 
@@ -181,7 +181,7 @@ def _array_of(tensor: Tensor) -> Any:
 
 
 def _same_elements(now: Any, then: Any) -> bool:
-    """Whether an array, perhaps of another device, has the same elements."""
+    """Return whether two arrays, perhaps on different devices, have the same elements."""
     if now is then or now is None or now.dtype != then.dtype or now.shape != then.shape:
         return now is then
     return np.asarray(now).tobytes() == np.asarray(then).tobytes()
@@ -246,7 +246,7 @@ def is_generator(function: Any) -> bool:
 
 
 def _stored_cells(function: Any) -> dict[str, Any]:
-    """Variables of enclosing functions that a generator function assigns."""
+    """Return the variables of enclosing functions that a generator function assigns."""
     code = function.__code__
     if not is_generator(function):
         return {}
@@ -283,9 +283,9 @@ def _read_iterator(iterator: Any) -> Any:
 
 
 def _write_iterator(iterator: Any, state: Any) -> None:
-    """Put an unfinished iterator of a list, tuple or string back.
+    """Restore an unfinished iterator of a list, tuple, or string.
 
-    Iterators of ranges go back in Python 3.11 only: they have no place in later versions.
+    Iterators of ranges can be restored in Python 3.11 only, because later versions store no position.
     """
     if hasattr(iterator, "__length_hint__") and state[1]:
         ((_, place),) = state[1]
@@ -298,7 +298,7 @@ def _local_values(generator: Any) -> Any:
 
 
 def _flat(value: Any) -> Any:
-    """Nested containers with numbers and strings by value, all else by identity."""
+    """Flatten containers: numbers and strings by value, other objects by identity."""
     if isinstance(value, (bool, int, float, str, bytes, type(None))):
         return (type(value), value if value == value else "nan")
     if isinstance(value, np.ndarray):
@@ -327,7 +327,7 @@ def _read_file(file: Any) -> Any:
         return "closed"
     try:
         return file.tell()
-    except (OSError, ValueError):  # one that has no positions: writing to it is seen where it is called
+    except (OSError, ValueError):  # a file without positions: calls that write to it are checked instead
         return None
 
 
@@ -370,13 +370,13 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
     return tuple(kinds)
 
 
-# -- what guards compare ---------------------------------------------------------------------------
+# -- contents that guards compare ------------------------------------------------------------------
 
-#: all attributes of an object, the names of a Cell's, keyword defaults of a function: no effect as such
+#: all attributes of an object, the attribute names of a Cell, and the keyword defaults of a function
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
-#: elements of an array that is too large to be kept, which a trace must not change
+#: checksum of an array that is too large to copy, which a trace must not change
 CHECKSUM = Kind(_read_checksum, _equal, None)
 _TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
 _FOREIGN = Kind(_read_foreign, _equal, None)
@@ -390,7 +390,7 @@ _CONTAINERS: list[tuple[Any, Kind]] = [
 
 
 def guarded_kind(value: Any) -> Kind | None:
-    """The kind of a value's contents as guards compare them; ``None``: they do not."""
+    """Return how guards compare the contents of a value, ``None`` if they do not."""
     if isinstance(value, Tensor):
         return None if value.is_parameter or value.is_traced else _TENSOR
     for base, each in _CONTAINERS:
@@ -399,7 +399,7 @@ def guarded_kind(value: Any) -> Kind | None:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject or value.nbytes <= COMPARED_BYTES:
             return _ARRAY
-        # a constant of the program, which the trace must not change either
+        # larger arrays are constants of the compiled function, which the trace must not change either
         is_checked = value.flags.writeable and value.ndim and value.nbytes <= _LARGEST_CHECKED
         return CHECKSUM if is_checked else None
     kind: Any = type(value)
@@ -407,7 +407,7 @@ def guarded_kind(value: Any) -> Kind | None:
         return _BYTES if memoryview(value).nbytes <= COMPARED_BYTES else None
     if (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and not kind.__module__.startswith("jax"):
         return _FOREIGN if _is_small(value) else None
-    # methods that are not converted read attributes of such objects
+    # unconverted methods may read attributes of such objects
     has_state = hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(kind))
     return ATTRIBUTES if has_state else None
 

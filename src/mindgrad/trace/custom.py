@@ -1,4 +1,4 @@
-"""Custom derivatives of Python functions: ``custom_vjp``, and the form that ``Cell.bprop`` takes."""
+"""Custom derivatives of Python functions: ``custom_vjp``, and ``Cell.bprop``."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ __all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
 
 
 class CustomDerivative:
-    """Calls a function whose reverse mode is ``bprop(*inputs, out, dout)``.
+    """Call a function whose reverse mode is ``bprop(*inputs, out, dout)``.
 
     Args:
-        function: the function; its own operators are not differentiated. Values that it reads besides its
-            inputs, such as Parameters, are constants: the gradient with respect to them is zero.
-        bprop: returns a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
-            a single gradient, and gradients of a shape to which the input broadcasts, which are summed.
-        name: the name of the function in errors.
+        function: the function. Its operators are not differentiated. Values that it reads besides its inputs,
+            such as Parameters, are constants: the gradient with respect to them is zero.
+        bprop: returns a tuple with one gradient per input of ``function``. In PYNATIVE_MODE it may also
+            return a list or a single gradient. A gradient of a shape to which the input broadcasts is summed.
+        name: name of the function in errors.
 
-    ``bprop`` runs at every call, so that it reads the current state of Python objects; equal pullbacks are
-    one graph, whose derivatives are computed once. In eager mode a ``bprop`` that reads values (``asnumpy``)
-    runs as a callback instead, whose own derivative is unknown.
+    ``bprop`` is traced at every call, so it reads the current state of Python objects. Equal pullbacks share
+    one graph, whose derivatives are computed once. In eager mode, a ``bprop`` that reads values (``asnumpy``)
+    runs as a callback, which cannot be differentiated again.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
@@ -81,13 +81,13 @@ class CustomDerivative:
         ys: Sequence[Tensor],
         is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
-        """The pullback as a graph, and the tensors that it captures."""
+        """Return the pullback as a graph, and the tensors that it captures."""
         first, last = len(xs), len(xs) + len(ys)
 
         def pullback(*symbols: Tensor) -> list[Tensor]:
             inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
             out = unflatten(result_structure, _replaced(results, symbols[first:last]))
-            # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
+            # bprop receives gradients as users see them, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
@@ -103,7 +103,7 @@ class CustomDerivative:
         except CompileError as error:
             if is_strict or error.is_final:
                 raise
-            # of eager mode: 'bprop' reads values, so it runs on them, when they are known
+            # in eager mode: `bprop` reads values, so it runs as a callback when the values are known
             on_values = _OnValues(self, leaves, structure, results, result_structure)
             name, place = f"bprop of {self.name}", location_of(user_frame())
             function = Callback(on_values, [x.type for x in xs], self.name, name, place)
@@ -111,9 +111,9 @@ class CustomDerivative:
         return retained(program.graph), [state.read(tensor) for tensor in program.captured.values()]
 
     def gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
-        """One gradient per tensor among ``inputs``, checked against it.
+        """Return one gradient per tensor among ``inputs``, after checks.
 
-        ``is_strict``: only a tuple of gradients is taken, as in GRAPH_MODE.
+        If ``is_strict``, as in GRAPH_MODE, ``returned`` must be a tuple.
         """
         if not is_strict and isinstance(returned, (list, Tensor)):
             returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
@@ -171,17 +171,17 @@ class CustomDerivative:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the derivatives that are being traced, each with the types and constants of its call
+        #: derivatives that are being traced, each with the types and constants of its call
         self.traced: list[tuple[CustomDerivative, list[Any]]] = []
 
 
 _local = _Local()
-#: so many equal calls in one another are taken for a recursion without end
+#: more nested equal calls than this are treated as an infinite recursion
 _DEEPEST = 20
 
 
 class _Within:
-    """While the derivative of a call is traced; refuses calls that lead back to themselves."""
+    """A context for tracing the derivative of a call; it rejects infinite recursion."""
 
     def __init__(self, derivative: CustomDerivative, call: list[Any]) -> None:
         self.entry = derivative, call
@@ -192,8 +192,8 @@ class _Within:
         if len(equal) >= _DEEPEST:
             raise TypeError(
                 f"The derivative of {derivative.name} leads back to {derivative.name} without end, because "
-                f"each derivative is traced when its function is called. Let the chain of derivatives end: "
-                f"use operators of mindgrad.ops in the last 'bprop', or leave out its own derivative."
+                f"each derivative is traced when its function is called. End the chain of derivatives: "
+                f"use operators of mindgrad.ops in the last 'bprop', or omit its derivative."
             )
         _local.traced.append(self.entry)
 
@@ -209,7 +209,7 @@ def _is_same(call: list[Any], other: list[Any]) -> bool:
 
 
 class _OnValues:
-    """``bprop`` as a function of NumPy arrays: inputs, results, and gradients of results."""
+    """``bprop`` on NumPy arrays: the inputs, results, and gradients of the results."""
 
     def __init__(
         self,
@@ -221,7 +221,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # the tensors of the call are not kept
+        # do not keep the tensors of the call
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 
@@ -248,7 +248,7 @@ class _OnValues:
         return [np.asarray(_conjugate(gradient).host_array()) for gradient in gradients]
 
 
-#: marks the leaves that are tensors
+#: marks leaves that are tensors
 _TENSOR = object()
 
 
@@ -263,14 +263,14 @@ class custom_vjp:
 
         reverse: x̄ = bprop(*inputs, out, ȳ)
 
-    Both are written with operators, so the derivative of ``bprop`` is that of second order, and so on. What
-    the function reads besides its inputs, such as Parameters, is a constant.
+    The function and ``bprop`` consist of operators, so ``bprop`` can be differentiated for higher orders.
+    Values that the function reads besides its inputs, such as Parameters, are constants.
 
     Args:
-        fn: the function, of Tensors; a decorator.
+        fn (Callable): function of Tensors. Usually ``custom_vjp`` is used as its decorator.
 
     Raises:
-        TypeError: ``fn`` is no function.
+        TypeError: If ``fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> from mindgrad.ops.functional import custom_vjp
@@ -295,11 +295,12 @@ class custom_vjp:
         """Set the reverse mode.
 
         Args:
-            bwd: called as ``bwd(*inputs, out, dout)`` with the result and its gradient; gives a tuple with
-                the gradient of each input.
+            bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the result and its gradient. It returns
+            a
+                tuple with the gradient of each input.
 
         Raises:
-            TypeError: ``bwd`` is no function.
+            TypeError: If ``bwd`` is not callable.
         """
         if not callable(bwd):
             raise TypeError(f"For 'defbwd', 'bwd' must be a function, but got {bwd!r}.")
@@ -308,8 +309,8 @@ class custom_vjp:
     def _run_backward(self, *arguments: Any) -> Any:
         if self.bwd is None:
             raise TypeError(
-                f"The function '{self.__name__}' with 'custom_vjp' has no derivative yet: give it one by "
-                f"{self.__name__}.defbwd(bwd), with bwd(*inputs, out, dout)."
+                f"The function '{self.__name__}' with 'custom_vjp' has no derivative. Set it with "
+                f"{self.__name__}.defbwd(bwd). bwd is called as bwd(*inputs, out, dout)."
             )
         try:
             return user_calls.run(self.bwd, *arguments)
@@ -318,12 +319,12 @@ class custom_vjp:
                 raise
             count = len(arguments) - 2
             raise TypeError(
-                f"For 'defbwd' of {self.__name__}: {error}. It is called as bwd(*inputs, out, dout), here "
-                f"with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
+                f"For 'defbwd' of {self.__name__}: {error}. It is called as bwd(*inputs, out, dout), "
+                f"here with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
             ) from None
 
     def __call__(self, *args: Any) -> Any:
-        """The value of the function."""
+        """Return the value of the function."""
         return self._derivative(*args)
 
 
@@ -346,7 +347,7 @@ def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
 
 
 def _constant(value: Any) -> Any:
-    """``value`` as a constant, if it is a tensor that is differentiated."""
+    """Return ``value``, as a constant if it is a tensor that is differentiated."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
@@ -355,7 +356,7 @@ def _conjugate(x: Tensor) -> Tensor:
 
 
 def summed_to(gradient: Any, shape: Shape) -> Any:
-    """``gradient`` summed to ``shape``, the shape of the input that was broadcast, if it differs."""
+    """Sum ``gradient`` to ``shape``, the shape of an input that was broadcast."""
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient
     gradient = state.read(gradient)

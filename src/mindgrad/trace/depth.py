@@ -1,8 +1,8 @@
-"""Recursion limits are raised for a trace, so that calls may be as deep as in plain Python.
+"""Raise Python's recursion limit for a trace, so that calls may nest deeply.
 
-One call of the user's function is several Python calls while it is traced: the function, and the runtime's
-for the ``if`` around the next call. So Python's limit is raised meanwhile. The limit is global to all
-threads, so nested raises are counted.
+During a trace, each call of a user's function takes several Python calls: the function itself, and the calls
+of the runtime for the ``if`` around the next call. The recursion limit is raised accordingly. It is global to
+all threads, so nested raises are counted.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 __all__ = ["deep_calls"]
 
-#: how many of Python's frames one of the user's takes
+#: number of Python frames for each call of a user's function
 _FRAMES = 4
-#: the depth that the stack of a thread holds in any case
+#: depth that the stack of any thread can hold
 _MOST = 20_000
 
 _lock = threading.Lock()
@@ -26,7 +26,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """While a program is traced, Python's limit of recursion counts the calls of the user only."""
+    """Let the recursion limit count only the user's calls during a trace."""
     global _traces, _limits
     with _lock:
         if not _traces:
@@ -39,5 +39,5 @@ def deep_calls() -> Iterator[None]:
     finally:
         with _lock:
             _traces -= 1
-            if not _traces and sys.getrecursionlimit() == _limits[1]:  # the program may have set its own
+            if not _traces and sys.getrecursionlimit() == _limits[1]:  # else the user's code has changed it
                 sys.setrecursionlimit(_limits[0])

@@ -1,9 +1,10 @@
-"""The effect log records which Python state a program assigns: attributes, closure variables and globals.
+"""The effect log: Python state that a traced function assigns.
 
-While a program is traced an assignment is really made, so that all code sees the new value, and it is
-noted at the innermost of the open levels: that of the program, or that of the body of a branch or loop. When
-a level ends, its assignments are undone. Locations that a body has assigned become variables of its
-branch or loop; those that the program has assigned become its outputs (``side_effects``).
+While a function is traced, its assignments really happen, so that all code sees the new values. Each
+assignment is noted at the innermost open level. There is one level for the function and one for each body of
+a branch or loop that is being traced. The assignments of a level are undone when it ends. Locations that a
+body has assigned become variables of its branch or loop. Locations that the function has assigned become its
+outputs (``side_effects``).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = [
 
 
 class _Undefined:
-    """The content of a variable that is not bound."""
+    """Marks a variable that is not bound."""
 
     def __repr__(self) -> str:
         return "<not defined>"
@@ -30,15 +31,16 @@ class _Undefined:
 
 UNDEFINED = _Undefined()
 
-# -- places --------------------------------------------------------------------------------------
+# -- locations -----------------------------------------------------------------------------------
 
 
 class Place:
-    """A location of Python state that a program can assign.
+    """A location of Python state that a function can assign.
 
     Attributes:
-        holder: the object, closure cell or namespace that holds it.
-        name: its name there.
+        holder: object, closure cell, or namespace that contains the location.
+        name: name of the location in its holder.
+        label: description for messages.
     """
 
     __slots__ = ("holder", "label", "name")
@@ -50,28 +52,28 @@ class Place:
 
     @property
     def key(self) -> tuple[int, str]:
-        """The identity of a location: equal for two objects that stand for one."""
+        """Return a key that is equal for two objects that represent the same location."""
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """The current content, ``UNDEFINED`` for nothing."""
+        """Return the current content; ``UNDEFINED``: there is none."""
         return self.own()
 
     def own(self) -> Any:
-        """The content of the instance itself, whatever a class would give."""
+        """Return the content of the instance itself, without looking at its class."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
-        """Hold ``value`` without telling anyone; ``UNDEFINED`` deletes."""
+        """Set the content without calling user code; ``UNDEFINED`` deletes it."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def store(self, value: Any) -> None:
-        """Assign ``value`` as the user's program does it."""
+        """Assign ``value`` as an assignment in user code does."""
         self.put(value)
 
 
 def name_of(owner: Any) -> str:
-    """The name of an object in messages: its own if it is a class, function or module, or of its class."""
+    """Return the name of a class, function, or module, else the name of the class."""
     if isinstance(owner, type):
         return owner.__qualname__
     has_name = isinstance(owner, (types.FunctionType, types.ModuleType))
@@ -95,7 +97,7 @@ class Attribute(Place):
         return getattr(self.holder, self.name, UNDEFINED)
 
     def may_exist(self) -> bool:
-        """Whether the object can have such an attribute: it has a ``__dict__``, or a slot of this name."""
+        """Return whether the object can have this attribute: in ``__dict__`` or in a slot."""
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
@@ -131,7 +133,7 @@ class Variable(Place):
 
 
 class Local(Variable):
-    """A variable of a function that runs in the program itself, which lambdas or functions in it assign."""
+    """A variable of a function that is being traced, assigned by functions inside it."""
 
     __slots__ = ()
 
@@ -159,12 +161,12 @@ def _is_slot(owner: Any, name: str) -> bool:
     return not isinstance(owner, type) and isinstance(_static(type(owner), name), types.MemberDescriptorType)
 
 
-#: how objects are assigned to whose classes say nothing of it
+#: types with the default way to assign attributes
 _PLAIN: tuple[Any, ...] = (object, type, types.ModuleType, types.SimpleNamespace)
 
 
 def may_assign(owner: Any, name: str) -> bool:
-    """Whether assigning the attribute does no more than to hold the value, so that it can be undone."""
+    """Return whether the assignment only stores the value, so that it can be undone."""
     kind: Any = type(owner)
     if kind.__setattr__ not in [each.__setattr__ for each in _PLAIN]:
         return hasattr(kind, "construct") and hasattr(owner, "parameters_and_names")
@@ -176,37 +178,37 @@ def may_assign(owner: Any, name: str) -> bool:
     return (hasattr(owner, "__dict__") and not hasattr(type(found), "__set__")) or _is_slot(owner, name)
 
 
-# -- what is assigned while tracing -----------------------------------------------------------------
+# -- assignments while tracing -----------------------------------------------------------------------
 
 
 class Level(dict):
-    """The assignments made while a program or body is traced: ``key -> [place, value before, surely]``.
+    """The assignments of a level: ``key -> [place, value before, surely]``.
 
-    Not surely assigned are variables of an enclosing function that something which ran can assign.
+    ``surely`` is False for variables of an enclosing function that code which ran may have assigned.
     """
 
     def note(self, place: Place, surely: bool = True) -> None:
-        """Remember the value of ``place`` before it is assigned."""
+        """Record the value of ``place`` before it is assigned."""
         entry = self.setdefault(place.key, [place, place.own(), surely])
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
-        """The places that were assigned."""
+        """List the locations that were surely assigned."""
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
-        """Restore the values of all places."""
+        """Restore the values of all locations."""
         for place, before, _ in reversed(self.values()):
             place.put(before)
 
 
 class Watch:
-    """The reads and assignments of a program while it is traced.
+    """The reads and assignments of a function while it is traced.
 
     Attributes:
-        levels: that of the program, then those of the open bodies.
+        levels: the level of the function, then the levels of the open bodies.
         reads: attributes that were read before they were assigned: ``key -> (place, value)``.
-        bound: places that hold inputs of the program while it is traced, and what they held.
+        bound: locations that hold symbolic inputs during the trace, with their previous values.
     """
 
     __slots__ = ("bound", "levels", "reads")
@@ -226,13 +228,13 @@ _local = _Local()
 
 
 def watch() -> Watch | None:
-    """The effect log of the program being traced on this thread; ``None``: none is."""
+    """Return the effect log of the trace on this thread, ``None`` if there is none."""
     return _local.watch
 
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """While a program is traced."""
+    """Open the effect log of a function that is traced."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():
@@ -244,12 +246,12 @@ def watched() -> Iterator[Watch]:
 
 @contextmanager
 def body() -> Iterator[Level]:
-    """A context for tracing a program, or the body of a branch or loop; undoes its assignments."""
+    """Open a level for a function or body, and undo its assignments at the end."""
     level, watch = Level(), _local.watch
     if watch is None:
         yield level
         return
-    if watch.levels:  # a function that can assign a variable may be called again, by whatever code
+    if watch.levels:  # any code may call a function again that can assign a variable
         for place, _, _ in watch.levels[-1].values():
             if not isinstance(place, Attribute):
                 level.note(place, surely=False)
@@ -262,23 +264,23 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """A context for tracing a function that may assign nothing outside: its assignments are undone."""
+    """Open a context whose assignments to outside locations are undone at the end."""
     return watched() if _local.watch is None else body()
 
 
 def innermost() -> Level:
-    """The assignments of the innermost body."""
+    """Return the level of the innermost body."""
     found = _local.watch
     return Level() if found is None else found.levels[-1]
 
 
 def current_values() -> dict[tuple[int, str], Any]:
-    """Values of the places that were, or may have been, assigned in the innermost body."""
+    """Return the values of locations that the innermost body may have assigned."""
     return {key: place.value() for key, (place, _, _) in innermost().items()}
 
 
 def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
-    """A place, in words, that was assigned since then; ``None``: none was."""
+    """Return the label of a location assigned since then, ``None`` if none was."""
     for key, (place, first, _) in innermost().items():
         if place.value() is not before.get(key, first):
             return place.label
@@ -286,24 +288,24 @@ def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
 
 
 def is_known(owner: Any, name: str) -> bool:
-    """Whether the value of an attribute was assigned by the program itself."""
+    """Return whether the traced function has the attribute as an input or assigned it."""
     found = _local.watch
     key = (id(owner), name)
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
 
 
 def assign(location: Place, value: Any) -> None:
-    """Let ``location`` hold ``value`` from here on, until the innermost level ends."""
+    """Assign ``value`` to ``location`` until the innermost level ends."""
     innermost().note(location)
     location.put(value)
 
 
 def note_read(location: Place, own: bool = False) -> None:
-    """Note that the program depends on the value of ``location``, unless it has assigned it itself.
+    """Note that the traced function depends on a location that it has not assigned.
 
     Args:
-        location: the place.
-        own: whether to read the instance only, so that no property is computed.
+        location: the location.
+        own: whether to read only the instance, so that no property is computed.
     """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
@@ -311,7 +313,7 @@ def note_read(location: Place, own: bool = False) -> None:
 
 
 def note_assignable(location: Place) -> None:
-    """Note that the code run from here on may assign a variable."""
+    """Note that code that runs later may assign a variable."""
     if _local.watch is not None:
         for level in _local.watch.levels:
             level.note(location, surely=False)

@@ -1,9 +1,9 @@
-"""Impure reads (random numbers, clocks, entropy) happen once, while tracing, and each is warned of.
+"""Warn of impure calls during a trace: random numbers, clocks, and output.
 
-In eager mode each call reads them again. A compiled program keeps the value that the trace has read, so each
-such call warns while tracing. Generators that the function creates from a seed give the same numbers in every
-call, and do not warn. Calls that log, or write on the terminal without ``print``, write once, while tracing,
-and warn too.
+In eager mode, each call of the user's function reads a new value. A compiled function always uses the value
+that the trace read, so each such read warns. Generators that the function creates from a seed return the same
+numbers in every call and do not warn. Calls that log, or write to the terminal without ``print``, write only
+once, while tracing, so they warn too.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from mindgrad.trace import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: methods of generators that draw nothing
+#: methods of generators that do not draw
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
-#: functions by module; the names of the modules are those that the functions say
+#: impure functions, by the module that their ``__module__`` contains
 _FUNCTIONS = {
     "time": {
         "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
@@ -40,11 +40,11 @@ _FUNCTIONS = {
     "secrets": {"randbelow", "token_bytes", "token_hex", "token_urlsafe"},
 }  # fmt: skip
 _CLOCKS = {"now", "utcnow", "today"}
-#: functions of ``time`` that read the clock only if they are called without a time
+#: functions of ``time`` that read the clock only without an argument
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
-#: levels of the functions and methods that log; ``log`` has its level as an argument
+#: levels of logging functions and methods; ``log`` receives its level as an argument
 _LEVELS = {
     "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
     "fatal": 50, "log": 50,
@@ -52,7 +52,11 @@ _LEVELS = {
 
 
 def note_call(function: Any) -> Any:
-    """Warn if ``function`` gives another value in each call; what to call instead of it, or ``None``."""
+    """Warn if ``function`` returns another value in each call.
+
+    Returns:
+        The function to call instead, ``None`` for ``function`` itself.
+    """
     name = getattr(function, "__name__", "")
     if function is np.random.default_rng:
         return _made_generator
@@ -74,7 +78,13 @@ def note_call(function: Any) -> Any:
 
 
 def _writer_of(function: Any) -> str:
-    """The call as text if ``function`` logs or writes on the terminal without ``print``, else empty."""
+    """Describe the call if ``function`` logs or writes to the terminal.
+
+    ``print`` does not count.
+
+    Returns:
+        The description; empty for other functions.
+    """
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     module = getattr(function, "__module__", None)
     if name in ("write", "writelines") and owner is not None:
@@ -117,7 +127,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether the trace has led to a warning
+        #: whether the trace has caused a warning
         self.has_warned = False
 
 
@@ -144,9 +154,9 @@ def _warn_of_output(call: str) -> None:
 
 @contextmanager
 def watched_generators(function: Callable[..., Any]) -> Iterator[None]:
-    """Warn if tracing ``function`` draws from a generator of the process where no call of it is seen.
+    """Warn if tracing ``function`` draws from a global generator in an unseen call.
 
-    Code of libraries does. Not looked at where another thread may draw meanwhile.
+    Libraries do this. There is no check if another thread might draw at the same time.
     """
     before = _states() if _is_alone() else None
     outer, _local.has_warned = _local.has_warned, False

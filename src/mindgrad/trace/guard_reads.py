@@ -1,4 +1,4 @@
-"""Reads of Python state by a trace, noted as entries of its guards (``guards``)."""
+"""Record the reads of Python state by a trace as entries of its guards."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ __all__ = [
     "MAKE_ONCE", "OF_FUNCTIONS", "Reads", "content", "is_traced_value", "read_entry", "stands", "static",
 ]  # fmt: skip
 
-#: the name of the closure variable that rewritten functions have more than those that users wrote
+#: closure variable that the rewriter adds to functions
 _RUNTIME = "mg__"
-#: attributes that Python keeps in classes
+#: attributes that Python itself stores in classes
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
@@ -44,22 +44,22 @@ _VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
 # -- entries: [read, holder, name, value, label, advice] --------------------------------------------
 #
-# ``read`` is a function, and ``read(holder, name, MISSING)`` the question; or the kind of the contents of
-# the holder, which are the answer.
+# ``read`` is a function, and the entry compares ``read(holder, name, MISSING)``. If ``read`` is a ``Kind``,
+# the entry compares the contents of the holder instead.
 
 
 def static(kind: Any, name: str, default: Any) -> Any:
-    """An attribute of a class itself, as it was defined."""
+    """Return the attribute of a class itself, as it was defined."""
     return vars(kind).get(name, default)
 
 
 def _own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """The attribute of the instance itself, whatever its class says."""
+    """Return the attribute of the instance itself, without looking at its class."""
     return owner.__dict__.get(name, default)
 
 
 def content(cell: Any, _: str, default: Any) -> Any:
-    """The content of a closure cell."""
+    """Return the content of a closure cell."""
     try:
         return cell.cell_contents
     except ValueError:  # a variable without a value
@@ -67,24 +67,24 @@ def content(cell: Any, _: str, default: Any) -> Any:
 
 
 def read_entry(read: Any, holder: Any, name: str) -> Any:
-    """The present answer to the question of an entry."""
+    """Read the present value of an entry."""
     if type(read) is Kind:
         return read.read(holder)
     return read(holder, name, MISSING)
 
 
 def stands(entry: list[Any]) -> bool:
-    """Whether the answer to the question of an entry is what it was."""
+    """Return whether the present value of an entry equals the recorded one."""
     read, holder, name, value, _, _ = entry
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
         return False
-    entry[3] = now  # the next question is quick
+    entry[3] = now  # so that the next comparison is by identity
     return True
 
 
 class Reads:
-    """Collects the reads of a trace.
+    """The reads of a trace.
 
     Attributes:
         roots: the traced function and its arguments, with labels.
@@ -93,9 +93,9 @@ class Reads:
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # by what is read, so that it is noted once
+        # keys identify the location that is read, so that each read is recorded once
         self._entries: dict[Any, list[Any]] = {}
-        # reads of constants of the program
+        # reads of constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -105,11 +105,11 @@ class Reads:
         self.roots: list[tuple[Any, str]] = []
 
     def owners(self) -> list[Any]:
-        """The Cells that were read."""
+        """List the Cells that were read."""
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
-        """Note a Cell whose ``construct`` runs: those of its attributes count that the trace reads."""
+        """Record a Cell whose ``construct`` runs; reads of its attributes follow."""
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
             label = f"the __dict__ of {type(cell).__name__}"
@@ -118,7 +118,7 @@ class Reads:
             self.class_of(cell)
 
     def read_of_cell(self, cell: Any, name: str) -> None:
-        """Note that an attribute of a Cell is about to be read, by whatever code."""
+        """Record that code is about to read an attribute of a Cell."""
         self.owner(cell)
         attributes_of_cell = vars(cell)
         for read_name in [*attributes_of_cell, ALL] if name == ALL else [name]:
@@ -134,7 +134,7 @@ class Reads:
             if read_name == ALL:
                 self._contents_of(NAMES, cell, f"the set of {label}", key)
             elif read_name in INVENTORY:
-                label = label if read_name == "_hooks" else f"the inventory of {whose}"
+                label = label if read_name == "_hooks" else f"the Parameters and Cells of {whose}"
                 self._contents_of(DICT, attributes_of_cell[read_name], label, key)
             elif read_name in attributes_of_cell:
                 self._entries[key] = [
@@ -151,7 +151,7 @@ class Reads:
                 self._class_attribute(cell, read_name, label)
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
-        """Note that ``owner.name`` was read and is ``value``."""
+        """Record that ``owner.name`` was read and is ``value``."""
         key = (id(owner), name)
         if key in self._entries:
             return
@@ -166,12 +166,12 @@ class Reads:
             self._value(value, label)
 
     def constant(self, module: types.ModuleType, name: str, value: Any) -> None:
-        """Note that a function or class of a library was read, which is a constant of the program."""
+        """Record a function or class of a library, which is a constant."""
         label = f"the function '{name}' of {module.__name__}"
         self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
     def class_of(self, owner: Any) -> None:
-        """Note the class of an object."""
+        """Record the class of an object."""
         kind: Any = type(owner)
         if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
             label = f"the class of {kind.__name__}"
@@ -179,16 +179,16 @@ class Reads:
             self._entries.setdefault((id(owner), "__class__"), entry)
 
     def method(self, owner: Any, name: str, noun: str = "method") -> None:
-        """Note that the class of ``owner``, or ``owner`` if it is one, has this method or property.
+        """Record a method or property of the class of ``owner``, or of a class ``owner``.
 
-        ``noun``: its description in messages.
+        ``noun`` is the description for messages.
         """
         kind = owner if isinstance(owner, type) else type(owner)
         self.class_of(owner)
         self._class_attribute(owner, name, f"the {noun} '{name}' of {kind.__qualname__}")
 
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:
-        """Note an attribute that the class of ``owner`` has, and no class before it, nor ``owner`` itself."""
+        """Record a class attribute that ``owner`` finds and that nothing overrides."""
         kind = owner if isinstance(owner, type) else type(owner)
         has_none = hasattr(owner, "__dict__") and name not in owner.__dict__
         if kind is not owner and has_none and not is_of_program(owner):
@@ -198,13 +198,13 @@ class Reads:
         self._first_of(kind.__mro__, name, label)
 
     def inherited(self, kind: type, after: type, name: str) -> None:
-        """Note the attribute that ``super(after, owner).name`` finds for an owner of class ``kind``."""
+        """Record the attribute that ``super(after, owner).name`` finds in class ``kind``."""
         order = kind.__mro__
         label = f"the method '{name}' that {after.__qualname__} inherits"
         self._first_of(order[order.index(after) + 1 :], name, label)
 
     def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
-        """Note an attribute of the first of these classes that has it, and that no class before it does."""
+        """Record an attribute of the first class that has one, and its lack before it."""
         for base in bases:
             value = vars(base).get(name, MISSING)
             if value is not MISSING or is_users_class(base):
@@ -215,16 +215,16 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Note that the user's classes have no attribute, as a property, that hides one of the instance."""
+        """Record that no user class hides the instance attribute, as a property would."""
         for base in kind.__mro__:
             if is_users_class(base):
                 entry = [static, base, name, vars(base).get(name, MISSING), label, _CODE_ADVICE]
                 self._entries.setdefault(("class", id(base), name), entry)
 
     def function(self, function: Any) -> None:
-        """Note the globals and closure variables that ``function`` reads.
+        """Record the global and closure variables that ``function`` reads.
 
-        Of a function of this package, those of the user's functions in its closure.
+        For a function of mindgrad, record the variables of the user's functions in its closure.
         """
         self._value(function, "the compiled function")
         kind: Any = type(function)
@@ -240,12 +240,12 @@ class Reads:
                     self.variables(target)
 
     def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
-        """Note the reads of methods that Python calls itself (``named_reads``).
+        """Record the reads of methods that Python calls itself (``named_reads``).
 
         Args:
             kind: the class.
-            operands: objects that the methods are given.
-            is_created: whether methods count that run when an object or a subclass is created.
+            operands: objects that the methods receive.
+            is_created: whether to include methods that run when an object or a subclass is created.
         """
         self._pending.append((kind, operands, is_created))
         while self._pending and not self._is_busy:
@@ -260,7 +260,7 @@ class Reads:
             self._is_busy = False
 
     def contents(self, owner: Any, label: str) -> None:
-        """Note everything that an object holds itself: code that is not converted may read it."""
+        """Record all contents of an object, because unconverted code may read any of them."""
         kind: Any = type(owner)
         if isinstance(owner, types.FunctionType):
             if not in_package(owner):
@@ -278,7 +278,7 @@ class Reads:
             self._value(owner, label)
 
     def namespace(self, names: dict[str, Any]) -> None:
-        """Note all global variables of a module, and the contents of those that the user has defined."""
+        """Record all globals of a module, and the contents of those that users defined."""
         self._contents_of(DICT, names, "the global variables")
         self.roots.append((names, "the global variables"))
         for name, value in names.items():
@@ -286,12 +286,12 @@ class Reads:
                 self._value(value, f"the global variable '{name}'")
 
     def _contents_of(self, kind: Kind, owner: Any, label: str, key: Any = None) -> Any:
-        """Note the contents of an object; they."""
+        """Record the contents of an object, and return them."""
         entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
         return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
 
     def variables(self, function: types.FunctionType) -> None:
-        """Note the variables that a function reads, and its code."""
+        """Record the variables that a function reads, and its code."""
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
         self._imports(function)
@@ -322,12 +322,12 @@ class Reads:
                 self.function(value)
 
     def _base(self, value: Any, code: types.CodeType) -> None:
-        """Note the reads of creating a subclass of ``value``, if the code may do so."""
+        """Record the reads of subclassing ``value``, if the code may create a subclass."""
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
     def _imports(self, function: types.FunctionType) -> None:
-        """Note the attributes that ``from module import name`` reads in a function."""
+        """Record the attributes that ``from module import name`` reads in a function."""
         for module, name in imported_names(function):
             value = getattr(module, name, MISSING)
             if is_constant(module, value):
@@ -337,7 +337,7 @@ class Reads:
                 note_read(Attribute(module, name))
 
     def _of_function(self, function: types.FunctionType) -> None:
-        """Note the code of a function and its defaults."""
+        """Record the code and the defaults of a function."""
         label = f"the function {function.__qualname__}"
         for name in () if is_made_inside(function) else OF_FUNCTIONS:
             value = getattr(function, name)
@@ -351,7 +351,7 @@ class Reads:
             self._value(value, label)
 
     def _value(self, value: Any, label: str) -> None:
-        """Note the contents of mutable objects."""
+        """Record the contents of mutable objects in ``value``."""
         waiting = [value]
         objects = []
         while waiting:
@@ -377,10 +377,13 @@ class Reads:
             self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
-        """Note that the program assigns ``location``, which held ``before``.
+        """Record that the traced function assigns ``location``, which was ``before``.
 
-        ``counts``: whether that selects the program. It does not if the program has not read it before, or
-        takes it as an input.
+        Args:
+            location: the location.
+            before: its previous content.
+            counts: whether guards compare that content. They do not if the function has not read it before,
+                or takes it as an input.
         """
         holder, name = location.holder, location.name
         before = MISSING if before is UNDEFINED else before
@@ -392,7 +395,7 @@ class Reads:
             is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
             entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
-        if entry and entry[0] is ATTRIBUTES:  # each by itself, but this one
+        if entry and entry[0] is ATTRIBUTES:  # compare the attributes one by one, without the assigned one
             label = entry[4]
             self._entries[("value", id(holder))] = []
             for attribute, value in vars(holder).items():
@@ -402,39 +405,39 @@ class Reads:
                     self._entries.setdefault((id(holder), attribute), record)
 
     def effects(self) -> list[list[Any]]:
-        """The entries of objects whose contents have changed since they were read."""
+        """List the entries of objects whose contents have changed since they were read."""
         entries = [e for e in self._entries.values() if e and _is_effect(e[0])]
         entries = [e for e in entries if e[3] is not MISSING and not (e[0] is static and e[3] is None)]
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
-        """Whether the contents of an object are compared."""
+        """Return whether guards compare the contents of an object."""
         return bool(self._entries.get(("value", id(holder))))
 
     def compares_attributes(self, holder: Any) -> bool:
-        """Whether all attributes of an object are compared."""
+        """Return whether guards compare all attributes of an object."""
         return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
-        """The entry of an object if its contents have changed since they were read."""
+        """Return the entry of an object if its contents have changed since they were read."""
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
 
 
 def _is_effect(read: Any) -> bool:
-    """Whether code that is not converted may have changed what an entry has read."""
+    """Return whether unconverted code may have changed the value of an entry."""
     return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
 
 
 def is_traced_value(value: Any) -> bool:
-    """Whether a value belongs to a program that was traced."""
+    """Return whether a value belongs to a graph that was traced."""
     if isinstance(value, Tensor):
         return value._array is None
     return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)
 
 
 def _is_computed(entry: list[Any]) -> bool:
-    """Whether a read ran Python, a property or ``__getattr__``: it may return a new object each time."""
+    """Return whether the read ran Python code, which may return new objects."""
     read, holder, name = entry[:3]
     if read is not getattr or name in getattr(holder, "__dict__", ()):
         return False

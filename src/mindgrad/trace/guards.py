@@ -1,20 +1,20 @@
-"""Guards record the Python state that a trace read besides its arguments, and check it at the next call.
+"""Guards: record the Python state that a trace reads, and compare it at each call.
 
-The rule, which the page "Graph mode" states for users:
+The page "Graph mode" states the rules for users:
 
-    Cells       every attribute that the trace read, in whatever way it changes: of the Cell, of its class, a
-                method, an item of a container of Cells, a Parameter, a hook
-    variables   globals, closure variables, defaults and attributes of objects and of the user's modules:
-                compared by identity, then as constants are (:func:`~mindgrad.trace.signature.same`)
-    contents    lists, dicts, sets and other containers of Python by their items; NumPy arrays and tensors of
-                at most 256 KiB by their elements
-    the rest    is a constant of the program: larger arrays, the insides of libraries, files. Arrays of at
-                most 16 MiB and functions of libraries are looked at again after 1, 2, 4, 8, … calls: if one
-                has changed, a warning says so
+    Cells       Guards compare every attribute that the trace read: attributes of the Cell and of its class,
+                methods, items of a container of Cells, Parameters, and hooks.
+    variables   Globals, closure variables, defaults, and attributes of objects and of the user's modules are
+                compared by identity, then as constants (:func:`~mindgrad.trace.signature.same`).
+    contents    Lists, dicts, sets, and other containers of Python are compared by their items. NumPy arrays
+                and tensors of at most 256 KiB are compared by their elements.
+    the rest    Larger arrays, the internals of libraries, and files are constants of the compiled function.
+                Arrays of at most 16 MiB and functions of libraries are checked again after 1, 2, 4, 8, …
+                calls. If one has changed, mindgrad warns.
 
-Every read is one entry ``[read, holder, name, value, label, advice]``: ``read(holder, name, MISSING)`` is the
-question, ``value`` the answer that the trace got. Before each call of a compiled program all questions are
-asked again. Questions of one kind are one pass that runs no Python code.
+Every read is one entry ``[read, holder, name, value, label, advice]``, in which ``value`` is the result of
+``read(holder, name, MISSING)`` in the trace. Before each call of a compiled function, all entries are read
+again. Entries with the same ``read`` are compared in one pass that runs no Python code.
 """
 
 from __future__ import annotations
@@ -44,12 +44,13 @@ from mindgrad.trace.signature import alike
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
-#: bytes of an array up to which its elements are looked at again though they are a constant of the program
+#: largest array, in bytes, whose elements are checked again although it is a constant of the compiled
+#: function
 _LOOKED_AT = 1 << 24
 
 
 class _Pass:
-    """Entries that read names by one built-in function, in one pass."""
+    """Entries that read names by one built-in function, compared in one pass."""
 
     __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
 
@@ -65,12 +66,12 @@ class _Pass:
             return True
         if not all(map(stands, self._entries)):
             return False
-        self._values = [entry[3] for entry in self._entries]  # the next question is quick again
+        self._values = [entry[3] for entry in self._entries]  # so that the next comparison is fast again
         return True
 
 
 class _Inventory:
-    """Dictionaries with names as keys, such as the Parameters of a Cell."""
+    """Entries of dictionaries whose keys are names, such as the Parameters of a Cell."""
 
     __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
 
@@ -98,7 +99,7 @@ def _is_inventory(entry: list[Any]) -> bool:
 
 
 class Dependencies(Reads):
-    """The reads of a trace; :meth:`close` ends it, :meth:`hold` asks whether they still stand."""
+    """The reads of a trace; :meth:`hold` compares them with the present state."""
 
     __slots__ = (
         "_calls", "_cells", "_contents", "_frozen", "_names", "_passes", "_ticks", "_typed",
@@ -107,21 +108,22 @@ class Dependencies(Reads):
     def __init__(self) -> None:
         super().__init__()
         self._ticks = -1
-        #: (the Parameter, its type)
+        #: pairs of a Parameter and its type
         self._typed: list[tuple[Any, Any]] = []
-        # the entries of closure cells, of contents and of names
+        # entries of names, of closure cells, and of contents
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
         self._passes: list[Any] | None = None
-        #: entries of constants of the program, and the number of calls
+        #: entries of constants of the compiled function, and the number of calls
         self._frozen: list[list[Any]] = []
         self._calls = 0
 
     def close(self, parameters: list[Any]) -> None:
-        """End the trace; ``parameters`` are those that the program reads or writes.
+        """End the trace, and drop changes that the traced function made itself.
 
-        Changes that the traced function has made itself are left out.
+        Args:
+            parameters: Parameters that the compiled function reads or writes.
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
@@ -139,7 +141,7 @@ class Dependencies(Reads):
         self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        """The questions of all entries, one function for each way of reading."""
+        """Group the entries by their way of reading into one comparison for each group."""
         inventory = [entry for entry in self._contents if _is_inventory(entry)]
         others = [entry for entry in self._contents if not _is_inventory(entry)]
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
@@ -160,11 +162,11 @@ class Dependencies(Reads):
         return passes
 
     def _bound_cells(self) -> list[list[Any]]:
-        """The entries of closure cells; a detached program has none."""
+        """Return the entries of bound closure cells; a detached copy has unbound ones."""
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
-        """Whether everything still is as it was."""
+        """Return whether all recorded state is unchanged."""
         ticks = clock.ticks
         if ticks != self._ticks:
             if not all(p.type is type_ for p, type_ in self._typed):
@@ -174,7 +176,7 @@ class Dependencies(Reads):
             for each in self._passes if self._passes is not None else self._prepared():
                 if not each():
                     return False
-        except Exception:  # a variable that was deleted; a user's ``__getattr__`` that raises
+        except Exception:  # for example a deleted variable, or a user's ``__getattr__`` that raises
             return False
         if self._frozen:
             self._calls += 1
@@ -183,9 +185,9 @@ class Dependencies(Reads):
         return True
 
     def _warn_of_constants(self) -> None:
-        """Warn of constants that are not as they were, once each."""
+        """Warn once of each constant that has changed."""
         for entry in self._frozen:
-            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # longer than a few milliseconds
+            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # a comparison would be slow
             if not is_large and not stands(entry):
                 warn_user(
                     f"{entry[4]} has changed since the function was compiled. The compiled function still "
@@ -195,7 +197,7 @@ class Dependencies(Reads):
                 self._frozen = [each for each in self._frozen if each is not entry]
 
     def changes(self) -> Iterator[Change]:
-        """The changes, in words."""
+        """Describe the changes."""
         for parameter, type_ in self._typed:
             if parameter.type is not type_:
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
@@ -212,7 +214,7 @@ class Dependencies(Reads):
                     yield change(label, value, read_entry(read, holder, name), advice)
 
     def shifting(self) -> list[Place]:
-        """The places whose tensors and floats differ from those that were read in value, not in type."""
+        """List the locations whose tensors or floats changed in value, but not in type."""
         locations: list[Place] = []
         cells = {id(vars(cell)): cell for cell in self.owners()}
         for read, holder, name, before, label, _ in self._names:
@@ -228,11 +230,11 @@ class Dependencies(Reads):
         return locations
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
-        """A copy for any function that matches the traced one.
+        """Copy the entries for use with any function that matches the traced one.
 
         Args:
-            cells: the closure cells of the traced function.
-            walked: the functions in it, by ``id``: of one that matches they are the same.
+            cells: closure cells of the traced function.
+            walked: ``id`` of each function inside the traced one. A matching function has equal ones.
         """
         places = {id(cell): index for index, cell in enumerate(cells)}
         dependencies = self._copy()
@@ -246,9 +248,11 @@ class Dependencies(Reads):
         return dependencies
 
     def attached(self, cells: list[Any], functions: Sequence[Any]) -> Dependencies:
-        """The dependencies of a program of a function with these closure cells.
+        """Copy detached entries for a function that matches the traced one.
 
-        ``functions``: the user's functions in it.
+        Args:
+            cells: closure cells of the function.
+            functions: the user's functions inside it.
         """
         dependencies = self._copy()
         for entry in dependencies._cells:

@@ -1,4 +1,4 @@
-"""Hooks attach a user's function to a gradient: ``InsertGradientOf``, ``HookBackward``, hooks of Cells."""
+"""Hooks that apply a user's function to a gradient: operators, and hooks of Cells."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
 
 
 class InsertGradientOf:
-    """The identity, whose gradient is ``f`` of the incoming gradient.
+    """The identity, with the gradient replaced by ``f`` of the incoming gradient.
 
     Args:
-        f: a function of one tensor; it is traced, so it works in both modes and is differentiated
-            for higher orders. If it returns nothing the gradient is kept.
+        f (Callable): function of one Tensor. It is traced, so it works in both modes and can be
+        differentiated for
+            higher orders. If it returns ``None``, the gradient is unchanged.
 
     Raises:
-        TypeError: ``f`` is no function.
+        TypeError: If ``f`` is not callable.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -50,15 +51,17 @@ class InsertGradientOf:
 
 
 class HookBackward:
-    """The identity; in PYNATIVE_MODE ``hook_fn`` is called with a 1-tuple of the incoming gradient.
+    """The identity; in PYNATIVE_MODE ``hook_fn`` receives the incoming gradient.
 
     Args:
-        hook_fn: gives a Tensor that replaces the gradient, or None to keep it. It runs as Python with
-            the gradient's value, so it may print or store it. Compiled programs do not call it.
-        cell_id: accepted for compatibility.
+        hook_fn (Callable): receives a 1-tuple with the gradient. It returns a Tensor that replaces the
+        gradient, or
+            ``None`` to keep it. It runs as Python with the value of the gradient, so it may print or store
+            it. Compiled functions do not call it.
+        cell_id (str, optional): accepted for compatibility, and ignored. Default: ``""``.
 
     Raises:
-        TypeError: ``hook_fn`` is no function.
+        TypeError: If ``hook_fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -84,19 +87,19 @@ class HookBackward:
 
 
 def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
-    """The identity of several tensors whose gradients pass through the Python ``function``."""
+    """Return the identity of several tensors, with ``function`` on their gradients."""
     return CustomDerivative(
         lambda *xs: xs, lambda *arguments: apply(hook, *arguments[-1], function=function), "hook"
     )
 
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """``xs`` with the tensors among them passed through ``identity``."""
+    """Pass the tensors among ``xs`` through ``identity``."""
     if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
     if state.is_compiling():
         warn_user(
-            f"{name} is not called in GRAPH_MODE: a compiled program cannot call Python. Run in "
+            f"{name} is not called in GRAPH_MODE: a compiled function cannot call Python. Run in "
             f"PYNATIVE_MODE, or use ops.InsertGradientOf."
         )
         return tuple(xs)
@@ -108,17 +111,17 @@ def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
-#: never the same twice, so that a handle takes off its own hook only
+#: unique keys, so that a handle removes only its own hook
 _keys = itertools.count(1)
 
 
 class HookHandle:
-    """Handle of a registered hook; ``remove()`` takes the hook off.
+    """Handle of a registered hook; ``remove()`` removes the hook.
 
     Args:
-        hooks: the hooks in the order in which they are called, by numbers.
-        hook: the one to add.
-        prepend: whether it comes first.
+        hooks (dict): hooks by key, in the order in which they are called.
+        hook (Callable): hook to add.
+        prepend (bool, optional): whether to call it first. Default: ``False``.
     """
 
     __slots__ = ("_hooks", "_key")
@@ -133,7 +136,7 @@ class HookHandle:
         hooks.update(others)
 
     def remove(self) -> None:
-        """Take the hook off; once more does nothing."""
+        """Remove the hook. Further calls have no effect."""
         self._hooks.pop(self._key, None)
 
 
@@ -144,11 +147,12 @@ def backward_hooked(
     after: Sequence[Callable[..., Any]],
     args: Sequence[Any],
 ) -> Any:
-    """``construct(*args)`` with the backward hooks of a Cell around it.
+    """Run ``construct(*args)`` with the backward hooks of a Cell.
 
-    Each hook of ``before`` is called as ``hook(cell, grad_output)`` with the gradients that arrived at the
-    outputs, each of ``after`` as ``hook(cell, grad_input, grad_output)`` with those computed for the inputs
-    too. A Tensor or tuple that it returns replaces the gradients of the outputs, or of the inputs.
+    Each hook of ``before`` is called as ``hook(cell, grad_output)`` with the gradients of the outputs. Each
+    hook of ``after`` is called as ``hook(cell, grad_input, grad_output)`` with the gradients of the inputs
+    and outputs. A returned Tensor or tuple replaces the gradients of the outputs (``before``) or of the
+    inputs (``after``).
     """
     arrived: tuple[Tensor, ...] = ()
 
@@ -161,7 +165,7 @@ def backward_hooked(
 
     def enter(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal arrived
-        came, arrived = arrived, ()  # not kept: the derived program holds on to this function
+        came, arrived = arrived, ()  # do not keep the gradients: the derived graph refers to this function
         for each in after:
             gradients = _replaced(user_calls.run(each, cell, gradients, came), gradients)
         return gradients
@@ -171,7 +175,7 @@ def backward_hooked(
     entered = unflatten(structure, _through(_hooked(enter), leaves, label)) if after else args
     results, result_structure = flatten(construct(*entered))
     if state.is_compiling():
-        if before:  # traced, which needs nothing of the inputs
+        if before:  # traced hooks of the outputs, which do not need the inputs
             left = CustomDerivative(lambda *xs: xs, lambda *arguments: leave(arguments[-1]), label)
             results = list(_tensors_through(left, results))
         return unflatten(result_structure, results)
@@ -179,7 +183,7 @@ def backward_hooked(
 
 
 def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """The gradients after a hook that gave ``returned``."""
+    """Return the gradients after a hook that returned ``returned``."""
     if returned is None:
         return gradients
     return returned if isinstance(returned, tuple) else (returned,)

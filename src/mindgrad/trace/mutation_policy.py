@@ -1,9 +1,10 @@
-"""The mutation policy allows a compiled program to change what it created itself, and attributes.
+"""The mutation policy: the objects that a function being compiled may change.
 
-A list that is appended to changes once, while the program is traced, and not when it runs. That is right for
-objects that the program created. For objects from outside it would be silently wrong, and inside the body of
-a branch or loop also for objects created before it: such changes are refused. An attribute of an object from
-outside that is assigned becomes an output of the program (``effect_log``, ``side_effects``).
+If a traced function appends to a list, the list changes once, while tracing, and not when the compiled
+function runs. This is correct for objects that the function created. It would be silently wrong for objects
+from outside and, in the body of a branch or loop, also for objects created before it. Such changes raise
+``CompileError``. An attribute of an object from outside may be assigned: it becomes an output of the compiled
+function (``effect_log``, ``side_effects``).
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ _MUTATORS = {
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: containers that may be one object with others, by ``id``: each with the groups that it belongs to
+        #: by ``id``: a container, and the groups of objects that may be the same object as it
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
-        #: whether a function's call of itself in its own ``return`` is another trip of a loop
+        #: whether a call of a function in its own ``return`` becomes another iteration of a loop
         self.tail_calls_are_loops = False
         #: why a variable is not defined any more: (file, function, name) -> (line, reason)
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
@@ -59,7 +60,7 @@ _local = _Local()
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """While a program is traced, from its outermost call on."""
+    """Prepare the state for the outermost trace, and clear it at the end."""
     _local.dropped.clear()
     try:
         with open_body({}):
@@ -71,7 +72,7 @@ def tracing() -> Iterator[None]:
 
 @contextmanager
 def with_tail_calls_as_loops() -> Iterator[None]:
-    """While a program is traced anew whose recursion did not end."""
+    """Trace tail calls as loops, after a trace whose recursion did not end."""
     _local.tail_calls_are_loops = True
     try:
         yield
@@ -80,7 +81,7 @@ def with_tail_calls_as_loops() -> Iterator[None]:
 
 
 def tail_calls_are_loops() -> bool:
-    """Whether a function's call of itself in its own ``return`` is another trip of a loop."""
+    """Return whether a tail call of a function to itself becomes a loop."""
     return _local.tail_calls_are_loops
 
 
@@ -88,14 +89,14 @@ def tail_calls_are_loops() -> bool:
 
 
 def dropped(name: str, reason: str) -> None:
-    """Note why a variable of the user's innermost function has no value from here on."""
+    """Note why a variable of the user's innermost function no longer has a value."""
     frame = user_frame()
     key = (frame.f_code.co_filename, frame.f_code.co_name, name)
     _local.dropped[key] = (frame.f_lineno, reason)
 
 
 def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
-    """The line at which a variable of ``code`` lost its value, and why; ``None`` if it did not."""
+    """Return the line and the reason if a variable of ``code`` lost its value."""
     return _local.dropped.get((code.co_filename, code.co_name, name))
 
 
@@ -103,14 +104,17 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def own(values: Any) -> None:
-    """Note that the containers in ``values`` were made here."""
+    """Note that the containers in ``values`` were created here."""
     containers(values, innermost_owned())
 
 
 def assign_attribute(owner: Any, name: str, value: Any) -> None:
-    """Let an attribute of an object from outside be ``value`` when the program has run; refused if it cannot.
+    """Assign an attribute of an object from outside, now and after each compiled run.
 
-    ``UNDEFINED`` deletes it.
+    ``UNDEFINED`` deletes the attribute.
+
+    Raises:
+        CompileError: If the compiled function cannot assign it.
     """
     location = effect_log.Attribute(owner, name)
     if not location.may_exist():
@@ -136,7 +140,16 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
 
 
 def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
-    """Refuse to store an object that would be created only once, while compiling; ``label`` says where."""
+    """Check that storing ``value`` does not store an object made at compile time.
+
+    Args:
+        value: the value.
+        label: the location that stores the value, for messages.
+        is_of_cell: whether that location is an attribute of a Cell.
+
+    Raises:
+        CompileError: If it is.
+    """
     for leaf in flatten(value)[0]:
         if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
             refuse(
@@ -156,7 +169,15 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
 
 def may_change(container: Any, how: str) -> None:
-    """Refuse that a container changes that was not made here."""
+    """Check that a container was created here, so that it may be changed.
+
+    Args:
+        container: the container.
+        how: the operation that changes it, for messages.
+
+    Raises:
+        CompileError: If it was created elsewhere.
+    """
     if not is_tracing():
         return
     if id(container) in _local.uncertain:
@@ -171,20 +192,24 @@ def may_change(container: Any, how: str) -> None:
 
 
 def note_uncertain(objects: list[Any]) -> None:
-    """Note containers of which the program's run decides whether they are one object; the first is new."""
+    """Note containers that may be one object if a tensor decides so; the first is new."""
     if len(objects) > 1:
         for container in objects:
             _local.uncertain.setdefault(id(container), (container, []))[1].append(objects)
 
 
 def _check_uncertain(container: Any) -> None:
-    """Refuse that ``container`` changes if a variable holds one that may be the same object."""
+    """Raise ``CompileError`` if a variable holds an object that may be ``container``."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 
 
 def refuse_names(container: Any, others: set[int]) -> None:
-    """Refuse that ``container`` is changed if a variable of a running function holds one of ``others``."""
+    """Check that no variable of a running function holds one of ``others``.
+
+    Raises:
+        CompileError: If one does, because changing ``container`` might change it too.
+    """
     frame = user_frame()
     while frame is not None:
         if not frame.f_code.co_filename.startswith(PACKAGE):
@@ -202,7 +227,11 @@ def refuse_names(container: Any, others: set[int]) -> None:
 
 
 def may_call(method: Any) -> bool:
-    """Whether ``method`` is one of a list, dict or set; refused if it changes one not made here."""
+    """Return whether ``method`` belongs to a list, dict, or set, and may be called.
+
+    Raises:
+        CompileError: If it changes a container that was not created here.
+    """
     owner = getattr(method, "__self__", None)
     mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]
     if mutators is None:
@@ -213,7 +242,7 @@ def may_call(method: Any) -> bool:
 
 
 def refuse_change(subject: str) -> NoReturn:
-    """Refuse a change that would happen while compiling only."""
+    """Raise ``CompileError`` for a change that would happen only at compile time."""
     where = "in a branch or loop on a tensor" if is_in_body() else "in a compiled function"
     refuse(
         f"{subject} {where}. This would happen once, at compile time, and not when the function runs",

@@ -1,8 +1,8 @@
-"""Reads of methods that Python calls itself, found from the names in their code.
+"""Find the reads of methods that Python calls itself from the names in their code.
 
-Special methods, constructors and properties run unconverted, so their reads are not seen when they happen.
-Of everything that such code can reach, through its variables, its operands and the attributes found so far,
-all attributes whose names the code reads are noted.
+Special methods, constructors, and properties run unconverted, so their reads are not seen when they happen.
+Such code can reach objects through its variables, its operands, and the attributes found so far. All
+attributes of these objects whose names occur in the code are recorded.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedReads"]
 
-#: special methods that run when an object or class is created, or not while a program is traced
+#: special methods that run when an object or class is created, or that do not run during a trace
 _AT_CREATION = frozenset(
     ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
-#: names with which code may read any attribute
+#: names that let code read any attribute
 _ANY = frozenset(["__dict__", "vars", "getattr", "attrgetter", "asdict", "astuple"])
 _CONTAINERS = (list, tuple, set, frozenset, dict, types.MappingProxyType, collections.deque)
 _PLAIN = (int, float, bool, str, bytes, type(None))
 #: packages whose objects are constants
 _KEPT = NUMERIC | {"mindgrad"}
-#: attributes of wrappers that hold a function, or the object of a method
+#: attributes of wrappers that contain a function, or the object of a method
 _PARTS = ("__func__", "__self__", "__wrapped__", "func", "fget", "args", "keywords")
 _WRAPPERS = (
     types.MethodType, staticmethod, classmethod, property, functools.partial, functools.partialmethod,
@@ -54,12 +54,12 @@ _WRAPPERS = (
 
 
 class NamedReads:
-    """Reads of the methods of one class that Python calls itself.
+    """The reads of those methods of one class that Python calls itself.
 
     Args:
-        record: notes the reads.
+        record: records the reads.
         kind: the class.
-        is_created: whether methods count that run when an object or a subclass is created.
+        is_created: whether to include methods that run when an object or a subclass is created.
     """
 
     __slots__ = ("_count", "_done", "_holders", "_met", "_names", "_record", "_waiting")
@@ -69,7 +69,7 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # objects that are not read yet, and the number of names with which the others are
+        # objects whose attributes are not read yet, and the number of names at the last complete reading
         self._waiting: list[Any] = []
         self._count = 0
         self._done: set[tuple[int, str]] = set()
@@ -78,12 +78,12 @@ class NamedReads:
             self._add([kind])
 
     def note(self, operands: tuple[Any, ...]) -> None:
-        """Note the reads of the methods, also of the objects ``operands``."""
+        """Record the reads of the methods, including reads from the objects ``operands``."""
         if not self._names:
             return
         self._add([*operands])
         while True:
-            if self._count != len(self._names):  # of all objects, attributes of the new names
+            if self._count != len(self._names):  # read attributes with the new names from all objects
                 self._count = len(self._names)
                 self._waiting = [*self._holders]
             if not self._waiting:
@@ -108,7 +108,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Keep objects whose attributes may be read, and note the variables of functions."""
+        """Collect objects whose attributes may be read, and record variables of functions."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -131,7 +131,7 @@ class NamedReads:
                     self._record.class_of(value)
 
     def _values_of(self, function: types.FunctionType) -> list[Any]:
-        """Note the variables and names of a function, and return their values."""
+        """Record the variables and names of a function, and return their values."""
         if is_of_library(function):
             return []
         self._record.variables(function)
@@ -141,7 +141,7 @@ class NamedReads:
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
 
     def _read(self, holder: Any, name: str) -> Iterator[Any]:
-        """Note an attribute, if the object has it, and return its values."""
+        """Record an attribute, if the object has it, and yield its values."""
         if isinstance(holder, type):
             bases = [base for base in holder.__mro__ if is_users_class(base) and name in vars(base)]
             for base in bases if "super" in self._names else bases[:1]:
@@ -162,14 +162,14 @@ class NamedReads:
 
 
 def _items(container: Any) -> list[Any]:
-    """The items of a container, found without methods of the user's program."""
+    """List the items of a container without calling methods of the user."""
     kind: Any = next(base for base in _CONTAINERS if isinstance(container, base))
     items = kind.values(container) if hasattr(kind, "values") else kind.__iter__(container)
     return [item for item in items if type(item) not in _PLAIN]
 
 
 def _own(holder: Any, name: str) -> Any:
-    """An attribute of an object itself, ``UNDEFINED`` if it has none of this name."""
+    """Return an attribute of the object itself, ``UNDEFINED`` if there is none."""
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)
@@ -180,16 +180,16 @@ def _own(holder: Any, name: str) -> Any:
 
 
 def _names_of(holder: Any) -> list[str]:
-    """The names of an object's own attributes, except special attributes of classes."""
+    """List the names of an object's own attributes, except special ones of classes."""
     kind: Any = type(holder)
     names = [name for name in vars(holder) if name[:2] != "__"] if hasattr(holder, "__dict__") else []
     return [*names, *attribute_names(kind)]
 
 
 def _may_hold(value: Any) -> bool:
-    """Whether attributes of a value are state of the user's program.
+    """Return whether attributes of a value are state of the user's program.
 
-    Objects of Python's library count, because a program stores values in them.
+    This includes objects of Python's library, because user code stores values in them.
     """
     kind: Any = type(value)
     if isinstance(value, type):

@@ -1,8 +1,8 @@
-"""Python numbers that a derivative is taken by: data, as tensors are, and numbers again in its results.
+"""Python numbers as differentiable arguments, and as results.
 
-In the function a number is a :class:`~mindgrad.ir.tensor.Number`, a tensor of no axes and of Python's
-precision that, like the number, does not widen the tensors that it meets. So a function computes the same
-under a derivative as without, and one compiled program serves all values.
+Inside the function, a number is a :class:`~mindgrad.ir.tensor.Number`. This is a scalar tensor of Python's
+precision that, like a Python number, does not promote the tensors that it is combined with. So a function
+computes the same result with and without a derivative, and one compiled function serves all values.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _FLOATS = (float, np.floating)
 
 
 def is_number(x: Any) -> bool:
-    """Whether ``x`` is a Python number that has a derivative: a float, or an int that ``mutable`` made."""
+    """Return whether ``x`` is a differentiable number: float, or int from ``mutable``."""
     return isinstance(x, (float, np.floating, MutableInt)) or type(x) is Number
 
 
 def number_tensor(x: Any) -> Tensor:
-    """A number as a tensor of no axes, of Python's precision."""
+    """Convert a number to a scalar tensor of Python's precision."""
     if type(x) is Number:
         return x
     type_: TensorType = DATA[MutableInt if isinstance(x, MutableInt) else MutableFloat]
@@ -44,9 +44,12 @@ def as_data(
     positions: Sequence[int] | None,
     names: Callable[[], Sequence[str]],
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The arguments with the floats at ``positions``, ``None`` for all, marked as ``mutable`` marks them.
+    """Mark the floats at ``positions`` as data, as ``mutable`` does.
 
-    ``names`` gives the names under which positional arguments can be given by keyword.
+    Args:
+        args, kwargs: the arguments.
+        positions: indices of positional arguments. ``None``: all.
+        names: returns the keyword names of the positional arguments.
     """
     listed = list(args)
     for position in range(len(listed)) if positions is None else positions:
@@ -71,7 +74,7 @@ def _marked(x: Any) -> Any:
 
 
 def as_python(result: Any) -> Any:
-    """``result`` with Python's numbers in it, unless a program is being traced, where they stay symbols."""
+    """Convert symbolic numbers in ``result`` to Python numbers, except during a trace."""
     if open_scopes():
         return result
     leaves, structure = flatten(result)
@@ -81,7 +84,7 @@ def as_python(result: Any) -> Any:
 
 
 def block(derivative: Tensor, *operands: Tensor) -> Tensor:
-    """A derivative of and by ``operands``: a number if all are numbers, else of the tensors' element type."""
+    """Convert a derivative to a number, or to the dtype of the tensor operands."""
     tensors = [x for x in operands if type(x) is not Number]
     if len(tensors) == len(operands):
         return derivative

@@ -1,11 +1,11 @@
-"""Effects on Python objects from outside of a program are undone while it is traced, and refused.
+"""Detect, undo, and reject changes of Python objects from outside a trace.
 
-An object that the traced code changes would change once, while the program is compiled, and not when it
-runs. Whatever function makes the change (``heapq.heappush``, ``operator.setitem``, a method of a list that
-was saved outside, NumPy's ``out=``), it is seen, because the contents of every object that the trace reads
-are compared afterwards (``guards``), and the program notes changes of tensors in place
-(``ir.scope.rebind``). Attributes and variables that converted code assigns become outputs of the program
-instead (``side_effects``).
+If traced code changed such an object, it would change once, at compile time, and not when the compiled
+function runs. The contents of every object that the trace reads are compared afterwards (``guards``). It does
+not matter which function makes the change: ``heapq.heappush``, ``operator.setitem``, or NumPy's ``out=``. The
+graph notes changes of tensors in place
+(``ir.scope.rebind``). Attributes and variables that converted code assigns are allowed and become outputs
+(``side_effects``).
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ __all__ = ["check", "refused"]
 def refused(
     dependencies: Dependencies, program: GraphScope, function: Any, leaves: Sequence[Any]
 ) -> Iterator[None]:
-    """While ``function`` is traced as ``program`` with the arguments ``leaves``.
+    """Trace ``function`` with the arguments ``leaves``, and check outside objects.
 
     Raises:
-        CompileError: If an object from outside has changed at the end; it is restored before.
+        CompileError: If an object from outside has changed at the end. It is restored first.
     """
     dependencies.roots = [(function, "the function"), *[(leaf, "an argument") for leaf in leaves]]
     error: BaseException | None = None
@@ -58,7 +58,7 @@ def refused(
 
 
 def check(*owners: Any) -> None:
-    """Refuse a change of ``owners``, at the user's line that has just made it."""
+    """Raise ``CompileError`` if one of ``owners`` has just been changed."""
     dependencies = state.noted()
     if dependencies is not None:
         found = [dependencies.effect_on(owner) for owner in owners]
@@ -68,7 +68,10 @@ def check(*owners: Any) -> None:
 
 
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
-    """Those entries whose objects the function and its arguments reach: others are of the trace itself."""
+    """Select the entries of objects that the function or its arguments reach.
+
+    Other objects belong to the trace itself.
+    """
     if not entries:
         return []
     reached = {id(owner) for owner, _ in objects_in_reach(dependencies.roots)}
@@ -83,7 +86,11 @@ def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[
 
 
 def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
-    """Refuse that the program has assigned elements of a tensor that the function reaches."""
+    """Check that no elements were assigned of a tensor that the function reaches.
+
+    Raises:
+        CompileError: If some were.
+    """
     lines = {key: line for key, (_, _, line) in program.restored.items() if line is not None}
     if not lines:
         return
@@ -102,7 +109,7 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
 
 
 def _restored(entry: list[Any]) -> bool:
-    """Put the contents of an object, or its attribute, back; whether that was possible."""
+    """Restore the contents of an object or its attribute; return whether it worked."""
     read, holder, name, value, _, _ = entry
     try:
         if read is dict.get:

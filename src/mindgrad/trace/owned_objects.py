@@ -1,4 +1,4 @@
-"""Objects that a traced program has created: it may change them without guards."""
+"""Objects created during a trace, which may be changed without guards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: objects created while tracing the program and the bodies in it, by ``id``, innermost last
+        #: objects created while tracing the function and the bodies in it, by ``id``, innermost last
         self.owned: list[dict[int, Any]] = []
 
 
@@ -28,7 +28,7 @@ _local = _Local()
 
 @contextmanager
 def open_body(owned: dict[int, Any]) -> Iterator[None]:
-    """While a program, or a body in it, is traced that may change ``owned``."""
+    """Open the trace of a function, or of a body in it, that may change ``owned``."""
     _local.owned.append(owned)
     try:
         yield
@@ -37,17 +37,20 @@ def open_body(owned: dict[int, Any]) -> Iterator[None]:
 
 
 def is_tracing() -> bool:
-    """Whether a program is being traced on this thread."""
+    """Return whether a function is being traced on this thread."""
     return bool(_local.owned)
 
 
 def is_in_body() -> bool:
-    """Whether the body of a branch or loop is being traced."""
+    """Return whether the body of a branch or loop is being traced."""
     return len(_local.owned) > 1
 
 
 def innermost_owned() -> dict[int, Any]:
-    """The objects of the innermost body, by ``id``; an object that is added may be changed by it."""
+    """Return the objects that the innermost body may change, by ``id``.
+
+    The caller may add objects.
+    """
     return _local.owned[-1] if _local.owned else {}
 
 
@@ -58,7 +61,7 @@ def made(x: Any) -> Any:
 
 
 def made_by(kind: Any, instance: Any) -> Any:
-    """Note the result of calling a class, unless the class keeps its instances."""
+    """Note the result of calling a class, unless the class stores its instances."""
     roots = [(kind, ""), (type(kind), "")]
     if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
         made(instance)
@@ -67,17 +70,17 @@ def made_by(kind: Any, instance: Any) -> Any:
 
 @functools.lru_cache(maxsize=4096)
 def _makes_new(kind: Any) -> bool:
-    """Whether calling a class cannot return an object that existed before."""
+    """Return whether calling a class always creates a new object."""
     if type(kind).__call__ is not type.__call__:
         return False
     return type(kind.__new__) is types.BuiltinFunctionType or in_package(kind.__new__)
 
 
 def is_own(owner: Any) -> bool:
-    """Whether ``owner`` was made in the innermost body itself, so that no other body sees how it changes."""
+    """Return whether the innermost body created ``owner``, so only it can see changes."""
     return id(owner) in innermost_owned()
 
 
 def is_of_program(owner: Any) -> bool:
-    """Whether ``owner`` was made while the program is traced."""
+    """Return whether ``owner`` was created during the trace."""
     return any(id(owner) in owned for owned in _local.owned)

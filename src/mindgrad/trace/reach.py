@@ -1,13 +1,14 @@
-"""Reachability analysis finds the mutable Python objects that a function can change.
+"""Reachability: find the mutable Python objects that a function can change.
 
-    in reach of a function    what its closure, defaults and global variables hold
-    … of an object            its attributes and items, and what the functions of its class reach
-    … of an iterator          what it iterates: CPython's ``gc`` knows it, of generators their frames too
+    From a function:    contents of its closure, defaults, and global variables
+    From an object:     its attributes and items, and everything that the functions of its class reach
+    From an iterator:   the objects that it iterates over, found by CPython's ``gc``, and frames of generators
 
-Not walked: tensors, numbers and text; this package; objects of libraries, whose caches are their own. Of
-Python's own library those that hold data: its containers, iterators, generators of random numbers, files.
+The search does not enter tensors, numbers, strings, mindgrad, or objects of libraries, whose caches are
+private. Of Python's standard library, it enters objects that contain data: containers, iterators, random
+number generators, and files.
 
-Cost: some tenths of a microsecond an object, once for each body that is traced.
+Cost: a few tenths of a microsecond per object, once for each body that is traced.
 """
 
 from __future__ import annotations
@@ -49,13 +50,14 @@ _FIXED: Any = (
 
 #: attributes of Cells that are not state of the user's program
 _PRIVATE = UNREAD.union(INVENTORY, ["_auto_prefix"])
-#: classes of Python's library that hold containers in attributes
+#: classes of Python's standard library that hold containers in attributes
 HOLDERS = (
     collections.UserDict, collections.UserList, collections.ChainMap, weakref.WeakSet,
     weakref.WeakValueDictionary, weakref.WeakKeyDictionary, type(os.environ),
 )  # fmt: skip
-#: packages of Python's whose objects are data
+#: modules of Python's standard library whose objects are data
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
+#: containers with more items than this are skipped if all their items are immutable
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]
@@ -63,7 +65,7 @@ _Children = Iterator[tuple[Any, str]]
 
 @functools.lru_cache(maxsize=4096)
 def attribute_names(kind: Any) -> tuple[str, ...]:
-    """The names of the slots of a class, and of those that it inherits."""
+    """Return the names of the slots of a class, including inherited slots."""
     slots = [
         name
         for base in kind.__mro__
@@ -74,7 +76,7 @@ def attribute_names(kind: Any) -> tuple[str, ...]:
 
 
 def own_attributes(owner: Any) -> dict[str, Any]:
-    """A copy of the attributes of an instance, without those that a Cell has for its own purposes."""
+    """Copy the attributes of an instance, without a Cell's internal attributes."""
     attributes = dict(getattr(owner, "__dict__", {}))
     if is_cell(_type(owner)):
         for name in _PRIVATE:
@@ -83,7 +85,7 @@ def own_attributes(owner: Any) -> dict[str, Any]:
 
 
 def is_iterator(kind: type) -> bool:
-    """Whether instances are iterators of Python's own."""
+    """Return whether instances are iterators of Python's standard library."""
     return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and root(kind.__module__) in _DATA
 
 
@@ -112,7 +114,7 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: the objects that the functions of a module change, a generator of random numbers or the environment
+#: object that the functions of a module change: a random number generator or the environment
 _HELD: dict[types.ModuleType, Any] = {
     os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]
@@ -159,7 +161,7 @@ def _of_instance(owner: Any) -> _Children:
 
 
 def _of_cell(owner: Any, _: str) -> _Children:
-    """The Cells inside a Cell; of a class of the user's what it holds besides."""
+    """Yield the Cells inside a Cell and, for a user's class, its other attributes."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
     if is_users_class(_type(owner)):
@@ -185,18 +187,18 @@ def _of_dict(container: Any, label: str) -> _Children:
 def _of_iterator(iterator: Any, label: str) -> _Children:
     for value in gc.get_referents(iterator):
         for each in value if type(value) is tuple else (value,):
-            yield each, label if is_iterator(type(each)) else f"what {label} iterates"
+            yield each, label if is_iterator(type(each)) else f"an object that {label} iterates over"
 
 
 def _of_wrapper(wrapper: Any, _: str) -> _Children:
     names = ("__func__", "__self__", "func", "args", "keywords", "fget", "fset", "fdel", "__wrapped__")
     for name in names:
         if (value := getattr(wrapper, name, None)) is not None and not isinstance(value, types.ModuleType):
-            yield value, f"what {getattr(wrapper, '__name__', 'a function')} holds"
+            yield value, f"an object that {getattr(wrapper, '__name__', 'a function')} holds"
 
 
 def _of_cache(function: Any, label: str) -> _Children:
-    """The function that is called, and results that are kept; to fill the cache is no change of it."""
+    """Yield the wrapped function and its cached results, which may change freely."""
     for value in gc.get_referents(function):
         for each in value.values() if type(value) is dict else (value,):
             yield each, label
@@ -214,7 +216,10 @@ def _nothing(*_: Any) -> _Children:
 
 @functools.lru_cache(maxsize=8192)
 def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
-    """Traversal of the objects of a class (``None``: they are of no account), and whether they change."""
+    """Return how to traverse objects of a class, and whether they are mutable.
+
+    The first item is ``None`` if the search does not enter such objects.
+    """
     if issubclass(kind, (*_FIXED, Tensor, np.generic, types.ModuleType)):
         return None, False
     if issubclass(kind, types.FunctionType):
@@ -252,7 +257,7 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
     return None, False
 
 
-#: classes of Python's whose attributes are data
+#: classes of Python's standard library whose attributes are data
 _HOLDERS = (
     types.SimpleNamespace, collections.UserString, *HOLDERS,
 )  # fmt: skip
@@ -280,7 +285,10 @@ def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Cal
 def objects_in_reach(
     roots: Sequence[tuple[Any, str]], also: Container[int] = ()
 ) -> Iterator[tuple[Any, str]]:
-    """The objects that can change, with labels for messages, and those whose ids are in ``also``."""
+    """Yield the mutable objects in reach with labels for messages.
+
+    Objects whose ``id`` is in ``also`` are included too.
+    """
     met: set[int] = set()
     waiting = list(roots)
     while waiting:

@@ -1,12 +1,12 @@
-"""A forward run that precedes the gradient of the same call is undone, so that its state changes once.
+"""Undo a forward run that precedes the gradient of the same call.
 
     loss = net(x)                          a run of net
     gradients = grad(net, weights)(x)      the same run, differentiated
 
-Programs for MindSpore write both, and there both are one run: running means are updated once, and random
-numbers are drawn once. Here the gradient runs the net again, so the state updates of the first run are undone
-before. This holds for Cells whose ``set_grad()`` was called, as training steps do, and only if the arguments
-and the updated state are unchanged.
+The state changes only once. Programs for MindSpore contain both lines, and MindSpore runs the net once:
+running means are updated once, and random numbers are drawn once. In mindgrad the gradient runs the net
+again, so the state updates of the first run are undone first. This applies to Cells on which ``set_grad()``
+was called, as in training steps, and only if the arguments and the updated state are unchanged.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from mindgrad.trace import state
 
 __all__ = ["noted", "take_back"]
 
-#: how many Cells are remembered outside of compiled programs
+#: number of Cells whose runs are remembered outside compiled functions
 _KEPT = 4
 
 
 class _Run:
-    """One run: its Cell and arguments, and ``(Parameter, value before, value after)`` of its writes."""
+    """One run: its Cell, its arguments, and ``(Parameter, before, after)`` per write."""
 
     __slots__ = ("args", "cell", "writes")
 
@@ -46,7 +46,7 @@ _local = _Local()
 
 
 def _seen(x: Any) -> Any:
-    """``x`` as it is now, if it is a tensor."""
+    """Return the present value of ``x`` if it is a tensor, else ``x``."""
     return as_it_is(state.read(x)) if isinstance(x, Tensor) else x
 
 
@@ -67,7 +67,7 @@ def _runs() -> dict[int, _Run]:
 
 @contextmanager
 def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
-    """While ``cell`` runs on ``args``."""
+    """Record the writes of a run of ``cell`` on ``args``."""
     with state.journal() as journal:
         yield
     runs = _runs()
@@ -79,7 +79,7 @@ def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
 
 
 def take_back(cell: Any, args: Sequence[Any]) -> None:
-    """Undo the writes of the latest run of ``cell``, if it was on ``args`` and nothing changed since."""
+    """Undo the writes of the latest run of ``cell`` if nothing else has changed."""
     run = _runs().pop(id(cell), None)
     if run is None or run.cell is not cell or len(run.args) != len(args):
         return

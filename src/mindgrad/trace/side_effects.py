@@ -1,13 +1,12 @@
-"""Side effects on Python state become inputs and outputs of the program, stored when it has run.
+"""Compile side effects on Python state to inputs and stored outputs.
 
-    a location that is assigned         its value is an output; it is stored after every run
-    … and read before, a tensor         is an input too
-    … and read before, anything else    its value selects the program; if it is a number that has changed,
-                                        it is tried as an input too
-    … and not read before               does not matter
+    a location that is assigned         Its value is an output, which is stored after every run.
+    … and read before, a tensor         The tensor is also an input.
+    … and read before, anything else    Guards compare the value. If it is a number that has changed, mindgrad
+                                        also tries to trace the function with the number as an input.
+    … and not read before               The previous value is ignored.
 
-Numbers that the program knew while it was traced are stored as they are, those that it computes as
-Python numbers.
+Numbers that are known while tracing are stored unchanged. Computed numbers are stored as Python numbers.
 """
 
 from __future__ import annotations
@@ -45,16 +44,16 @@ _ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype 
 
 
 def _is_value(leaf: Any) -> bool:
-    """Whether a leaf is a tensor whose value is known, and no Parameter."""
+    """Return whether a leaf is a tensor with a known value, and not a Parameter."""
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
-#: numbers that can be inputs
+#: types of numbers that can be inputs
 _NUMBERS = (int, float)
 
 
 class _Input:
-    """A place whose tensors are inputs of a program, and its Python numbers of the types ``numbers``."""
+    """A location whose tensors, and numbers of the types ``numbers``, are inputs."""
 
     __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
 
@@ -62,9 +61,9 @@ class _Input:
         self.place = location
         self.numbers = numbers
         self.leaves, self.structure = flatten(location.value())
-        #: of every leaf the type of its input and whether that is a number; ``None``: it is known
+        #: for each leaf, the type of its input and whether it is a number; ``None``: the leaf is a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # a batch of data is not kept
+        # do not keep the elements of tensors, for example a batch of data
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
@@ -75,7 +74,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """The state with symbols for its inputs, while the program is traced."""
+        """Return the state with symbols for its inputs, for use during the trace."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -83,7 +82,7 @@ class _Input:
         return unflatten(self.structure, values)
 
     def tensors(self) -> list[Tensor] | None:
-        """The tensors that the state holds now; ``None`` if the program does not fit it."""
+        """Return the present tensors of the state, ``None`` if the graph does not fit it."""
         leaves, structure = flatten(self.place.value())
         if structure != self.structure:
             return None
@@ -99,7 +98,7 @@ class _Input:
         return values
 
     def change(self) -> Change:
-        """The difference from the traced state, in words."""
+        """Describe the difference from the traced state."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -110,12 +109,12 @@ def _blank(x: Tensor) -> Tensor:
 
 
 class Outcome:
-    """The Python state that a program takes as inputs, and that it stores.
+    """The Python state that a compiled function takes as inputs, and that it stores.
 
     Attributes:
-        leaves: the leaves of what it stores, tensors of the program among them.
-        missing: places that must be inputs: the program is to be traced anew with them.
-        numbers: places that hold numbers which select the program and which it changes, and the numbers.
+        leaves: leaves of the stored values, including tensors of the graph.
+        missing: locations that must be inputs. The function must be traced again with them.
+        numbers: locations of numbers that guards compare and that the function changes, with the numbers.
     """
 
     __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
@@ -131,30 +130,33 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Whether the program is one for the types that its inputs have now."""
+        """Return whether the compiled function fits the present types of its inputs."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:
-        """The tensors that the program takes, behind its arguments."""
+        """Return the tensors that follow the arguments as inputs."""
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
-        """The reasons why the inputs do not fit; variables of a function that is gone give none."""
+        """Yield the reasons why inputs do not fit.
+
+        Variables of a function that no longer exists are left out.
+        """
         for each in self._inputs:
             if type(each.place.holder) is not int and each.tensors() is None:
                 yield each.change()
 
     def counted(self) -> list[Place]:
-        """The places whose numbers have changed since the program was traced, and those that are inputs."""
+        """List the locations of numbers that are inputs, or have changed since the trace."""
         changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
         return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
 
     def taken(self) -> list[Place]:
-        """The places whose tensors are inputs."""
+        """List the locations whose tensors are inputs."""
         return [each.place for each in self._inputs if each.numbers != _NUMBERS]
 
     def free(self) -> set[int]:
-        """The closure cells, by ``id``, among these places."""
+        """Return the ``id`` of each closure cell among the locations of :meth:`taken`."""
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
@@ -166,7 +168,7 @@ class Outcome:
             location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
-        """A copy for a function with other closure cells, which ``cell_of`` gives."""
+        """Copy for a function with other closure cells, which ``cell_of`` returns."""
 
         def other(location: Place) -> Place:
             if type(location) is not Variable:
@@ -187,7 +189,7 @@ class Outcome:
 
 
 def _fresh(constant: Any) -> Any:
-    """A value of its own for every run, as the user's program makes it."""
+    """Return a separate value for every run, because users may change it."""
     return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
 
 
@@ -195,7 +197,7 @@ def _fresh(constant: Any) -> Any:
 
 
 def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
-    """Let tensors and floats in ``places`` be inputs of the program, and all numbers in ``numbers``."""
+    """Make tensors and floats in ``places``, and all numbers in ``numbers``, inputs."""
     inputs = [_Input(place, (float,)) for place in places]
     inputs += [_Input(place, _NUMBERS) for place in numbers]
     for input_ in inputs:
@@ -206,7 +208,10 @@ def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequ
 
 
 def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
-    """The inputs and stored outputs of a traced program; state that the program assigns leaves its guards."""
+    """Collect the inputs and stored outputs of a trace, and update the guards.
+
+    Guards no longer compare state that the traced function assigns, unless it selects the graph.
+    """
     outcome = Outcome(inputs, [], [])
     level = watch.levels[0]
     written: dict[Any, Any] = {}
@@ -237,7 +242,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
-    """A leaf of assigned state, as a result of the program."""
+    """Check a leaf of assigned state, and return it as a result of the graph."""
     refuse_kept(leaf, location.label)
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
@@ -260,7 +265,11 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
 
 
 def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
-    """The places that hold tensors of ``scope``, whose recording has ended, with leaves and structures."""
+    """Find the locations that hold tensors of ``scope``, whose recording has ended.
+
+    Returns:
+        Location, leaves, and structure of each.
+    """
     found = watch()
     every = (
         {} if found is None else {k: e[0] for level in [found.bound, *found.levels] for k, e in level.items()}
@@ -270,6 +279,6 @@ def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
 
 
 def rebuilt(location: Place, leaves: Sequence[Any], structure: Any) -> None:
-    """Let a place that was assigned already hold other leaves."""
+    """Assign other leaves to a location that was already assigned."""
     value = location.value()
     location.put(in_place(value, unflatten(structure, leaves)))

@@ -1,11 +1,11 @@
-"""Call signatures select the compiled program: argument types, structures, and captured functions.
+"""Call signatures, which select a compiled function by types and structures.
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 
-Two constants select one program if no Python computation on them can differ: they have one
-type and one value, the sign of a zero and the kind of a number included. Two functions do if they
-have one code and their closures, defaults and attributes are pairwise the same: a lambda that
-is created at every call selects the program of the first.
+Two constants select the same compiled function if no Python computation on them can differ. They must have
+the same type and value, including the sign of a zero and the kind of a number. Two functions are the same if
+they have the same code and their closures, defaults, and attributes are pairwise the same. A lambda that is
+created in every call therefore selects one compiled function.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
 class FunctionKey:
-    """A function as part of a signature: equal to the keys of functions that are the :func:`same`."""
+    """A function in a signature; equal keys have functions that are the :func:`same`."""
 
     __slots__ = ("function",)
 
@@ -55,7 +55,7 @@ class FunctionKey:
 
 
 class ParameterKey:
-    """A Parameter as part of a signature: a program knows it, so that it can assign to it."""
+    """A Parameter in a signature, by identity, because a graph may assign to it."""
 
     __slots__ = ("parameter",)
 
@@ -82,15 +82,18 @@ def _plain_function(function: Any) -> Any:
             return function
 
 
-#: bytes of an array that is a constant of a program, which its contents select
+#: largest array, in bytes, that may be a constant whose elements select the compiled function
 _LARGEST_ARRAY = 4096
 
 
 def leaf_signature(leaf: Any) -> Any:
-    """The part of an argument that selects the program: a tensor's type, a constant, or a Parameter's id.
+    """Return the part of an argument that selects the compiled function.
+
+    It is the type of a tensor, the value of a constant, or the identity of a Parameter.
 
     Raises:
-        TypeError: the argument is a large array of no numbers, or nothing that can be compared: a set.
+        TypeError: If the argument is a large array whose elements are not numbers, or is not hashable, like a
+            set.
     """
     if isinstance(leaf, Tensor):
         if is_constant(leaf):
@@ -100,15 +103,14 @@ def leaf_signature(leaf: Any) -> Any:
         if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
             raise TypeError(
                 f"For a compiled function, the input can not be a {type(leaf).__name__} of {leaf.dtype} "
-                f"elements and {leaf.nbytes} bytes: it cannot become a tensor, and a compiled function "
-                "would be compiled again for each value. Give an array of numbers: numpy.asarray(array, "
-                "float)."
+                f"elements and {leaf.nbytes} bytes. It cannot become a tensor, and the function would be "
+                "compiled again for each value. Pass an array of numbers: numpy.asarray(array, float)."
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, (float, np.float32, np.float16)):
-        return (type(leaf), float(leaf).hex())  # tells 0.0 from −0.0, and a NaN from no NaN
+        return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from −0.0; all NaNs are equal
     if isinstance(leaf, (complex, np.inexact)):
-        return (type(leaf), repr(leaf))  # so does this
+        return (type(leaf), repr(leaf))  # for the same reason
     if isinstance(leaf, _FUNCTIONS):
         return FunctionKey(leaf)
     if isinstance(leaf, slice):
@@ -125,19 +127,19 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether a program that was traced with ``a`` would be the same with ``b``."""
+    """Return whether traces with ``a`` and with ``b`` would give the same graph."""
     return a is b or _same(a, b, set(), None)
 
 
 class Snapshot:
-    """A function as it was: what :func:`same` compares, without keeping the function itself.
+    """The state of a function for comparison by :func:`same`, without the function.
 
     Attributes:
-        kind: the type of the function.
-        head: what must be equal.
-        labels: what the parts are, for messages.
-        parts: what must be the same: values, or snapshots of them.
-        first: the place of its first closure cell among all that were met.
+        kind: type of the function.
+        head: value that must be equal.
+        labels: descriptions of the parts, for messages.
+        parts: values, or snapshots of values, that must be the same.
+        first: index of its first closure cell among the cells of all functions in the snapshot.
     """
 
     __slots__ = ("first", "head", "kind", "labels", "parts")
@@ -151,7 +153,7 @@ class Snapshot:
 
 
 class _OfType:
-    """A wildcard in a snapshot for any tensor of a type, or any float, that a program takes as an input."""
+    """A wildcard in a snapshot: any tensor of a type, or any float, that is an input."""
 
     __slots__ = ("type",)
 
@@ -160,11 +162,14 @@ class _OfType:
 
 
 def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any], set[int]]:
-    """``function`` as it is now, the closure cells in it, and the functions in it by ``id``.
+    """Take a snapshot of ``function``.
 
     Args:
-        function: what is taken.
-        free: closure cells, by ``id``, that may hold any tensor of the type that they hold now, or any float.
+        function: the function.
+        free: closure cells, by ``id``, that may contain any tensor of the same type, or any float.
+
+    Returns:
+        The snapshot, the closure cells in it, and the ``id`` of each function in it.
     """
     cells: list[Any] = []
     met: dict[int, Any] = {}
@@ -188,7 +193,7 @@ def _taken(value: Any, cells: list[Any], met: dict[int, Any], free: Collection[i
 
 
 def _freed(snapshot: Any) -> Any:
-    """A snapshot with wildcards of their types in place of tensors and floats."""
+    """Replace tensors and floats in a snapshot by wildcards of their types."""
     if type(snapshot) in (Tensor, float):
         return _OfType(_type(snapshot))
     if type(snapshot) is Snapshot and snapshot.kind is tuple:
@@ -197,14 +202,14 @@ def _freed(snapshot: Any) -> Any:
 
 
 def _type(value: Any) -> Any:
-    """The type of a tensor or float, ``None`` of anything else."""
+    """Return the type of a tensor or float, ``None`` for other values."""
     if type(value) is Tensor:
         return None if value.is_traced else value.type
     return float if type(value) is float else None
 
 
 def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
-    """The positions of closure cells' contents among the parts of a user's function, with name and cell."""
+    """Yield index, name, and cell of the closure variables among a function's parts."""
     cells = getattr(value, "__closure__", None)
     if isinstance(value, types.FunctionType) and cells and not in_package(value):
         yield from zip(
@@ -213,7 +218,11 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
 
 
 def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
-    """The closure cells whose contents differ from those taken as :func:`alike` says: (name, label, cell)."""
+    """Find the closure cells whose contents differ from the snapshot only in values.
+
+    Returns:
+        ``(name, label, cell)`` for each cell whose contents are :func:`alike`.
+    """
     cells, waiting, met = [], [(taken, function)], set()
     for old, new in waiting:
         parts = _parts(new)
@@ -228,9 +237,10 @@ def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
 
 
 def alike(before: Any, now: Any) -> bool:
-    """Whether two values, or a snapshot and a value, differ only in tensors and floats of the same types.
+    """Return whether two values differ only in tensors and floats of the same types.
 
-    The values may be tensors and floats, and tuples of these and of values that are the same.
+    The values are tensors, floats, or tuples of these and of values that are the same. ``before`` may also be
+    a snapshot.
     """
     differs = False
     waiting = [(before, now)]
@@ -251,7 +261,7 @@ def alike(before: Any, now: Any) -> bool:
 
 
 def matched(snapshot: Any, function: Any) -> list[Any] | None:
-    """The closure cells of ``function`` if it is the same as ``snapshot``, else ``None``."""
+    """Return the closure cells of ``function``, or ``None`` if it does not match."""
     cells: dict[int, Any] = {}
     if not _same(snapshot, function, set(), cells):
         return None
@@ -259,7 +269,7 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
 
 
 def users_functions(function: Any) -> list[types.FunctionType]:
-    """The user's functions among the parts by which ``function`` is compared."""
+    """List the user's functions among the compared parts of ``function``."""
     waiting, met, functions = [function], set(), []
     for part in waiting:
         if id(part) in met:
@@ -272,7 +282,7 @@ def users_functions(function: Any) -> list[types.FunctionType]:
 
 
 def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:
-    """Whether ``b`` is the same as ``a``, a value or a snapshot of one."""
+    """Return whether ``b`` is the same as ``a``, which is a value or a snapshot."""
     if a is b:
         return True
     if type(a) is _OfType:
@@ -305,7 +315,11 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
 
 
 def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
-    """The first difference of ``function`` from its snapshot: a label, the value before, the value now."""
+    """Find the first difference of ``function`` from its snapshot.
+
+    Returns:
+        Label, value before, and present value.
+    """
     waiting, met = [("", taken, function)], set()
     for around, old, new in waiting:
         if (id(old), id(new)) in met:
@@ -315,7 +329,7 @@ def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
         if type(old) is not Snapshot or parts is None:
             continue
         if old.head != parts[0] or len(old.parts) != len(parts[2]):
-            if around:  # another function altogether
+            if around:  # a different function
                 return around, old, new
             continue
         for label, before, now in zip(old.labels, old.parts, parts[2], strict=True):
@@ -326,12 +340,12 @@ def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
     return None
 
 
-#: ``(what must be equal, labels of the parts, parts that must be the same, closure cells)``
+#: ``(value that must be equal, labels of the parts, parts that must be the same, closure cells)``
 Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
 def _parts(value: Any) -> Parts | None:
-    """The parts by which a value is compared with another one; ``None`` for values compared as a whole."""
+    """Split a value into parts for comparison; ``None`` if it is compared as a whole."""
     if isinstance(value, types.FunctionType):
         return _parts_of_function(value)
     if isinstance(value, types.MethodType):
@@ -347,7 +361,7 @@ def _parts(value: Any) -> Parts | None:
         return (None, [""] * 3, [value.start, value.stop, value.step], ())
     names: Any = getattr(kind, "compared_by", None)
     if names is None and kind.__module__.startswith("mindgrad.") and not hasattr(kind, "construct"):
-        # an object of this package, no tensor or type, is its attributes
+        # an object of mindgrad that is neither a tensor nor a type is compared by its attributes
         names = () if isinstance(value, (Tensor, type)) else (*getattr(kind, "__slots__", ()), *_vars(value))
     if not names:
         return None
@@ -356,7 +370,7 @@ def _parts(value: Any) -> Parts | None:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    # names with a leading underscore are notes that decorators and this package keep
+    # decorators and mindgrad store notes under names with a leading underscore
     return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
 
 
@@ -395,7 +409,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _caches_of(code: types.CodeType) -> frozenset[str]:
-    """The closure variables that a function of this package assigns itself: its caches."""
+    """Return the closure variables that a mindgrad function assigns: its caches."""
     return frozenset(
         step.argval
         for step in dis.get_instructions(code)
@@ -404,7 +418,7 @@ def _caches_of(code: types.CodeType) -> frozenset[str]:
 
 
 def shown(value: Any) -> str:
-    """A constant, function or object in a few words, for messages."""
+    """Describe a constant, function, or object briefly, for messages."""
     if isinstance(value, Tensor):
         return f"a Tensor {value.type}"
     if isinstance(value, FunctionKey):

@@ -1,7 +1,7 @@
-"""Parameters that a traced program reads become its inputs, and those that it writes its outputs.
+"""Parameters of a traced function: inputs if it reads them, outputs if it writes.
 
-A Parameter stands for its stored value outside every scope. Inside, the innermost scope that bound
-or wrote it says what it stands for now; the outermost compiled scope makes it an input.
+Outside every scope, a Parameter represents its stored value. Inside, it represents the value in the innermost
+scope that bound or wrote it. If no scope did, the outermost compiled scope makes it an input.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ __all__ = [
     "read_attribute", "read_function", "stream", "use_stream", "write",
 ]  # fmt: skip
 
-#: values of attributes of Parameters that select a program
+#: types of attributes of Parameters whose values guards check
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
-#: the Parameters that hold the states of generators of random numbers
+#: Parameters that hold the states of random number generators
 generators: list[Any] = []
-#: the high word of their counts of calls
+#: high word of the call counters of all generators: the number of the random stream
 _stream = 0
 
 
 def stream() -> int:
-    """The number of the stream of random numbers: from one seed, each has its own."""
+    """Return the number of the random stream. Streams of one seed are independent."""
     return _stream
 
 
 def use_stream(number: int) -> None:
-    """Let all generators draw from stream ``number``: that of one of several processes, its rank."""
+    """Let all generators draw from a stream: the rank in a distributed program."""
     global _stream
     _stream = number
     for generator in generators:
@@ -53,7 +53,7 @@ def use_stream(number: int) -> None:
 
 
 def read(parameter: Tensor) -> Tensor:
-    """The tensor that ``parameter`` stands for at this point of the program (others: themselves)."""
+    """Return the tensor that a Parameter represents now, and any other tensor itself."""
     if not parameter.is_parameter:
         return parameter
     scopes = open_scopes()
@@ -74,9 +74,10 @@ def read(parameter: Tensor) -> Tensor:
 
 
 def write(parameter: Any, value: Tensor) -> None:
-    """Let ``parameter`` be ``value`` from here on.
+    """Let ``parameter`` have a new value.
 
-    Outside every scope the stored value changes now; inside, when the outermost scope ends.
+    Outside every scope, the stored value changes immediately. Inside, it changes when the outermost scope
+    ends.
     """
     scope = innermost()
     _note(parameter, scope)
@@ -88,17 +89,20 @@ def write(parameter: Any, value: Tensor) -> None:
 
 
 def advance(generator: Any, value: Tensor) -> None:
-    """Let the state of a generator, which :func:`is_stored`, be ``value`` now: also inside of recordings.
+    """Store the new state of a generator immediately, also inside recordings.
 
-    Nothing of a draw is recorded, so its state need not wait for the end of a recording, where another
-    thread would draw from the same one meanwhile.
+    A draw is not part of a recording. If the new state were stored only at the end of a recording, another
+    thread could draw from the same state before that. The generator must be stored (:func:`is_stored`).
     """
     _note(generator, innermost())
     generator.store(value)
 
 
 def is_stored(parameter: Any) -> bool:
-    """Whether the Parameter stands for its stored value: no program is compiled, none has written it."""
+    """Return whether the Parameter represents its stored value.
+
+    It does if no function is being compiled and no open scope has bound the Parameter.
+    """
     key = id(parameter)
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
 
@@ -110,10 +114,10 @@ def _note(parameter: Any, scope: Any) -> None:
 
 
 class Journal:
-    """The values that Parameters had before they were written in the innermost scope.
+    """The values of Parameters before they were written in the innermost scope.
 
     Attributes:
-        scope: that scope.
+        scope: the innermost scope.
         before: ``(Parameter, value)`` by the ``id`` of the Parameter.
     """
 
@@ -135,7 +139,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """A context whose journal records writes of Parameters."""
+    """Open a journal that records writes of Parameters."""
     opened = Journal()
     _local.journals.append(opened)
     try:
@@ -145,13 +149,16 @@ def journal() -> Iterator[Journal]:
 
 
 def float_type() -> Any:
-    """The floating-point type that the Cell that runs now computes in; ``None``: those of its tensors."""
+    """Return the floating-point type in which the running Cell computes.
+
+    ``None``: the types of its tensors.
+    """
     return _local.float_type
 
 
 @contextlib.contextmanager
 def computing_in(dtype: Any) -> Iterator[None]:
-    """While it is open operators read floating-point Parameters as ``dtype`` (``None``: as they are)."""
+    """Let operators read floating-point Parameters as ``dtype``; ``None``: unchanged."""
     before, _local.float_type = _local.float_type, dtype
     try:
         yield
@@ -160,7 +167,10 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 
 def noted() -> Dependencies | None:
-    """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
+    """Return the record of the reads of the function being compiled on this thread.
+
+    ``None``: no function is being compiled.
+    """
     root: Any = next((scope for scope in open_scopes() if isinstance(scope, GraphScope)), None)
     if root is None:
         return None
@@ -170,15 +180,15 @@ def noted() -> Dependencies | None:
 
 
 def is_from_outside(owner: Any) -> bool:
-    """Whether the trace has read the contents of ``owner``, and has not made it."""
+    """Return whether the trace read the contents of ``owner`` but did not create it."""
     record = noted()
     return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
 
 
 def depends_on(owner: Any) -> None:
-    """Note that the program being compiled depends on the Python attributes of the Cell ``owner``.
+    """Note that the compiled function depends on attributes of the Cell ``owner``.
 
-    A compiled program is used again only while those that it has read are as they were.
+    A compiled function is reused only if the attributes that it read are unchanged.
     """
     record = noted()
     if record is not None:
@@ -186,17 +196,18 @@ def depends_on(owner: Any) -> None:
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
-    """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
+    """Note that the compiled function depends on an attribute of a mindgrad object."""
     record = noted()
     if record is not None:
         record.attribute(owner, name, getattr(owner, name))
 
 
 def read_attribute(owner: Any, name: str) -> Any:
-    """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
+    """Read ``owner.name``, and note that the function being compiled depends on it.
 
-    Not noted: attributes of tensors, of objects that the program has made, of objects of this package that
-    are not Cells, and of modules that are not the user's, which are constants.
+    A read of ``__dict__`` counts as a read of all attributes. Some reads are constants and are not noted:
+    attributes of tensors, of objects that the function created, of mindgrad objects that are not Cells, and
+    of library modules.
     """
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
@@ -239,12 +250,12 @@ def read_attribute(owner: Any, name: str) -> Any:
 
 
 def _is_bound_to(method: Any, owner: Any) -> bool:
-    """Whether a method is one of the class of ``owner``, or of ``owner`` if it is a class."""
+    """Return whether a method is bound to ``owner`` or to its class."""
     return method.__self__ is owner or method.__self__ is type(owner)
 
 
 def has_attribute(owner: Any, name: str) -> bool:
-    """``hasattr(owner, name)``, and a note that the program being compiled depends on it."""
+    """``hasattr(owner, name)``, which the function being compiled then depends on."""
     if hasattr(owner, name):
         read_attribute(owner, name)
         return True
@@ -256,10 +267,10 @@ def has_attribute(owner: Any, name: str) -> bool:
 
 
 def read_function(function: Any) -> None:
-    """Note that the program being compiled calls ``function``, with the variables that it uses.
+    """Note that the function being compiled calls ``function`` and uses its variables.
 
-    Its global variables and those of its closure select the program: numbers, strings and tuples by
-    value, tensors and other objects by identity, lists and dicts by their items.
+    Guards compare its global and closure variables: numbers, strings, and tuples by value, tensors and other
+    objects by identity, lists and dicts by their items.
     """
     record = noted()
     if record is not None:
@@ -267,7 +278,7 @@ def read_function(function: Any) -> None:
 
 
 def compilation() -> weakref.ref[GraphScope] | None:
-    """The program being compiled on this thread, ``None`` if there is none."""
+    """Return the function being compiled on this thread, ``None`` if there is none."""
     for scope in open_scopes():
         if isinstance(scope, GraphScope):
             return weakref.ref(scope)
@@ -275,5 +286,5 @@ def compilation() -> weakref.ref[GraphScope] | None:
 
 
 def is_compiling() -> bool:
-    """Whether a program is being compiled on this thread."""
+    """Return whether a function is being compiled on this thread."""
     return isinstance(innermost(), GraphScope)

@@ -1,12 +1,12 @@
-"""Hooks of Tensors: ``x.register_hook(hook)`` puts a function into the way of the gradient of ``x``.
+"""Hooks of Tensors: ``x.register_hook(hook)`` applies ``hook`` to the gradient.
 
     y = x                       forward: the identity
     x̄ = hook(ȳ)                 reverse
 
-What registers a hook stands for the result of that identity from then on. A tensor from outside of every
-gradient, and a Parameter, pass through it when a gradient is taken with respect to them. In PYNATIVE_MODE the
-hook runs as Python with the value of the gradient at each backward pass; where a gradient is differentiated
-again, and in GRAPH_MODE, its operators are traced.
+After the registration, the tensor represents the result of this identity. For a Parameter, and a tensor that
+is not part of any gradient computation, the identity is applied when a gradient is taken with respect to it.
+In PYNATIVE_MODE the hook runs as Python with the value of the gradient at each backward pass. In GRAPH_MODE,
+and for higher-order derivatives, the operators of the hook are traced.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class _Hooks:
         owner: the tensor.
 
     Attributes:
-        functions: the hooks, by the numbers of their handles.
-        scope, atom: the value that the tensor stood for when the hooks were put behind it; ``None`` for a
-            tensor that passes through them when a gradient is taken.
+        functions: the hooks, by the keys of their handles.
+        scope, atom: value of the tensor after the hooks were applied to it. ``None`` if they are applied when
+            a gradient is taken.
     """
 
     def __init__(self, owner: Tensor) -> None:
@@ -61,11 +61,11 @@ class _Hooks:
         self.atom: Any = None
 
     def are_behind(self, tensor: Tensor) -> bool:
-        """Whether the value that ``tensor`` stands for now has passed through these hooks."""
+        """Return whether the present value of ``tensor`` has passed through these hooks."""
         return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
 
     def __call__(self, gradients: tuple[Tensor, ...]) -> tuple[Tensor]:
-        """The gradient after all hooks, of a tuple that holds it."""
+        """Apply all hooks to the gradient in a 1-tuple."""
         (gradient,) = gradients
         for function in tuple(self.functions.values()):
             returned = user_calls.run(function, gradient)
@@ -80,21 +80,21 @@ class _Hooks:
         return (gradient,)
 
     def graph(self, *types: TensorType) -> Graph:
-        """The hooks as a program, which is differentiated in place of their Python."""
+        """Trace the hooks to a graph, which is differentiated instead of Python code."""
         return _traced(self, tuple(self.functions), types)
 
 
-#: by the ``id`` of the tensor
+#: the hooks by the ``id`` of their tensor
 _HOOKS: dict[int, _Hooks] = {}
 
 
 class _ParameterHooks:
-    """The number of changes of the hooks of Parameters, on which compiled gradients depend."""
+    """Counts changes of hooks of Parameters, on which compiled gradients depend."""
 
     version = 0
 
     def change(self) -> None:
-        """Note a change."""
+        """Count a change."""
         self.version += 1
 
 
@@ -131,24 +131,28 @@ def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) ->
 
 
 def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
-    """Call ``hook(gradient)`` whenever a gradient has been computed for this tensor.
+    """Call ``hook(gradient)`` whenever the gradient of this tensor is computed.
 
-    In PYNATIVE_MODE the hook sees the values of the gradient, at every backward pass. In GRAPH_MODE it is
-    compiled with the program that registers it; there a tensor has one hook, which cannot be taken off. Hooks
-    of Parameters, and of tensors with respect to which a gradient is taken, are registered outside, where a
-    tensor may have several and each can be taken off: a compiled function has a program for each choice.
+    In PYNATIVE_MODE, the hook receives the value of the gradient at every backward pass. In GRAPH_MODE, it is
+    compiled together with the function that registers it. A tensor inside a compiled function can have only
+    one hook, which cannot be removed.
+
+    Hooks of Parameters, and of tensors with respect to which a gradient is taken, are registered outside the
+    compiled function. Such a tensor can have several hooks, and each can be removed. The function is compiled
+    once for each combination of hooks.
 
     Args:
-        hook: gets the gradient. A Tensor of the same shape that it returns replaces the gradient, ``None``
-            keeps it.
+        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the gradient,
+        or
+            ``None`` to keep it.
 
     Returns:
-        A handle whose ``remove()`` takes the hook off.
+        HookHandle: its ``remove()`` removes the hook.
 
     Raises:
-        TypeError: ``hook`` is no function.
-        RuntimeError: in GRAPH_MODE, operators have been applied to the tensor before: what they contribute
-            to its gradient would pass the hook by.
+        TypeError: If ``hook`` is not callable.
+        RuntimeError: If, in GRAPH_MODE, the tensor already has a hook, or operators have been applied to the
+            tensor. The hook would not receive their contributions to the gradient.
 
     >>> import mindgrad as ms
     >>> def loss(x):
@@ -173,8 +177,8 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     if hooks is not None and hooks.are_behind(self):
         if isinstance(self._scope, GraphScope):
             raise RuntimeError(
-                "For 'register_hook', the tensor has a hook already, and in GRAPH_MODE it can have one only: "
-                "write one function that does the work of both."
+                "For 'register_hook', the tensor already has a hook. In GRAPH_MODE it can have only one. "
+                "Write one function that does the work of both."
             )
         return HookHandle(hooks.functions, hook)
     tensor = as_it_is(self)
@@ -197,7 +201,9 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
 
 
 def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
-    """The hooks that :meth:`register_hook` registered for this tensor, in the order in which they are called.
+    """List the hooks of this tensor in the order in which they are called.
+
+    :meth:`register_hook` registers them.
 
     >>> import mindgrad as ms
     >>> x = ms.Tensor([1.0])
@@ -215,15 +221,15 @@ def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
 
 
 def _recorded(tensor: Tensor) -> Tensor:
-    """``tensor``, or the shadow of its pending array if the deferred call now runs operator by operator."""
+    """Return ``tensor``, or its recorded shadow if its deferred call now runs eagerly."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
 
 def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
-    """Let operators that were applied to value ``number`` before its hook read ``hooked``, what is behind it.
+    """Let operators that already read value ``number`` read ``hooked`` instead.
 
-    The operators of the hook move to where the value is made.
+    The operators of the hook move to directly after the operator that computes the value.
     """
     entries = recorder.entries
     made_by = recorder.makers()
@@ -244,7 +250,7 @@ def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
 
 
 def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
-    """``tensor``, whose gradient passes through ``hooks``."""
+    """Return ``tensor`` as a value whose gradient passes through ``hooks``."""
     if isinstance(tensor._scope, GraphScope):
         bprop: Callable[..., Any] = lambda x, out, dout: hooks((dout,))
     else:
@@ -255,12 +261,12 @@ def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
 def behind_hooks(
     function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
 ) -> Callable[..., Any]:
-    """``function`` of traced tensors, whose gradients pass through the hooks of what these stand for.
+    """Wrap a function of traced tensors, so that their gradients pass through hooks.
 
     Args:
         function: a function that ``record`` runs.
-        originals: gives the tensors of the caller that its arguments stand for.
-        parameters: the Parameters that are differentiated too.
+        originals: returns the caller's tensors, whose hooks are used, for the arguments of ``function``.
+        parameters: Parameters that are also differentiated.
     """
     if state.is_compiling():
         state.depends_on_attribute(_PARAMETER_HOOKS, "version")
@@ -282,7 +288,7 @@ def behind_hooks(
 
 
 def are_registered() -> bool:
-    """Whether a tensor or Parameter that is alive has a hook."""
+    """Return whether any live tensor or Parameter has a hook."""
     return bool(_HOOKS) and any(hooks.functions for hooks in list(_HOOKS.values()))
 
 
@@ -290,12 +296,12 @@ def are_registered() -> bool:
 
 
 def any_hooked(values: Iterable[Any]) -> bool:
-    """Whether a tensor among ``values`` has hooks."""
+    """Return whether a tensor among ``values`` has hooks."""
     return bool(_HOOKS) and any(id(x) in _HOOKS and _HOOKS[id(x)].functions for x in values)
 
 
 class _Hooked(NamedTuple):
-    """The signature of an argument with hooks; those of the same code and closures are equal."""
+    """The signature of an argument with hooks, which are compared as functions."""
 
     signature: Any
     number: int
@@ -306,7 +312,7 @@ class _Hooked(NamedTuple):
 
 
 def with_hooks(signature: Any, value: Any) -> Any:
-    """The ``signature`` of an argument ``value`` of a compiled function, with its hooks if it has any."""
+    """Add the hooks of the argument ``value`` of a compiled function to its signature."""
     if not _HOOKS or not any_hooked([value]) or value.is_parameter:
         return signature
     hooks = tuple(map(FunctionKey, _HOOKS[id(value)].functions.values()))
@@ -314,7 +320,7 @@ def with_hooks(signature: Any, value: Any) -> Any:
 
 
 def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
-    """``symbol``, which stands for ``argument`` in a program that is being traced, with the hooks of that."""
+    """Copy the hooks of ``argument`` to ``symbol``, which represents it in a trace."""
     if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
         hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
         hooks.functions.update(_HOOKS[id(argument)].functions)

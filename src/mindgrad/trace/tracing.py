@@ -1,4 +1,4 @@
-"""Tracing runs a function with symbols for tensors: it gives its graph, its guards and its side effects."""
+"""Trace a call on symbols, and collect its graph, guards, and side effects."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from mindgrad.trace.tensor_hooks import inherit_hooks
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
-#: the types of numbers that ``mutable`` made, which are inputs: their values are no guards
+#: types of numbers created by ``mutable``: they are inputs, so guards do not compare their values
 DATA = {
     MutableFloat: tensor_type("float64", ()),
     MutableScalar: tensor_type("float64", ()),
     MutableInt: tensor_type("int64", ()),
 }
 
-#: kinds of leaves of a result: a tensor, or a Python number that is made from one
+#: kinds of leaves of a result: a tensor, or a Python number computed by the graph
 TENSOR, NUMBER = object(), object()
 
 
 class Trace:
-    """A function's run with symbols for the tensors among ``leaves``, and for those in ``tensor_places``.
+    """The trace of a function with symbols for tensors and selected Python state.
 
     Args:
         function: the function.
-        leaves: the leaves of its arguments.
-        structure: the tree of ``(args, kwargs)``.
-        tensor_places: Python state whose tensors are inputs.
-        numbers: Python state whose numbers are inputs.
+        leaves: leaves of its arguments.
+        structure: tree structure of ``(args, kwargs)``.
+        tensor_places: locations of Python state whose tensors are inputs.
+        numbers: locations of Python state whose numbers are inputs.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class Trace:
                 refuse_kept(leaf, "A result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
-            # Parameters that are read too come first, in the order of reading: jax puts the first result of a
-            # type into the first donated buffer of that type
+            # Parameters that are also read come first, in the order of reading: JAX stores the first result
+            # of a type in the first donated buffer of that type
             order = {id(p): index for index, p in enumerate(self.parameters)}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
@@ -84,7 +84,7 @@ class Trace:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """The symbol of an argument in the program, or the argument itself if it is no input."""
+    """Return the symbol of an argument, or the argument itself if it is not an input."""
     if isinstance(leaf, Tensor):  # a Parameter stays itself: reads and assignments of it are traced
         if leaf.is_parameter or is_constant(leaf):
             return leaf
@@ -93,14 +93,14 @@ def _symbol(scope: GraphScope, leaf: Any) -> Any:
 
 
 def kind_of(result: Any) -> Any:
-    """The kind of a leaf of the result: ``TENSOR``, ``NUMBER``, or ``(the constant,)``."""
+    """Return the kind of a leaf of the result: tensor, number, or constant."""
     if isinstance(result, Number):
         return NUMBER
     return TENSOR if isinstance(result, Tensor) else (result,)
 
 
 def kind_held(leaf: Any) -> Any:
-    """The kind of a leaf of assigned Python state: a concrete tensor counts as a constant."""
+    """Return the kind of a leaf of assigned state; a known tensor is a constant."""
     is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
     return (leaf,) if is_known else kind_of(leaf)
 
@@ -112,15 +112,15 @@ def _traced(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
-    """The trace, in which the Python state ``numbers`` and ``tensors`` are inputs if that is possible.
+    """Trace a function with selected Python state as inputs, if that is possible.
 
-    If the function needs to know their values, they are constants.
+    If the function needs their values while tracing, they are constants.
     """
     if numbers or tensors:
         try:
             return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
-            pass  # a value decides a shape or a key: one program for each value
+            pass  # a value decides a shape or a key: compile one function for each value
         traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced
@@ -138,7 +138,7 @@ def _completed(
     while True:
         traced = Trace(function, leaves, structure, list(places.values()), numbers)
         missing = traced.outcome.missing
-        if missing:  # objects that the trace has made, by code that is not converted, are new in each trace
+        if missing:  # objects that unconverted code created during the trace are new in each trace
             reached = {id(x) for x, _ in objects_in_reach([(x, "") for x in (function, *leaves)])}
             missing = {k: p for k, p in missing.items() if _is_there_before(p, reached)}
         if not missing:
@@ -147,7 +147,7 @@ def _completed(
 
 
 def _is_there_before(location: Place, reached: set[int]) -> bool:
-    """Whether the holder of a location is not an object that the trace has made."""
+    """Return whether the holder of a location existed before the trace."""
     holder = location.holder
     is_lasting = not isinstance(location, Attribute) or isinstance(holder, (type, types.ModuleType))
     return is_lasting or id(holder) in reached
@@ -160,12 +160,15 @@ def trace_of(
     numbers: Sequence[Place] = (),
     tensors: Sequence[Place] = (),
 ) -> Trace:
-    """The complete trace of a call of ``function``; tail calls become loops if its recursion does not end.
+    """Trace a call of ``function`` completely.
+
+    If its recursion does not end, the function is traced again with tail calls as loops.
 
     Args:
-        function: what is traced.
+        function: the function.
         leaves, structure: its arguments.
-        numbers, tensors: places of which numbers, or tensors and floats, are inputs if they can be.
+        numbers: locations whose numbers are inputs if possible.
+        tensors: locations whose tensors and floats are inputs if possible.
     """
     try:
         return _traced(function, leaves, structure, numbers, tensors)

@@ -1,10 +1,10 @@
-"""Calls of functions that are not converted note the reads of their arguments, and refuse their effects.
+"""Calls of unconverted functions: record their reads, and reject their effects.
 
-Converted code says which attribute it reads; generator functions, functions without source and those of
-Python's library do not: their reads count for all attributes of the objects that they are given. Of Cells
-every read is seen (``cell_guards``). Limit: of most functions only the arguments themselves count, and the
-object of a bound method, not the objects inside of them. Whatever else such a call changes is found at the
-end of the body (``snapshots``) or of the program (``outside_effects``).
+The reads of converted code are known exactly. Generator functions, functions without source, and functions of
+Python's library run unconverted, so all attributes of their arguments are recorded as read. Reads of Cells
+are always known (``cell_guards``). Limit: for most functions, only the arguments themselves and the object of
+a bound method count, not the objects inside them. Other changes by such a call are found at the end of the
+body (``snapshots``) or of the trace (``outside_effects``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mindgrad.trace.user_functions import in_package, is_of_library, is_users_cl
 
 __all__ = ["callee_for", "constructor_for"]
 
-#: modules whose functions look at the frame that calls them, or read no attributes of arguments
+#: modules whose functions inspect the frame that calls them, or read no attributes of their arguments
 _LEFT_ALONE = convert.NUMERIC | {
     "mindgrad",
     "builtins",
@@ -41,7 +41,7 @@ _LEFT_ALONE = convert.NUMERIC | {
 }
 #: modules whose functions change their arguments
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
-#: methods that change their object without a way back
+#: methods that change their object irreversibly
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
 #: kinds of callables that may run functions of the user's program
@@ -49,7 +49,7 @@ _RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(f
 
 
 def _note_reach(function: Any) -> None:
-    """Note everything in reach of a function that runs unconverted."""
+    """Record everything in reach of a function that runs unconverted."""
     record = state.noted()
     if record is None:
         return
@@ -62,14 +62,14 @@ def _note_reach(function: Any) -> None:
         reached = [] if function is globals else record.roots[:1]
     elif isinstance(function, _RUNNING) and not in_package(plain):
         is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
-        reached = [] if is_of_object else [(function, "the function")]  # libraries' objects keep their state
+        reached = [] if is_of_object else [(function, "the function")]  # library objects are private
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
             record.contents(owner, label)
 
 
 def _note_read(owner: Any, is_deep: bool) -> None:
-    """Note the attributes of an object; ``is_deep``: and those of objects in it."""
+    """Record the attributes of an object and, if ``is_deep``, of objects inside it."""
     waiting: list[Any] = [owner]
     met: dict[int, Any] = {}
     while waiting:
@@ -89,7 +89,7 @@ def _note_read(owner: Any, is_deep: bool) -> None:
 
 
 def callee_for(function: Any) -> Any:
-    """The callee in place of ``function``, which is not converted, while a program is compiled."""
+    """Return the callable to use instead of an unconverted function while compiling."""
     _note_reach(function)
     owner = getattr(function, "__self__", None)
     is_watched = owner is not None and bool(snapshots.entries_of(owner))
@@ -98,7 +98,7 @@ def callee_for(function: Any) -> Any:
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
     is_sort = isinstance(owner, list) and function.__name__ == "sort"
     is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
-    is_silent = is_known and not is_sort and function is not iter  # these call functions that they are given
+    is_silent = is_known and not is_sort and function is not iter  # sort and iter call their arguments
     is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
@@ -121,7 +121,7 @@ def callee_for(function: Any) -> Any:
 
 
 def constructor_for(kind: type) -> Callable[..., Any]:
-    """The callee in place of the class ``kind`` while a program is compiled."""
+    """Return the callable to use instead of the class ``kind`` while compiling."""
     record = state.noted()
 
     def create(*args: Any, **kwargs: Any) -> Any:

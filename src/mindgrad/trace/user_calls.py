@@ -1,4 +1,4 @@
-"""Calls of user functions run converted code, and translate errors into the user's terms."""
+"""Call user functions in converted form, and translate errors for the user."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from mindgrad.trace.python import convert
 
 __all__ = ["run"]
 
-#: branches and loops in one another that nobody writes: calls lead from one to the next
+#: more nested branches and loops than users write: a recursion that a tensor ends
 _MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
-    if not isinstance(innermost(), GraphScope):  # no program is compiled
+    """Call ``function``; while a function is compiled, trace its control flow."""
+    if not isinstance(innermost(), GraphScope):  # no function is being compiled
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
         return call(function)(*args, **kwargs)
@@ -57,7 +57,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # not while the error is handled: its traceback has a thousand frames
+        # outside the handler, because the traceback of the error has thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -68,7 +68,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _bodies(error: BaseException) -> int:
-    """Number of nested branches and loops on tensors that were being traced where an error was raised."""
+    """Count the nested branches and loops on tensors in the traceback of an error."""
     count, trace = 0, error.__traceback__
     while trace is not None:
         count += trace.tb_frame.f_code is Traced.__init__.__code__
@@ -77,13 +77,13 @@ def _bodies(error: BaseException) -> int:
 
 
 def _recursive_call(error: BaseException) -> Any:
-    """Source location of the first call of a user's function by itself, on one object."""
+    """Find the first call of a user's function by itself, on the same object."""
     calls: list[tuple[Any, int, Any]] = []
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            # one method of many objects, as of Cells inside Cells, is not a function that calls itself
+            # a method that runs on many objects, such as nested Cells, is not recursion
             owner = trace.tb_frame.f_locals.get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]
@@ -94,7 +94,7 @@ def _recursive_call(error: BaseException) -> Any:
 
 
 def _explain_untraced(error: CompileError) -> None:
-    """Refuse a tensor that decides in a function whose source is not to be had, for that reason."""
+    """Raise ``CompileError`` if a tensor decides in a function without source."""
     trace, frames = error.__traceback__, []
     while trace is not None:
         frames.append(trace.tb_frame)
@@ -114,7 +114,7 @@ def _explain_untraced(error: CompileError) -> None:
 
 
 def _explain_undefined(error: NameError) -> None:
-    """Refuse a variable that a traced branch or loop has left without a value, naming the place."""
+    """Raise ``CompileError`` for a variable without a value after a branch or loop."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -127,6 +127,6 @@ def _explain_undefined(error: NameError) -> None:
         line, reason = found
         refuse(
             f"The variable '{name}' has no value here: {reason} (line {line})",
-            f"Assign '{name}' before, with the type and shape that it has afterwards.",
+            f"Assign '{name}' before, with its final type and shape.",
             frame=trace.tb_frame,
         )

@@ -1,4 +1,4 @@
-"""Functions and classes of the user's program, and the names in their code."""
+"""Distinguish user code from library code, and find the names in code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
     "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
-#: packages whose Python code works on values only
+#: packages whose Python code only works on values
 NUMERIC = frozenset(
     {
         "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
@@ -27,21 +27,21 @@ NUMERIC = frozenset(
         "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
     }
 )  # fmt: skip
-#: packages that are not the user's program, and not converted as it is
+#: packages that are not user code, so their functions are not converted
 NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-#: the content of a closure cell whose variable has no value yet
+#: content of a closure cell whose variable has no value yet
 EMPTY = object()
 
 
 @functools.lru_cache(maxsize=4096)
 def root(module: Any) -> str:
-    """The package of a module, by the module's name."""
+    """Return the top-level package in the name of a module."""
     return str(module).partition(".")[0]
 
 
 def cell_content(cell: Any) -> Any:
-    """The content of a closure cell, :data:`EMPTY` of one without a value."""
+    """Return the content of a closure cell, :data:`EMPTY` if there is none."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -49,17 +49,17 @@ def cell_content(cell: Any) -> Any:
 
 
 def is_of_library(function: Any) -> bool:
-    """Whether a function is not part of the user's program."""
+    """Return whether a function is not part of the user's program."""
     return in_package(function) or root(function.__globals__.get("__name__")) in NOT_THE_USERS
 
 
 def is_constant(module: types.ModuleType, value: Any) -> bool:
-    """Whether an attribute of a module is a function or class of a library."""
+    """Return whether an attribute of a module is a function or class of a library."""
     return isinstance(value, _CODE) and root(module.__name__) in NOT_THE_USERS
 
 
 def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names and closure cells of captured variables, without caches of functools."""
+    """Yield names and closure cells of captured variables, except caches of functools."""
     is_of_functools = function.__globals__ is vars(functools)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if not (is_of_functools and name == "dispatch_cache"):  # of functools.singledispatch
@@ -67,15 +67,15 @@ def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def in_package(function: Any) -> bool:
-    """Whether ``function`` is a function of this package."""
+    """Return whether ``function`` is a function of mindgrad."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(PACKAGE)
 
 
 def functions_in(function: Any) -> Iterator[Any]:
-    """The user's functions (and Cells, and other callables) behind ``function`` of this package.
+    """Yield the user's callables that a mindgrad function contains in its closures.
 
-    They are found in closures; a function of the user's is found as itself.
+    A function of the user yields itself.
     """
     waiting, met = [function], set()
     while waiting:
@@ -100,14 +100,14 @@ def functions_in(function: Any) -> Iterator[Any]:
 
 @functools.lru_cache(maxsize=4096)
 def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The global names that a function and the functions inside it load."""
+    """Return the global names that a function and the functions inside it load."""
     steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
     return tuple({step.argval: None for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
 
 
 @functools.lru_cache(maxsize=4096)
 def names_read(code: types.CodeType) -> frozenset[str]:
-    """The names of global variables and attributes that a function reads."""
+    """Return the names of global variables and attributes that a function reads."""
     steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
     kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
     return frozenset(step.argval for step in steps if step.opname in kinds)
@@ -115,12 +115,12 @@ def names_read(code: types.CodeType) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def defines_classes(code: types.CodeType) -> bool:
-    """Whether a function, or a function inside it, has a ``class`` statement."""
+    """Return whether a function, or a function inside it, has a ``class`` statement."""
     return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object, and the code of the functions inside it."""
+    """Yield a code object, and the code objects of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -128,12 +128,12 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
-    """Modules and names that a function reads with ``from module import name``."""
+    """Yield modules and names that a function reads by ``from module import name``."""
     package = str(function.__globals__.get("__package__") or "")
     for path, names in _imports(function.__code__):
         try:
             module = sys.modules[importlib.util.resolve_name(path, package)]
-        except (ImportError, KeyError):  # outside of any package, or not imported yet
+        except (ImportError, KeyError):  # outside any package, or not imported yet
             continue
         for name in names:
             yield module, name
@@ -141,7 +141,7 @@ def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleT
 
 @functools.lru_cache(maxsize=4096)
 def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Names of modules, with one dot for each level of a relative import, and names."""
+    """Return names of modules, with one dot per level of a relative import, and names."""
     imports = []
     for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
@@ -156,24 +156,24 @@ def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_users_class(kind: Any) -> bool:
-    """Whether a class is of the user's program, or of a library that is converted."""
+    """Return whether a class is user code, or of a library that is converted."""
     return root(kind.__module__) not in NOT_THE_USERS
 
 
 @functools.lru_cache(maxsize=4096)
 def is_cell(kind: Any) -> bool:
-    """Whether a class is one of Cells."""
+    """Return whether a class is a Cell class."""
     return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
 
 
 @functools.lru_cache(maxsize=4096)
 def cached_names(kind: Any) -> tuple[str, ...]:
-    """The names of the attributes that are a ``functools.cached_property``."""
+    """Return the names of attributes that are a ``functools.cached_property``."""
     held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
-#: special methods whose reading is seen: flow of control converts them, or nothing is read
+#: special methods that the runtime converts, or that read no attributes
 _SEEN = frozenset([
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
     "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
@@ -183,9 +183,9 @@ _SEEN = frozenset([
 
 @functools.lru_cache(maxsize=4096)
 def is_read_unseen(kind: Any) -> bool:
-    """Whether a class of the user's has methods that Python calls itself: ``len(o)``, ``o[k]``, ``o == p``.
+    """Return whether a user class has special methods, as for ``len(o)`` or ``o[k]``.
 
-    Of its instances all attributes count.
+    Python calls them itself, so guards compare all attributes of the instances.
     """
     return any(
         name.startswith("__") and name.endswith("__") and name not in _SEEN

@@ -1,1 +1,1 @@
-"""Runtime of rewritten functions: branches, loops and Python's own functions where tensors decide them."""
+"""Runtime of rewritten functions: branches, loops, and built-in functions."""

@@ -1,4 +1,4 @@
-"""Attempts to trace a body as one loop end without a trace where that fails."""
+"""Try to trace a body as one loop, and report whether that was possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from mindgrad._base.refusal import CompileError
 
 __all__ = ["attempt"]
 
-#: errors of a body that cannot be traced for all items at once; it is unrolled then, and raises them again
+#: errors that mean that a body cannot be traced for all items at once; unrolling it raises the user's errors
+#: again
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,
@@ -17,7 +18,7 @@ _FAILURES = (
 
 
 def attempt(trace: Callable[[], Any]) -> bool:
-    """Whether ``trace()`` came through; its state is as before if it did not."""
+    """Return whether ``trace()`` succeeded; a failure must leave the state unchanged."""
     try:
         trace()
     except _FAILURES as error:

@@ -1,4 +1,4 @@
-"""Branches on tensors are traced on both sides and joined, variable by variable, in one ``cond``."""
+"""Trace both branches of an ``if`` on a tensor into one ``cond``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["VALUE", "branch"]
 
-#: the name of what a branch gives that is an expression
+#: name of the variable that holds the value of a conditional expression
 VALUE = "the value of the expression"
 _JOIN = (
     "Assign the same type and shape in both branches: ops.zeros_like(x) for a missing tensor, x.astype(...) "
@@ -55,13 +55,14 @@ def branch(
     variables: State,
     later: Any = None,
 ) -> None:
-    """Trace both sides, emit a ``cond``, and bind the variables to its results.
+    """Trace both branches, emit a ``cond``, and bind the variables to its results.
 
     Args:
-        predicate: a Bool tensor of no axes.
-        sides: what runs where it holds, and where it does not.
-        variables: the variables that the sides assign.
-        later: a function of the variables that are read behind it, ``None`` if these are not known.
+        predicate: scalar Bool tensor.
+        sides: functions that run the branch for true and the branch for false.
+        variables: the variables that the branches assign.
+        later: function, never called, whose code reads the variables that are used after the branch.
+            ``None``: these are not known.
     """
     snapshot = Snapshot(*sides, later=later)
     bodies = _traced(sides, variables, snapshot)
@@ -130,9 +131,13 @@ def _joined_variable(
     joint: dict[tuple[int, int], int],
     joining: Joining,
 ) -> Callable[[Sequence[Tensor]], Any]:
-    """Add to ``merges`` what of a variable the ``cond`` must give; how to make its value from that.
+    """Add the values of one variable that differ between the branches to ``merges``.
 
-    ``joint`` says of pairs of values where in ``merges`` they are.
+    Args:
+        joint: index in ``merges`` of each pair of values, by their identities.
+
+    Returns:
+        A function that builds the final value of the variable from the results of the ``cond``.
     """
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
@@ -170,7 +175,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # two names of one object on each way are two names of one object behind
+        # two names of one object in each branch are two names of one object after the branch
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))
@@ -184,19 +189,19 @@ def _joined_variable(
 
 
 def _subject(name: str) -> str:
-    """A variable of a branch, as the subject of a sentence."""
+    """Return the variable of a branch as the subject of a sentence."""
     return "The returned value" if name.startswith("result__") else quoted(name)
 
 
 def _advice(name: str, when_true: Any, when_false: Any) -> str:
-    """The sentence on how to give the variable ``name`` one type in both branches."""
+    """Return advice on how to give ``name`` the same type in both branches."""
     if name.startswith("result__") and (when_true is None or when_false is None):
         return _RETURN
     return _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:
-    """Whether ``value``, which a side gives, is an object from before the branch."""
+    """Return whether ``value``, a result of a branch, existed before the branch."""
     return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 
@@ -207,7 +212,7 @@ def _dropped(variables: State) -> str:
 
 
 def _has_left(variables: State, side: Traced) -> bool:
-    """Whether a side ends with a jump: what follows is skipped there, whatever its variables hold."""
+    """Return whether a branch ends with a jump, which skips the code after it."""
     flags = zip(variables.names, side.values, strict=True)
     return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))
                for name, value in flags)  # fmt: skip

@@ -1,7 +1,7 @@
-"""Python's built-in functions, and attribute access, get a traced meaning for symbolic tensors.
+"""Traced replacements of Python's built-in functions and attribute access.
 
-Most of Python's functions run unchanged. Those that need a tensor's value, or that change
-state outside of the program, are replaced here by their equivalents in the compiled program, or refused.
+Most functions of Python run unchanged. Functions that need the value of a tensor, or that change state
+outside the compiled function, are replaced by traced equivalents or raise ``CompileError``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class TensorRange:
-    """``range`` with a bound that is a tensor."""
+    """``range`` with a tensor as a bound."""
 
     __slots__ = ("start", "step", "stop")
 
@@ -59,7 +59,7 @@ class TensorRange:
             raise ValueError("range() arg 3 must not be zero")
 
     def contains(self, index: Any) -> Any:
-        """Whether ``index``, reached from the start by steps, is inside."""
+        """Return whether ``index``, reached from the start by steps, is within the bound."""
         if isinstance(self.step, int):
             return index < self.stop if self.step > 0 else index > self.stop
         conditions = (self.step > 0, index < self.stop, self.step < 0, index > self.stop)
@@ -79,13 +79,13 @@ class TensorRange:
 
     def __iter__(self) -> Any:
         refuse(
-            "A range to a tensor is converted to a list. Its length is not known at compile time",
+            "A range whose bound is a tensor is converted to a list. Its length is not known at compile time",
             "Loop over it with 'for', or use a fixed bound and a mask: ops.arange(n) < bound.",
         )
 
 
 def _number(bound: Any) -> Any:
-    """A bound as a Python number, known or not."""
+    """Convert a bound to a Python number, known or symbolic."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = state.read(bound) if bound.is_parameter else bound
@@ -98,9 +98,10 @@ def _number(bound: Any) -> Any:
 
 
 def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
-    """``items[key]`` of a list or tuple of functions or of items that are alike, where ``key`` is a tensor.
+    """Index a list or tuple by a tensor.
 
-    A place outside of the list gives its first or last item: a compiled program cannot raise.
+    The items must be functions, or have the same types. An out-of-range index selects the first or last item,
+    because a compiled function cannot raise.
     """
     functions = functions_in(items)
     if functions:
@@ -154,7 +155,7 @@ def _picked(items: list[Any], key: Tensor) -> Any:
 
 
 def _property(kind: type, name: str) -> Any:
-    """The property of a user's class, ``None`` if the attribute is none."""
+    """Return the property if the attribute is a property of a class outside mindgrad."""
     descriptor = getattr(kind, name, None)
     if isinstance(descriptor, functools.cached_property):
         return descriptor
@@ -166,14 +167,14 @@ def _property(kind: type, name: str) -> Any:
 
 
 def _inherited(owner: Any, name: str) -> Any:
-    """The attribute that ``super().name`` gives."""
+    """Look up an attribute of ``super()`` without calling a descriptor."""
     order = type(owner.__self__).__mro__ if not isinstance(owner.__self__, type) else owner.__self__.__mro__
     behind = order[order.index(owner.__thisclass__) + 1 :]
     return next((each.__dict__[name] for each in behind if name in each.__dict__), None)
 
 
 def attribute(owner: Any, name: str, runtime: Any) -> Any:
-    """``owner.name``; the program depends on its value."""
+    """Read ``owner.name``, and note that the compiled function depends on its value."""
     kind = type(owner)
     if kind is Tensor:
         return getattr(owner, name)
@@ -191,7 +192,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
-            else:  # a cache: it is filled once, whoever asks first
+            else:  # without symbolic values the cache is valid outside the trace too
                 owner.__dict__[name] = computed
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
@@ -199,7 +200,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
 
 
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
-    """``owner.name = value``; of an object from outside, when the program has run."""
+    """``owner.name = value``; on objects from outside, after the compiled run."""
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fset is not None:
         runtime.call(found.fset)(owner, value)
@@ -214,7 +215,7 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
 
 
 def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
-    """``del owner.name``, likewise."""
+    """``del owner.name``; on objects from outside, after the compiled run."""
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
         runtime.call(found.fdel)(owner)
@@ -225,12 +226,12 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 
 def _is_of_call(owner: Any) -> bool:
-    """Whether the object lives for one call of a function: the context of a function with a derivative."""
+    """Return whether the object exists for one call, like a context of a derivative."""
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
-    """Whether assigning raises whatever is assigned."""
+    """Return whether the object is a frozen dataclass, so that assignments raise."""
     return getattr(getattr(type(owner), "__dataclass_params__", None), "frozen", False)
 
 
@@ -247,7 +248,7 @@ def _unread(name: str) -> Callable[..., Any]:
                 return number
             value = as_it_is(number)
             if name == "int" and number.dtype.is_float:
-                value = apply(stop_gradient, value)  # steps, as of int() in eager mode
+                value = apply(stop_gradient, value)  # int() is a step function, as in eager mode
             return make_number(apply(convert, value, dtype=Tensor(kind()).dtype))
         if args and isinstance(args[0], UnknownText):
             args[0].refuse()
@@ -270,7 +271,7 @@ RUNTIME_OF: list[Any] = []
 
 
 def range_of(*bounds: Any) -> Any:
-    """``range``, also of tensors whose values are unknown while the program is being compiled."""
+    """``range``, also with tensors whose values are not known at compile time."""
     return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
 
 
@@ -333,7 +334,7 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
     listed = list(items)
     if any(map(is_symbolic, listed)):
         refuse(
-            "'sorted' gets tensors. Their order depends on values that are not known at compile time",
+            "'sorted' is called on tensors. Their order depends on values that are not known at compile time",
             "Stack the tensors and call ops.sort.",
         )
     if kwargs.get("key") is not None:
@@ -378,8 +379,8 @@ def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
     def number(x: Any) -> int:
         if type(x) is Number or (isinstance(x, Tensor) and aliases.has_names(x)):
             refuse(
-                f"'{function.__name__}' is called on an object that depends on a tensor. Which object "
-                "it is is not known at compile time",
+                f"'{function.__name__}' is called on an object that depends on a tensor. The identity "
+                "of the object is not known at compile time",
                 "Compare values, or compare tensors with 'is'.",
             )
         return function(x)
@@ -402,7 +403,7 @@ def _vars(*owner: Any) -> Any:
 
 
 def _by_object(function: Any) -> Callable[..., None]:
-    """The callee in place of ``object.__setattr__``, whose effect the program would not have."""
+    """Wrap ``object.__setattr__`` or ``__delattr__`` to reject uncompilable effects."""
 
     def change(owner: Any, name: str, *value: Any) -> None:
         if not owned_objects.is_of_program(owner):
@@ -435,7 +436,7 @@ _METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
-    """The replacement of one of Python's functions while compiling, ``None`` for any other."""
+    """Return the replacement of a built-in function, ``None`` if it runs unchanged."""
     try:
         replaced = _REPLACED.get(function)
     except TypeError:  # not hashable

@@ -1,4 +1,4 @@
-"""Loop carries are the tensors that a body takes from the trip before, and gives to the next."""
+"""Loop carries: tensors that each iteration receives from the previous one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ __all__ = ["Carry"]
 
 
 class Carry:
-    """One tensor that a loop carries from trip to trip.
+    """One tensor that a loop carries from one iteration to the next.
 
     Attributes:
-        type: its type.
-        is_number: whether it is a number of the running program.
-        initial: its value before the loop, a tensor or number.
-        symbol, atom: its tensor at the start of the body, and the variable that this stands for.
-        after: its value after a trip.
+        type: type of the tensor.
+        is_number: whether the tensor represents a Python number.
+        initial: value before the loop, a tensor or number.
+        symbol: tensor at the start of the body.
+        atom: variable of the graph for ``symbol``.
+        after: value after an iteration.
     """
 
     __slots__ = ("after", "atom", "initial", "is_number", "symbol", "type")
@@ -35,7 +36,7 @@ class Carry:
         self.after: Any = None
 
     def start(self, scope: BodyScope) -> Tensor:
-        """The tensor that stands for it in the body."""
+        """Create the tensor that represents the carry in the body."""
         tensor = scope.symbol(self.type)
         self.atom = tensor._atom
         self.symbol = make_number(tensor) if self.is_number else tensor
@@ -43,7 +44,7 @@ class Carry:
         return self.symbol
 
     def first(self) -> Tensor:
-        """Its value before the loop as a tensor of its type."""
+        """Return the value before the loop as a tensor of the carry's type."""
         value = self.initial
         if not isinstance(value, Tensor):
             return Tensor(np.asarray(value, self.type.dtype.numpy))
@@ -53,14 +54,14 @@ class Carry:
         return value
 
     def is_object(self) -> bool:
-        """Whether it is a tensor that the body does not replace by another one."""
+        """Return whether the body keeps the tensor object instead of replacing it."""
         same_type = isinstance(self.initial, Tensor) and self.initial.type is self.type
         return same_type and not self.is_number and self.after is self.symbol
 
     def is_changed(self) -> bool:
-        """Whether the body has assigned elements of the tensor that it was given."""
+        """Return whether the body assigned elements of the tensor that it received."""
         return self.symbol is not None and self.symbol._atom is not self.atom
 
     def made(self, tensor: Tensor) -> Tensor:
-        """``tensor`` as a number or a tensor, whichever the carry holds."""
+        """Return ``tensor``, as a number if the carry represents one."""
         return make_number(tensor) if self.is_number else tensor

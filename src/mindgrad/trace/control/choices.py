@@ -2,7 +2,7 @@
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 
-All functions are traced, and their results are joined as those of the two sides of an ``if``.
+All functions are traced. Their results are joined like the results of the branches of an ``if``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["choice", "functions_in"]
 
 
 def functions_in(items: Any) -> list[Callable[..., Any]]:
-    """The functions of a list or tuple, or the Cells of a container; empty if it holds something else."""
+    """List the functions in a sequence or container; empty if it has other items."""
     is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
     is_sequence = isinstance(items, (list, tuple)) or is_cell
     listed = list(items) if is_sequence else []
@@ -24,16 +24,16 @@ def functions_in(items: Any) -> list[Callable[..., Any]]:
 
 
 def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
-    """The function among ``functions`` that ``index`` selects when the program runs.
+    """Select one of ``functions`` by an index that is not known at compile time.
 
     Args:
         functions: the functions.
-        index: a tensor of one integer; a negative one counts from the end. A place outside of the list
-            gives the first or last function: a compiled program cannot raise.
+        index: tensor with one integer. A negative index counts from the end. An out-of-range index selects
+            the first or last function, because a compiled function cannot raise.
         runtime: traces calls and branches (``trace.control.runtime``).
 
     Raises:
-        TypeError: ``index`` is no single integer.
+        TypeError: If ``index`` is not a single integer.
     """
     if index.size != 1 or index.dtype.kind not in ("int", "uint"):
         raise TypeError(

@@ -1,11 +1,13 @@
-"""Equal calls of a plain recursion are traced once, while its first call is being traced.
+"""Trace equal calls of a plain recursion once per trace.
 
-    minor(a, 2, (1, 3)) is asked for by minor(a, 1, (0, 1, 3)) and by minor(a, 1, (1, 2, 3)): one result
+For example, minor(a, 1, (0, 1, 3)) and minor(a, 1, (1, 2, 3)) both call minor(a, 2, (1, 3)), which is traced
+once. The determinant of an l × l matrix by minors makes l! calls, but only 2ˡ of them differ.
 
-The determinant of an l × l matrix by minors makes l! calls, of which 2ˡ differ. Equal are arguments that are
-the same tensors, and equal numbers, strings and tuples of these. A call with others is made, and so is one
-that gives an argument back or something that can be changed. A result is that of the program, branch or body
-of a loop in which it was traced; each call has a tensor of its own, whose elements can be assigned.
+Results are kept while the first call of the recursion is traced. Arguments are equal if they are the same
+tensors, or equal numbers, strings, and tuples of these. A call with other arguments is always traced. A
+result is not reused if it is one of the arguments or is mutable. Results are shared only within the graph,
+branch, or loop body in which they were traced. Each call returns a separate tensor object, so its elements
+can be assigned.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: of the recursions that are being traced: arguments to the result, and what their identities are of
+        #: for each recursion being traced: key of a call -> (result, objects whose ids the key contains)
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
 
@@ -36,7 +38,7 @@ _local = _Local()
 
 
 def shared(function: FunctionType, converted: Callable[..., Any]) -> Callable[..., Any]:
-    """``converted``, the callee in place of a plain recursion, that gives a result for equal calls again."""
+    """Wrap a compiled plain recursion so that equal calls share a result."""
     if not _reads_values(function):
         return converted
 
@@ -78,7 +80,7 @@ def _own(result: Any) -> Any:
 
 
 def _reads_values(function: FunctionType) -> bool:
-    """Whether what it reads from outside is itself, Python's functions under their own names, and values."""
+    """Whether a function reads only itself, built-in functions, and immutable values."""
     code, names = function.__code__, dict(function.__globals__)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -99,7 +101,7 @@ def _reads_values(function: FunctionType) -> bool:
 
 
 def _key(values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Equal for the same tensors, and equal values; ``None`` where something else is among them."""
+    """Return a key of tensors and immutable values, ``None`` for other values."""
     parts: list[Any] = []
     for value in values:
         if isinstance(value, Tensor):

@@ -1,4 +1,4 @@
-"""Exceptions in rewritten code are resolved while tracing: a compiled program can neither raise nor catch."""
+"""Resolve exceptions while tracing: compiled functions do not raise or catch."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Exceptions"]
 
 
 class Exceptions:
-    """The part of the runtime that rewritten code calls for ``raise``, ``assert`` and ``try``."""
+    """Methods of the runtime for ``raise``, ``assert``, and ``try`` in rewritten code."""
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
-        """``raise make()``; ``cause`` is ``from`` what."""
+        """``raise make() from cause()``; without ``cause``, ``raise make()``."""
         if owned_objects.is_in_body():
             error = make()
             named = error if isinstance(error, type) else type(error)
@@ -45,11 +45,11 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Before a ``try``: how many equations there are."""
+        """Record the number of equations before a ``try``."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
-        """Refuse a ``try`` whose body computed tensors."""
+        """Raise ``CompileError`` if the body of a ``try`` computed tensors."""
         scope, before = token
         if innermost() is scope and equations() > before:
             refuse(
@@ -59,7 +59,10 @@ class Exceptions:
             )
 
     def caught(self) -> None:
-        """At the start of each handler: a refusal is not to be handled, for eagerly there is none."""
+        """Re-raise a ``CompileError`` at the start of a handler.
+
+        The user's code must not handle it, because it does not occur in eager mode.
+        """
         error = sys.exception()
         if isinstance(error, CompileError):
             raise error

@@ -1,12 +1,13 @@
-"""First trips of loops that a tensor leaves are taken back where they are trips like the others.
+"""Undo a first iteration that ran as Python, if it resembles the later ones.
 
-    while True:                  the first test is known, so the first trip runs as Python; from its flag on
-        …                        a tensor decides, and the rest is a loop. Where the state before the first
-        if c: return x           trip has the types of the others', the loop begins there, and the equations
-                                 of the first trip are dead code.
+    while True:         The first test is a Python value, so the first iteration runs as Python. It sets a
+        …               flag under a condition that is a tensor, so the rest becomes a compiled loop.
+        if c: return x
 
-A first trip differs from the others where it changes what a loop does not carry: objects, attributes,
-variables of enclosing functions, tensors by index. It stays in front of the loop then.
+If the state before the first iteration has the types that the loop carries, the compiled loop starts with
+that state, and the equations of the first iteration become dead code. This is impossible if the first
+iteration changes state that a loop does not carry: objects, attributes, variables of enclosing functions, or
+elements of tensors. The first iteration then stays before the loop.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ __all__ = ["FirstTrip"]
 
 
 class FirstTrip:
-    """The state before a trip that is about to run as Python.
+    """The state before an iteration that is about to run as Python.
 
     Attributes:
-        variables: those of the loop.
+        variables: variables of the loop.
     """
 
     __slots__ = ("_atoms", "_count", "_places", "_scope", "_snapshot", "variables")
@@ -46,7 +47,7 @@ class FirstTrip:
         return len(self._scope.builder.equations) if isinstance(self._scope, GraphScope) else 0
 
     def has_changed_variables_only(self) -> bool:
-        """Whether the trip, which has run, has assigned variables of the loop and done nothing else."""
+        """Return whether the iteration that ran only assigned variables of the loop."""
         scope = self._scope
         if not isinstance(scope, GraphScope) or innermost() is not scope:
             return False
@@ -63,12 +64,15 @@ class FirstTrip:
         structures: Sequence[Any],
         used: Set[Any],
     ) -> bool:
-        """Let the carries of a loop start with the state before the trip; whether they can.
+        """Start the carries of a loop with the state before the iteration, if possible.
 
         Args:
-            carries: the carry of each leaf of each variable, ``None`` for what no trip changes.
-            leaves, structures: the values behind the trip.
-            used: the atoms that the body of the loop uses.
+            carries: the carry of each leaf of each variable. ``None``: no iteration changes the leaf.
+            leaves, structures: values after the iteration.
+            used: atoms that the body of the loop uses.
+
+        Returns:
+            Whether the carries can start with that state.
         """
         if not self.has_changed_variables_only():
             return False
@@ -98,7 +102,7 @@ class FirstTrip:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Whether a carry may start with ``value`` and keep its type."""
+    """Return whether ``carry`` keeps its type if ``value`` is its initial value."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)

@@ -1,13 +1,14 @@
-"""Lists and dicts of variables stay the same objects while a body is traced, and behind the construct.
+"""Keep the identity of lists and dicts in variables of a branch or loop.
 
     p = [x]; q = p                       one list with two names
-    if c: p[0] = 2 * p[0]; y = q[0]      y is what was assigned
-    q[0]                                 so is this
+    if c: p[0] = 2 * p[0]; y = q[0]      y is the assigned value
+    q[0]                                 and so is q[0]
 
-The body works on the containers themselves, whose items are put back when it has been traced. Behind the
-construct a container that every way leaves in its place holds the joined items. Where the ways leave
-different ones the variable gets a container of its own, which may or may not be another name of those:
-changing one of them is refused as long as variables hold the others (``mutation_policy.may_change``).
+The body works on the containers themselves. Their items are restored after its trace. After the branch or
+loop, a container that every branch leaves in a variable holds the joined items. If the branches leave
+different containers, the variable holds a new one, which may be the same object as one of them. Changing one
+of these containers raises ``CompileError`` as long as variables hold the others
+(``mutation_policy.may_change``).
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from mindgrad.trace.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
-#: of a list or dict the object, of each of these and of a tuple the identities of the items; else ``None``
+#: (container or ``None`` for a tuple, identities of its items); ``None`` for values without containers
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
 def _base(mapping: dict[Any, Any]) -> type[dict[Any, Any]]:
-    """The class whose methods change a dict: an OrderedDict has its order beside the dict that it is."""
+    """Return the class whose methods change a dict and, if there is one, its order."""
     return OrderedDict if isinstance(mapping, OrderedDict) else dict
 
 
@@ -35,7 +36,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def identity_of(value: Any) -> Identity:
-    """The containers inside of ``value``."""
+    """Return the identities of the containers in ``value``."""
     if isinstance(value, (list, dict)) and type(value) is not GrowingList:
         return (value, tuple(map(identity_of, _items(value))))
     if isinstance(value, tuple):
@@ -45,7 +46,7 @@ def identity_of(value: Any) -> Identity:
 
 
 def replaced_in(values: Sequence[Any], identities: Sequence[Identity]) -> set[int]:
-    """The numbers of the variables that end with other containers than those of ``values``."""
+    """Find the variables, by index, that end with other containers than in ``values``."""
     pairs = enumerate(zip(values, identities, strict=True))
     return {k for k, (value, after) in pairs if not _are_same(identity_of(value), after)}
 
@@ -57,7 +58,7 @@ def _are_same(a: Identity, b: Identity) -> bool:
 
 
 def _put(container: Any, content: Any) -> None:
-    """Let a list or dict hold what ``content`` holds."""
+    """Replace the items of a list or dict by the items of ``content``."""
     if isinstance(container, list):
         list.__setitem__(container, slice(None), list(content))
     else:
@@ -71,19 +72,19 @@ class Contents:
     """The items of the containers that variables hold when a body begins.
 
     Args:
-        values: of the variables.
-        copied: the numbers of the variables that may hold other containers when a trip begins, so that the
+        values: values of the variables.
+        copied: indices of variables that may hold other containers when an iteration begins, so that the
             body works on copies.
 
     Attributes:
-        copies_from_outside: what stands for containers that the program has not made: no body may change it.
+        copies_from_outside: copies of containers that the function did not create. No body may change them.
     """
 
     __slots__ = ("_copied", "_given", "_saved", "copies_from_outside")
 
     def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        #: a container, that for which it stands, and its first items
+        #: (container in the body, container that it represents, first items)
         self._given: list[tuple[Any, Any, list[Any]]] = []
         self._copied = copied
         self.copies_from_outside: list[Any] = []
@@ -107,7 +108,7 @@ class Contents:
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
-        """The values of the variables, which hold ``values``, in the body: those of ``fresh``."""
+        """Return ``fresh`` in the containers of ``values``, for use in the body."""
         for k in self._copied:
             self._note_copies(values[k], fresh[k])
         return tuple(
@@ -131,7 +132,7 @@ class Contents:
             self.copies_from_outside.append(copy)
 
     def given(self, before: Any, fresh: Any) -> Any:
-        """``fresh``, with the containers of ``before``, which hold its items."""
+        """Put the items of ``fresh`` into the containers of ``before``, and return these."""
         saved = self._saved.get(id(before))
         is_tuple = isinstance(before, tuple)
         if (saved is None and not is_tuple) or type(before) is not type(fresh):
@@ -152,11 +153,10 @@ class Contents:
         return before
 
     def changed(self) -> list[Any]:
-        """The containers that do not hold any more what they were given."""
+        """List the containers whose items the body changed."""
         return [x for y, x, items in self._given if list(map(id, _items(y))) != list(map(id, items))]
 
     def restore(self) -> None:
-        """Put the items back."""
         for container, content in self._saved.values():
             _put(container, content)
 
@@ -166,7 +166,7 @@ def _tuple(like: tuple, items: Sequence[Any]) -> tuple:
 
 
 class Joining:
-    """The values of variables behind a construct are put into the containers that all ways leave there."""
+    """Joins values into the containers that all branches leave in a variable."""
 
     __slots__ = ("_placed",)
 
@@ -174,7 +174,12 @@ class Joining:
         self._placed: set[int] = set()
 
     def joined(self, value: Any, ways: Sequence[Identity]) -> Any:
-        """``value``, a new one, or the container that all of ``ways`` have in its place, with its items."""
+        """Put ``value`` into the container that all branches leave here, if there is one.
+
+        Args:
+            value: a new value with the joined items.
+            ways: identities that each branch leaves in the variable.
+        """
         if isinstance(value, (list, dict)):
             items = [self.joined(x, [_item(way, k) for way in ways]) for k, x in enumerate(_items(value))]
             _put(value, dict(zip(value, items, strict=True)) if isinstance(value, dict) else items)
@@ -192,7 +197,11 @@ class Joining:
         return value
 
     def check(self, changed: Sequence[Any]) -> None:
-        """Refuse that a body changed a container, and put another in its place, if other names hold it."""
+        """Check that other names do not hold a container that a body changed and replaced.
+
+        Raises:
+            CompileError: If they do.
+        """
         for container in changed:
             if id(container) not in self._placed:
                 mutation_policy.refuse_names(container, {id(container)})

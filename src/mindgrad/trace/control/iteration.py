@@ -1,4 +1,4 @@
-"""Iterators of Python are unrolled while tracing; a loop that a tensor ends reads their remaining items."""
+"""Read the remaining items of an iterator if a tensor decides when the loop ends."""
 
 from __future__ import annotations
 
@@ -14,14 +14,19 @@ from mindgrad.trace.control import builtins, snapshots
 
 __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
 
-#: behind the last item of an iterator
+#: returned by ``next`` at the end of an iterator
 END = object()
-#: an iterator of more items is taken for one without an end
+#: an iterator with more items than this is treated as infinite
 _MOST_ITEMS = 100_000
 
 
 def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
-    """The items that are left when a tensor says that a loop may end; nothing read ``later`` may change."""
+    """List the remaining items of an iterator whose loop may end early.
+
+    Args:
+        iterator: the iterator.
+        later: function, never called, whose code reads the state that must not change.
+    """
     with snapshots.Snapshot(later):
         items = list(itertools.islice(iterator, _MOST_ITEMS + 1))
     if len(items) > _MOST_ITEMS:
@@ -34,7 +39,7 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 
 
 def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:
-    """Rest of a count, as a range, when a tensor says that the loop over it may end."""
+    """Convert the rest of a count, whose loop may end early, to a range."""
     with snapshots.Snapshot(later):
         first = next(numbers)
         step = next(numbers) - first
@@ -42,7 +47,7 @@ def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorR
 
 
 def iterator_of(items: Any) -> Iterator[Any]:
-    """An iterator over ``items``; over a Parameter, over its value in the program being compiled."""
+    """Return an iterator over ``items``, or over the traced value of a Parameter."""
     if isinstance(items, Tensor) and items.is_parameter:
         items = state.read(items)
     return iter(items)

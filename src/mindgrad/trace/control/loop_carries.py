@@ -1,8 +1,11 @@
-"""Loops need not carry what other carries say: the result of their test, and a value that a jump hands on.
+"""Remove loop carries whose values follow from other carries.
 
-while c(x): x = f(x)    a test of a few numbers that the loop carries is the condition of the ``while``
-if c: return x          the value returned is what ``x`` is behind the loop, where on all ways on which
-                        the flag is set the trip leaves it in ``x``
+Test of a loop, ``while c(x): x = f(x)``:
+    If a few scalar operators compute the test from carries, they become the condition of the ``while``. The
+    loop then does not carry the result of the test.
+Value handed on at a jump, ``if c: return x``:
+    If every path that sets the flag leaves the value in ``x``, the loop does not carry the value. It is
+    read from ``x`` after the loop.
 """
 
 from __future__ import annotations
@@ -29,18 +32,18 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: the operators that a condition may have
+#: largest number of operators that a loop condition may recompute from carries
 _MOST = 8
 
 
 def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) -> list[Tensor]:
-    """Emit the ``while`` of a body; the values of its carries behind it.
+    """Emit the ``while`` of a loop body, and return the final values of its carries.
 
     Args:
-        body: from constants, carries and a test that it does not use to the next carries and test.
-        consts: the number of the constants.
-        operands: the constants, and the carries before the loop.
-        first: whether a first trip is made.
+        body: graph from constants, carries, and a test that it does not use, to the next carries and test.
+        consts: number of constants.
+        operands: constants, and carries before the loop.
+        first: scalar Bool tensor; whether the loop runs a first iteration.
     """
     condition = _condition_of(body, consts)
     if condition is None or not _holds_at(condition, operands, first):
@@ -65,7 +68,7 @@ def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) 
 
 
 def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
-    """A graph whose input at ``position`` is false."""
+    """Replace the input at ``position`` by False."""
     builder = Builder()
     false = builder.constant(np.asarray(False))
     inputs = [false if k == position else builder.inputs_like([v])[0] for k, v in enumerate(graph.inputs)]
@@ -73,11 +76,11 @@ def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
 
 
 def _condition_of(body: Graph, consts: int) -> Graph | None:
-    """The graph from constants and carries to the last output of ``body``, if a few numbers decide it.
+    """Build a graph from carries to the test, if a few scalars determine it.
 
     Args:
-        body: from constants and carries, of which the last one is the test, to the next carries.
-        consts: the number of its constants.
+        body: graph from constants and carries to the next carries and test. Its last input is the test.
+        consts: number of constants.
     """
     *carries, test = body.outputs
     builder = Builder()
@@ -100,7 +103,7 @@ def _condition_of(body: Graph, consts: int) -> Graph | None:
 
 
 def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
-    """Whether a condition says of the operands of a loop what ``first`` says."""
+    """Return whether ``condition`` equals ``first`` on the operands before the loop."""
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
         return identity(at_start) == identity(first)
@@ -110,12 +113,15 @@ def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bo
 def doubles(
     names: Sequence[str], places: Sequence[Sequence[Carry | None]], moving: Sequence[Carry], body: Traced
 ) -> dict[Carry, Carry]:
-    """The carries that hand on a value at a jump, with others that have it behind the loop.
+    """Find carries of handed-on values that equal another carry if their flag is set.
 
     Args:
-        names, places: the variables of the loop, and the carries of each.
-        moving: the carries that a trip changes.
-        body: the trip.
+        names, places: variables of the loop, and the carries of each.
+        moving: carries that an iteration changes.
+        body: the traced iteration.
+
+    Returns:
+        The other carry, by the redundant one.
     """
     by_name = {name: carries[0] for name, carries in zip(names, places, strict=True) if len(carries) == 1}
     sources = {y: equation for equation in body.scope.builder.equations for y in equation.outputs}
@@ -146,7 +152,7 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """The flag that says whether a variable hands on a value."""
+    """Return the name of the flag that is set if the variable holds a handed-on value."""
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
 
@@ -157,12 +163,14 @@ def agree_where(
     sources: MutableMapping[Any, Equation],
     outside: MutableMapping[Any, Any] | None = None,
 ) -> bool:
-    """Whether two atoms have one value wherever the atom ``flag`` is true, by the branches that make them.
+    """Return whether two atoms are equal whenever the atom ``flag`` is true.
+
+    The branches that compute the atoms are compared, recursively.
 
     Args:
         flag, a, b: the atoms.
-        sources: the equation of each atom that one computes.
-        outside: of the inputs of branches the atoms that they stand for.
+        sources: the equation that computes each atom.
+        outside: for each input of a branch, the atom that it stands for.
     """
     if _is_same(a, b):
         return True

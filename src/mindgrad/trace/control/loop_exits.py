@@ -1,11 +1,12 @@
-"""An exit at the head of a loop's body is the loop's condition, so that a trip has no branch for it.
+"""Move an exit at the start of a loop's body into the loop's condition.
 
     while True:                  while not p(x):
         if p(x): return x   ->       x = f(x)
         x = f(x)
 
-The branch that leaves must change no carry but its flag, and what it decides by must be cheap: ``f`` may
-compute some of it again. An endless loop ends with its flag set, whichever of its exits it took.
+Iterations of the new loop need no branch for the exit. The branch that leaves the loop must change no carry
+except its flag. Computing its condition must be cheap, because ``f`` may compute parts of it again. An
+endless loop ends with its flag set, regardless of the exit that it took.
 """
 
 from __future__ import annotations
@@ -19,16 +20,16 @@ from mindgrad.rows.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
 
-#: the operators that the new part of a condition may have, and the elements of each
+#: largest number of operators in the new part of a condition, and of elements in each operand
 _MOST, _ELEMENTS = 24, 64
 
 
 class Leaving(NamedTuple):
-    """An endless loop whose first exit is in its condition.
+    """An endless loop whose first exit is part of its condition.
 
     Attributes:
-        condition, body: its graphs.
-        flag: the number of the carry that is set where the loop ends.
+        condition, body: graphs of the loop.
+        flag: index of the carry that is set when the loop ends.
     """
 
     condition: Graph
@@ -37,11 +38,14 @@ class Leaving(NamedTuple):
 
 
 def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | None:
-    """The loop with the first exit of its body in its condition; ``None`` where there is none of that kind.
+    """Move the first exit of a loop's body into its condition.
 
     Args:
         condition, body: graphs from constants and carries.
-        consts: the number of the constants.
+        consts: number of constants.
+
+    Returns:
+        The new loop, or ``None`` if the exit cannot be moved.
     """
     flag = _flag(condition, consts)
     if flag is None or body.has_effect:
@@ -59,7 +63,7 @@ def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | Non
 
 
 def _flag(condition: Graph, consts: int) -> int | None:
-    """The number of the carry whose negation a condition is."""
+    """Return the index of the carry if the condition is the negation of one carry."""
     if len(condition.equations) != 1 or condition.equations[0].primitive is not logical_not:
         return None
     (operand,) = condition.equations[0].inputs
@@ -74,7 +78,7 @@ def _is_cheap(equation: Equation) -> bool:
 
 
 def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) -> bool:
-    """Whether a side of the branches sets the flag, and all other carries stay as they are there."""
+    """Return whether one side of a ``cond`` sets the flag and changes no other carry."""
     graph = branches.parameters[side]
     results = dict(zip(branches.outputs, graph.outputs, strict=True))
     outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))

@@ -1,7 +1,9 @@
-"""Loops on tensors trace their body once, with the state as symbols, into a ``while`` or a ``scan``.
+"""Trace a loop on tensors into a ``while`` or a ``scan``.
 
-It is traced again until the state has the same types after a trip as before: a Python number that a trip
-changes becomes a value of the running program, a Parameter that it writes a part of what the loop carries.
+The body is traced with symbols for the loop's state. Tracing repeats until the state has the same types
+before
+and after an iteration. On the way, a Python number that an iteration changes becomes a number computed by the
+compiled function, and a Parameter that an iteration writes becomes a loop carry.
 """
 
 from __future__ import annotations
@@ -45,7 +47,15 @@ __all__ = ["loop", "scanned"]
 
 
 class _Loop:
-    """A loop's body, traced until its state has the same types after a trip as before."""
+    """Trace a loop's body until its state has the same types before and after it.
+
+    Args:
+        run: runs one iteration with the given slices.
+        variables: the variables that the loop assigns.
+        slices: type of each slice that an iteration takes, and whether it is a number.
+        makes_a_trip: whether the loop surely runs at least one iteration.
+        starts_unset: whether the flags of jumps are False when an iteration starts.
+    """
 
     def __init__(
         self,
@@ -62,18 +72,18 @@ class _Loop:
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, Carry]] = {}
         self.written: dict[int, tuple[Any, Carry]] = {}
-        #: the tensors, by variable and place, that stay one object whose elements are assigned
+        #: indices (variable, leaf) of tensors that stay the same object while the loop assigns their elements
         self.objects: set[tuple[int, int]] = set()
-        #: the lists that a trip appends to, by their variables
+        #: indices of variables whose lists an iteration appends to
         self.growing: set[int] = set()
-        #: the variables in which a trip leaves other lists or dicts than it got
+        #: indices of variables in which an iteration leaves another list or dict than the one it received
         self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
             pass
 
     def _begin(self, variables: State) -> None:
-        """Start with the values of the variables before the loop."""
+        """Start from the values that the variables have before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -105,7 +115,7 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # a trip is made while no jump was: what the flags hold then is known, or of no use
+                # an iteration starts only if no jump was taken: flags are False, handed-on values are unused
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -123,7 +133,7 @@ class _Loop:
         return self.run(items)
 
     def _trace(self) -> bool:
-        """Trace the body once; whether the state has kept its types."""
+        """Trace the body once, and return whether the state kept its types."""
         self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
         replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied
@@ -156,7 +166,7 @@ class _Loop:
             self._refuse_change(subject, Mismatch(f"a {carry.type}", f"a {value.type}"))
 
     def _grows(self, k: int) -> bool:
-        """Whether a trip of a known number of trips leaves a longer list in place of the one it got."""
+        """Return whether an iteration of a ``scan`` extended list ``k`` in place."""
         after, before = self.body.values[k], self.variables.values[k]
         if not self.makes_a_trip or type(before) is not list or after is not self.body.given[k]:
             return False
@@ -180,7 +190,8 @@ class _Loop:
                 and not self.makes_a_trip
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # a program that reads it before a trip has assigned it stops with Python's own error unrolled
+            # if the body reads the variable before assigning it, tracing fails; the unrolled loop then raises
+            # Python's own error
             if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
@@ -212,14 +223,14 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """From now on carry the last item of a list only."""
+        """Carry only the last item of a list for the rest of the tracing."""
         self.growing.add(k)
         held = self.variables.values[k]
         self.leaves[k], self.structures[k] = flatten(held[-1]) if held else ([], None)
         self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
 
     def _settle_last(self, k: int, name: str) -> bool:
-        """The last item of a growing list, as far as a trip reads that of the trip before."""
+        """Settle the last item of a growing list, if the next iteration reads it."""
         growing = self.body.given[k]
         if not growing.is_read:
             for carry in self.places[k]:
@@ -273,7 +284,7 @@ class _Loop:
         )
 
     def takes_back(self, trip: FirstTrip) -> bool:
-        """Whether the loop begins with the state before a trip that has run as Python."""
+        """Return whether the loop can include an iteration that ran as Python."""
         if self.changed or self.written or self.growing or self.objects or self.variables.places:
             return False
         builder = self.body.scope.builder
@@ -282,19 +293,19 @@ class _Loop:
         return trip.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
-        """The places that no trip changes, and the others."""
+        """Split the carries into those that no iteration changes and all others."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
         return still, [p for p in every if p not in still]
 
     def appended(self) -> list[Any]:
-        """The tensors and numbers that a trip appends to lists."""
+        """List the tensors and numbers that an iteration appends to lists."""
         leaves = [x for k in sorted(self.growing) for x in self.body.leaves[k]]
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 
     def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
-        """The list after the loop: its items before, and those that each trip has appended."""
+        """Extend the list by the items that each iteration appended."""
         rows = []
         for x in self.body.leaves[k]:
             if isinstance(x, Tensor) and not x.is_parameter:
@@ -318,9 +329,10 @@ class _Loop:
         """Bind variables, tensors and Parameters to their values after the loop.
 
         Args:
-            moving: the places that change, and ``results`` their values.
-            stacks: what the trips have appended to lists, stacked; ``length`` how many trips there were.
-            first: whether there was a first trip, ``None`` for surely.
+            moving: the carries that change, and ``results`` their values.
+            stacks: the stacked values that the iterations appended to lists.
+            length: the number of iterations. Used only with ``stacks``.
+            first: whether there was a first iteration. ``None``: there surely was.
         """
         slices = iter(stacks)
         last = dict(zip(moving, results, strict=True))
@@ -361,7 +373,7 @@ class _Loop:
             aliases.make_stale(tensor)
 
     def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
-        """Note which tensors the variables may be: those before the loop, and those that a trip assigned."""
+        """Record which tensors, old or from an iteration, a variable may be."""
         for places in self.places:
             for carry in places:
                 if (
@@ -379,7 +391,7 @@ class _Loop:
                 aliases.note(last[carry], after, condition)
                 if carry.is_changed() and isinstance(before, Tensor) and before.type is carry.type:
                     if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
-                        aliases.refuse_stale()  # the first trip has changed what the others read
+                        aliases.refuse_stale()  # an iteration reads, under another name, the old elements
                     aliases.make_stale(before)
 
 
@@ -389,10 +401,10 @@ def loop(
     """Trace a loop's body, emit a ``while``, and bind the variables to its results.
 
     Args:
-        first: whether a first trip is made, a Bool tensor of no axes.
-        run: makes a trip, and gives whether another one follows.
-        variables: as for :func:`branch`.
-        first_trip: the state before a trip that has run as Python; ``None``: none has.
+        first: scalar Bool tensor; whether the loop runs a first iteration.
+        run: runs one iteration and returns whether another one follows.
+        variables: the variables that the loop assigns.
+        first_trip: state before an iteration that ran as Python. ``None``: there was none.
     """
     tracer = _Loop(lambda _: run(), variables, starts_unset=True)
     if first_trip is not None and tracer.takes_back(first_trip):
@@ -420,16 +432,17 @@ def scanned(
     variables: State,
     is_worth: Callable[[Sequence[Equation]], bool],
 ) -> bool:
-    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` says so of its equations.
+    """Trace a loop's body, and emit a ``scan`` if ``is_worth`` accepts its equations.
 
     Args:
-        length: the number of trips.
-        stacks: what each trip takes a slice of along the first axis, and whether that is a number.
-        run: makes a trip with these slices.
-        variables: as for :func:`branch`.
+        length: the number of iterations.
+        stacks: pairs of a tensor that is sliced along its first axis and whether its slices are numbers.
+        run: runs one iteration with its slices.
+        variables: the variables that the loop assigns.
+        is_worth: receives the equations of the body.
 
     Returns:
-        Whether it was emitted.
+        Whether the ``scan`` was emitted.
     """
     slices = [(t.type.with_shape(t.shape[1:]), is_number) for t, is_number in stacks]
     tracer = _Loop(run, variables, slices, length > 0)

@@ -1,4 +1,4 @@
-"""Truth values of tensors are known while tracing, or Bool tensors that the program computes."""
+"""Convert conditions to Booleans, or to Bool tensors if they are not known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["equations", "known_truth", "plain_truth", "predicate", "truth"]
 
 
 def truth(test: Tensor) -> Tensor | bool:
-    """The truth value of a tensor: a Bool of no axes, or a bool where it is known."""
+    """Convert a tensor to a bool, or to a scalar Bool tensor if it is not known."""
     tensor = state.read(test) if test.is_parameter else test
     if tensor._array is not None:
         return bool(tensor)
@@ -37,22 +37,22 @@ def truth(test: Tensor) -> Tensor | bool:
 
 
 def plain_truth(test: Any) -> Any:
-    """:func:`truth` of a tensor, and anything else as it is."""
+    """Apply :func:`truth` to a tensor, and return anything else unchanged."""
     return truth(test) if isinstance(test, Tensor) else test
 
 
 def known_truth(value: bool) -> Tensor:
-    """A known truth value as a tensor."""
+    """Convert a bool to a tensor."""
     return Tensor(value)
 
 
 def predicate(test: Any) -> Tensor:
-    """The truth of ``test`` as a tensor, known or not."""
+    """Convert ``test`` to a Bool tensor, whether or not its value is known."""
     found = truth(test) if isinstance(test, Tensor) else bool(test)
     return found if isinstance(found, Tensor) else known_truth(found)
 
 
 def equations() -> int:
-    """The number of equations of the innermost program."""
+    """Return the number of equations in the innermost graph being traced."""
     scope = innermost()
     return len(scope.builder.equations) if isinstance(scope, GraphScope) else 0

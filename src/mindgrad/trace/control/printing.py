@@ -1,7 +1,7 @@
-"""``print`` in compiled programs becomes a debug callback, which prints when the program runs.
+"""Record ``print`` in a compiled function as a callback that prints on each run.
 
-A tensor without a value that is made a text (``str``, ``repr``, an f-string) leaves a mark in the text
-(``ir.tensor``); where the text is printed, the mark becomes the value.
+If a tensor without a known value is converted to a string (``str``, ``repr``, an f-string), the string
+contains a mark (``ir.tensor``). The callback replaces the mark by the value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["printed"]
 def printed(
     *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
 ) -> None:
-    """``print(*values, …)``, at this place of the program, whenever it runs."""
+    """Print ``values`` at this point of each run of the compiled function."""
     scope = innermost()
     text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
     if not isinstance(scope, GraphScope):
@@ -46,7 +46,7 @@ def printed(
 
 
 def _shown(array: np.ndarray, how: str, is_number: bool) -> str:
-    """The text of a value: ``how`` is ``"str"``, ``"repr"`` or a format specification."""
+    """Format an array. ``how`` is ``"str"``, ``"repr"``, or a format specification."""
     if how not in ("str", "repr"):
         return tensor_format(array, how)
     if is_number:

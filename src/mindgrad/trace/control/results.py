@@ -1,16 +1,16 @@
-"""Iterators among the results of compiled functions become tuples or lists.
+"""Convert iterators among the results of compiled functions to tuples or lists.
 
 ==========================================================  ===============================================
-returned, also inside of containers                          given
+returned by the function, also inside containers            result of the call
 ==========================================================  ===============================================
-``range``, ``zip``, ``enumerate``, ``iter``, ``reversed``,   a tuple of the items that are left
+``range``, ``zip``, ``enumerate``, ``iter``, ``reversed``,   tuple of the remaining items
 ``d.keys()``, ``d.values()``
-``map``                                                      a tuple; a list if it is over a list
-``filter``, a generator or generator expression,             a list
+``map``                                                      tuple; list if it iterates over a list
+``filter``, a generator or generator expression,             list
 ``d.items()``
 ==========================================================  ===============================================
 
-As in MindSpore 2.x. Their items are computed where they are returned.
+MindSpore 2.x returns the same types. The items are computed when the function returns.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = ["with_items"]
 
 _LISTS: tuple[type, ...] = (filter, types.GeneratorType, type({}.items()))
 _TUPLES: tuple[type, ...] = (range, TensorRange, type({}.keys()), type({}.values()))
-#: an iterator of more items is taken to have no end
+#: an iterator with more items than this is treated as infinite
 _LONGEST = 1_000_000
 
 
 def with_items(result: Any) -> Any:
-    """``result`` with the items of the iterators in it in place of them."""
+    """Replace each iterator in ``result`` by its items."""
     leaves, structure = flatten(result)
     if not any(map(_is_lazy, leaves)):
         return result

@@ -1,8 +1,8 @@
-"""The runtime of rewritten source runs a statement as Python, or traces it where a tensor decides.
+"""Run statements of rewritten source as Python, or trace them on tensors.
 
 The rewriter (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
-method tests the value that decides. If it is known, the statement runs as Python; if it is a tensor
-of the program being compiled, the bodies are traced and become a ``cond``, a ``while`` or a ``scan``
+method tests the value that decides. If the value is known, the statement runs as Python. If it is a tensor
+without a known value, the runtime traces the bodies into a ``cond``, a ``while``, or a ``scan``
 (``branches``, ``loops``).
 """
 
@@ -57,7 +57,7 @@ _IN_PLACE = {sign: f"__{function.__name__}__" for sign, function in _AUGMENT.ite
 
 
 class Runtime(Exceptions):
-    """The object behind ``mg__`` in rewritten source; see the module."""
+    """The object that rewritten source calls as ``mg__``."""
 
     undefined = UNDEFINED
 
@@ -75,7 +75,8 @@ class Runtime(Exceptions):
     ) -> None:
         """``if test: then() else: orelse()``.
 
-        ``later`` is a function, never called, of all variables that are read behind it.
+        ``later`` is a function that is never called. Its code reads all variables that are used after the
+        ``if``.
         """
         truth = plain_truth(test)
         if isinstance(truth, Tensor):
@@ -92,7 +93,7 @@ class Runtime(Exceptions):
         before = equations()
         first_trip: FirstTrip | None = None
         while True:
-            # a tensor that happens to be known decides like any other: its loop is not unrolled
+            # a tensor whose value is known decides like a Python value
             first = test()
             if isinstance(first, Tensor):
                 first = truth(first)
@@ -115,7 +116,7 @@ class Runtime(Exceptions):
             body()
 
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
-        """Try to make the rest of a long loop over Python numbers one ``while``."""
+        """Try to trace the rest of a long loop over Python numbers as one ``while``."""
 
         def trip() -> Tensor:
             body()
@@ -133,9 +134,10 @@ class Runtime(Exceptions):
         stopped: Any = None,
         later: Any = None,
     ) -> None:
-        """``for item in items: body(item)``, left early where ``stopped()``.
+        """``for item in items: body(item)``, which ends early if ``stopped()``.
 
-        ``later`` is a function, never called, of all variables that are read behind the loop.
+        ``later`` is a function that is never called. Its code reads all variables that are used after the
+        loop.
         """
         if isinstance(items, builtins.TensorRange):
             self._for_range(items, body, getter, setter, names, stopped)
@@ -175,13 +177,13 @@ class Runtime(Exceptions):
         stopped: Any,
         later: Any,
     ) -> None:
-        """One item of a loop that a tensor can leave."""
+        """Run the body for one item, unless the loop has ended under a tensor condition."""
         self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
 
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Make a long loop one ``scan``, if its body can be traced for all items at once."""
+        """Try to trace a long loop as one ``scan`` over all its items."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:
@@ -211,7 +213,7 @@ class Runtime(Exceptions):
     def _for_range(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
     ) -> None:
-        """A ``for`` over a range of which a bound is a tensor, as a ``while``."""
+        """Trace a ``for`` over a range whose bounds may be tensors as a ``while``."""
         index: list[Any] = [items.start]
 
         count = len(names)
@@ -281,7 +283,7 @@ class Runtime(Exceptions):
         return value
 
     def _both(self, truth: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
-        """``value and other()``, or ``value or other()``, where ``truth`` is the truth of ``value``."""
+        """``value and other()``, or ``value or other()``, with the Boolean of ``value``."""
 
         def same() -> Any:
             return truth if value.dtype is bool_ else value
@@ -289,7 +291,7 @@ class Runtime(Exceptions):
         def second() -> Any:
             result = other()
             truth_value = isinstance(result, bool) or (isinstance(result, Tensor) and result.dtype is bool_)
-            # a condition: what it is joined with must be a truth value of no axes too
+            # a condition: both branches must then return scalar Bools
             if truth_value and value.dtype is bool_:
                 return predicate(result)
             return result
@@ -323,13 +325,13 @@ class Runtime(Exceptions):
                 return x if y else self.not_(x)
         if type(a) is Number or type(b) is Number:
             refuse(
-                "'is' compares a number that depends on a tensor: which object it is is unknown",
+                "'is' compares a number that depends on a tensor. Its identity is not known at compile time",
                 "Compare the value: k == 2.",
             )
         return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
 
     def text(self, text: Any) -> Any:
-        """Value that may be a text with values in it that are not known."""
+        """Convert ``text`` to a symbolic string if it contains values that are not known."""
         return texts.marked_text(text)
 
     def item(self, items: Any, key: Any) -> Any:
@@ -339,13 +341,16 @@ class Runtime(Exceptions):
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """``x op= y``: the value for ``x``. A tensor is not changed in place: other names may hold it."""
+        """Return the new value of ``x`` for ``x op= y``.
+
+        A tensor is not changed in place, because other names may refer to it.
+        """
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
             mutation_policy.may_change(x, f"{sign}=")
         return texts.marked_text(_AUGMENT[sign](x, y))
 
     def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
-        """``(name := value)`` where only the function ``setter`` can bind the variable."""
+        """``(name := value)`` for a variable that only the function ``setter`` can bind."""
         free = setter.__code__.co_freevars  # type: ignore[attr-defined]
         if name in free:
             cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
@@ -355,7 +360,7 @@ class Runtime(Exceptions):
     # -- attributes, items, containers ------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """``owner.name``; a property of the user's class is converted too."""
+        """``owner.name``; a property of a class outside mindgrad is converted too."""
         return builtins.attribute(owner, name, self)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
@@ -391,21 +396,21 @@ class Runtime(Exceptions):
         return comprehensions.consumed(self, function, items, test, element, is_list, rest)
 
     def made(self, container: Any) -> Any:
-        """Note that ``container`` was made here, so that the body being traced may change it."""
+        """Note that ``container`` was created here, so that the body may change it."""
         return owned_objects.made(container)
 
     # -- calls ------------------------------------------------------------------------
 
     def call(self, function: Any) -> Any:
-        """The callee in place of ``function``."""
+        """Return the function to call instead of ``function``."""
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
-        """Whether ``function`` is the one that calls it, which is defined as ``name`` at ``line``."""
+        """Return whether ``function`` is its own caller, defined as ``name`` at ``line``."""
         if not mutation_policy.tail_calls_are_loops():
-            return False  # recursion that ends by itself may hold what no loop could
+            return False  # a recursion that ends may contain constructs that a loop cannot
         if type(function).__module__.startswith("mindgrad."):
-            function = getattr(function, "__wrapped__", None)  # one that ``jit`` decorates
+            function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
         code = getattr(function, "__code__", None)
         file = sys._getframe(1).f_code.co_filename
         found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
@@ -421,7 +426,7 @@ def _nothing() -> None:
 
 
 def _is_long(before: int, trips: int, rest: int) -> bool:
-    """Whether ``rest`` trips more are too many to be unrolled, after so many that made equations."""
+    """Return whether ``rest`` more iterations are too many to unroll."""
     return rest >= costs().scan_trips and (equations() - before) * rest > costs().scan_equations * max(
         trips, 1
     )
@@ -432,7 +437,7 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 
 def call(function: Any) -> Any:
-    """The callee in place of ``function`` while compiling: itself, a converted one, or a replacement."""
+    """Return the function to call instead of ``function`` while compiling."""
     replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:
         return replaced

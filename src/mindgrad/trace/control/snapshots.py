@@ -1,11 +1,12 @@
-"""Snapshots of Python state undo what the trace of a body changes, and refuse such changes.
+"""Snapshots of Python state: detect and undo changes made by the trace of a body.
 
-    a branch    both ways run while it is traced, and one of them when the program runs
-    a loop      its body runs once or a few times while it is traced
+Both branches of an ``if`` run while it is traced, but only one of them when the compiled function runs. The
+body of a loop runs once or a few times while it is traced. State that neither becomes a variable of the
+branch or loop nor is undone (``effect_log``) would therefore change in the branch that is not taken, or
+twice.
 
-So state that neither becomes a variable of the branch or loop nor is undone (``effect_log``) would change on
-the side that is not taken, or twice. The objects in reach of a body (``reach``) are read before it and
-compared after it; large NumPy arrays are made read-only meanwhile.
+A snapshot reads the objects that a body can reach (``reach``) before the trace, and compares them afterwards.
+Large NumPy arrays are made read-only during the trace instead.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Entry:
         return not self.kind.same(self.kind.read(self.owner), self.state)
 
     def restore(self) -> bool:
-        """Put the state back; whether that can be done."""
+        """Restore the state, and return whether that succeeded."""
         if self.kind.write is None:
             return False
         self.kind.write(self.owner, self.state)
@@ -56,7 +57,7 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: the open snapshots, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function that is traced, the iterators and files that it reaches, by identity
+        #: for each function being traced, the iterators and files that it can reach, by identity
         self.advancing: list[dict[int, _Entry]] = []
 
 
@@ -64,15 +65,18 @@ _local = _Local()
 
 
 class Snapshot:
-    """The state in reach of bodies that are about to run; a context for each, at whose end it is compared.
+    """The state that bodies can reach.
+
+    It is a context manager for the trace of each body. At the end of the context, the state is compared.
 
     Args:
-        functions: run the bodies.
-        later: a function, never called, of what is read afterwards; ``None``: everything may be. What else a
-            body changes stays changed, and is put back before another body that reaches it.
+        functions: the functions that run the bodies.
+        later: function, never called, whose code reads the state that is used afterwards. ``None``: any state
+            may be used. Changes of other state remain, but are undone before another body that can reach
+            them.
 
     Raises:
-        CompileError: something has changed that is read later; it is put back before.
+        CompileError: If state that is read later has changed. The change is undone first.
     """
 
     __slots__ = ("_entries", "_later", "_locked", "_read")
@@ -93,12 +97,12 @@ class Snapshot:
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
 
     def leave_out(self, owners: Sequence[Any]) -> None:
-        """Let a body change ``owners``, which somebody else puts back."""
+        """Allow a body to change ``owners``, which the caller restores."""
         for owner in owners:
             self._entries.pop(id(owner), None)
 
     def is_read(self, owner: Any) -> bool:
-        """Whether an object is read later."""
+        """Return whether an object is read later."""
         if self._later is None:
             return True
         if self._read is None:
@@ -106,7 +110,7 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Undo the changes of an earlier body, as far as ``function`` reaches them."""
+        """Undo the changes of an earlier body to state that ``function`` can reach."""
         changed = self._changed()
         reach = _reach(function) if changed else ()
         for entry in changed:
@@ -139,11 +143,11 @@ class Snapshot:
         return [entry for entries in self._entries.values() for entry in entries if entry.is_changed()]
 
     def is_changed(self) -> bool:
-        """Whether an object in reach is not as it was."""
+        """Return whether any object in reach has changed."""
         return bool(self._changed())
 
     def entries(self, owner: Any) -> list[_Entry]:
-        """Entries of an object that is read later; none if it was not in reach."""
+        """Return the entries of an object that is read later; empty if out of reach."""
         entries = self._entries.get(id(owner), [])
         return entries if entries and self.is_read(owner) else []
 
@@ -153,7 +157,7 @@ def _reach(function: Any) -> set[int]:
 
 
 def _can_be_locked(owner: np.ndarray) -> bool:
-    """Whether an array is writeable, and can be made so again."""
+    """Return whether an array is writeable, and can become writeable again."""
     view = owner.view()
     if view.flags.writeable:
         view.flags.writeable = False
@@ -163,7 +167,7 @@ def _can_be_locked(owner: np.ndarray) -> bool:
 
 
 def _depth(owner: np.ndarray) -> int:
-    """Number of arrays that an array is a view of: these are to be writeable before it."""
+    """Count the arrays that an array is a view of; they become writeable first."""
     depth = 0
     while isinstance(owner.base, np.ndarray):
         owner, depth = owner.base, depth + 1
@@ -171,7 +175,7 @@ def _depth(owner: np.ndarray) -> int:
 
 
 def _users_frame(trace: Any) -> Any:
-    """The innermost frame of the user's own code in a traceback."""
+    """Return the innermost frame of user code in a traceback."""
     frame = trace.tb_frame
     while trace is not None:
         root = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
@@ -203,12 +207,12 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Entries of an object in the open snapshots."""
+    """Return the entries of an object in the open snapshots."""
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 
 
 def check(*owners: Any) -> None:
-    """Refuse what has just been changed, at the user's line."""
+    """Raise ``CompileError`` if one of ``owners`` has just been changed."""
     for owner in owners:
         for entry in entries_of(owner):
             if entry.is_changed():
@@ -216,7 +220,7 @@ def check(*owners: Any) -> None:
 
 
 def refuse_advance(iterator: Any) -> None:
-    """Refuse to advance an iterator or a file from outside, before it is advanced."""
+    """Raise ``CompileError`` before an iterator or file from outside is advanced."""
     if not _can_advance(iterator):
         return
     for entry in entries_of(iterator):
@@ -232,10 +236,10 @@ def _can_advance(owner: Any) -> bool:
 
 @contextlib.contextmanager
 def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
-    """While a function is traced that reaches its iterators and files from ``roots``.
+    """Watch the iterators and files that ``roots`` reach while a function is traced.
 
     Raises:
-        CompileError: If one of them is advanced, for instance by ``list(iterator)``; it is put back before.
+        CompileError: If one of them is advanced, for instance by ``list(iterator)``. It is restored first.
     """
     entries: dict[int, _Entry] = {}
     for owner, label in objects_in_reach(roots):
@@ -263,6 +267,6 @@ def _refuse_advanced(entry: _Entry, *, is_final: bool = False) -> NoReturn:
 
 
 def refuse_change(owner: Any) -> None:
-    """Refuse that an object from outside is changed, before it is."""
+    """Raise ``CompileError`` before an object from outside is changed."""
     for entry in entries_of(owner):
         _refuse(_sentence(entry))

@@ -1,8 +1,8 @@
-"""Symbolic strings hold values that are not known while tracing: they can be concatenated and printed.
+"""Symbolic strings, whose values are unknown while tracing.
 
-A tensor without a value leaves a mark in a string (``ir.tensor``), which ``print`` fills in when the
-program runs. Other computations on such a string, its length or a comparison, would see the mark, and are
-refused.
+A tensor without a value leaves a mark in a string (``ir.tensor``). ``print`` replaces the mark when the
+compiled function runs. Operations that would read the mark, such as ``len`` or a comparison, raise
+``CompileError``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A text with marks."""
+    """A string with marks."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class UnknownText(str):
         )
 
 
-#: methods that give a string again, or do not depend on its contents
+#: methods that return a string with marks, or do not depend on the contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
@@ -61,12 +61,12 @@ for _name in ("__eq__", "__hash__", "__len__", "__contains__", "__iter__", "__ge
 
 
 def marked_text(text: Any) -> Any:
-    """``text``, as one whose contents are not known if it has marks."""
+    """Convert ``text`` to the symbolic string type if it contains a mark."""
     return UnknownText(text) if type(text) is str and "<being compiled: " in text else text
 
 
 def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of texts, whose result is :func:`marked_text`."""
+    """Wrap a function that returns a string, so that a result with marks is symbolic."""
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -76,7 +76,11 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_kept(leaf: Any, subject: str) -> None:
-    """Refuse a text with marks, or a selection by a mask that is not known, that leaves the program."""
+    """Check that a result has no marked string and no unknown selection by a mask.
+
+    Raises:
+        CompileError: If it does.
+    """
     if getattr(type(leaf), "is_selection", False):
         refuse_selections([leaf])
     mark = MARK.search(str(leaf)) if isinstance(leaf, str) else None

@@ -1,8 +1,8 @@
-"""A traced body is that of a branch or loop, recorded in a scope of its own.
+"""Trace the body of a branch or loop in a separate scope.
 
-The effects of a body on the program are the variables that it assigns, elements that it assigns to
-tensors from outside (``x[0] = 1``), and Parameters that it writes. All of these are restored when the trace
-ends; the caller binds them to the results of the equation that it makes of the body.
+A body can affect the rest of the function in three ways. It assigns variables, assigns elements of tensors
+from outside (``x[0] = 1``), and writes Parameters. All of these are restored when the trace ends. The caller
+then binds them to the results of the equation that it creates from the body.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ __all__ = ["Traced", "assemble", "refuse_missing", "with_assigned"]
 
 
 class Traced:
-    """A body that was traced: its scope, and its state at its end.
+    """A traced body: its scope, and its final state.
 
     Args:
-        variables: those that it assigns.
-        give: what these hold at its beginning, in a scope.
-        run: runs it.
-        snapshot: of what is in reach of it: no other state may change.
-        copied: the numbers of the variables whose lists and dicts it gets as copies.
+        variables: variables that the body assigns.
+        give: returns the values of the variables at the start of the body, in a scope.
+        run: runs the body.
+        snapshot: Python state that the body can reach. Except for ``variables``, it must not change.
+        copied: indices of variables whose lists and dicts the body receives as copies.
     """
 
     __slots__ = (
@@ -113,13 +113,13 @@ class Traced:
             variables.restore()
 
     def final_value(self, k: int) -> Any:
-        """Variable ``k`` as the body leaves it; its own containers hold their first items again."""
+        """Return the final value of variable ``k`` in new containers."""
         return unflatten(self.structures[k], self.leaves[k])
 
     def atom(self, value: Any, type: TensorType) -> Any:
-        """The atom of a tensor or number as a value of ``type``."""
+        """Return the atom of a tensor or number as a value of ``type``."""
         builder = self.scope.builder
-        if id(value) in self.changed:  # elements of it were assigned, which is undone by now
+        if id(value) in self.changed:  # elements were assigned in the body, and have been restored since
             value = self.changed[id(value)][1]
         if isinstance(value, Tensor):
             atom = self.scope.atom(state.read(value) if value.is_parameter else value)
@@ -132,7 +132,7 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """The variables with all places that the bodies assign; ``None`` if they have them already."""
+    """Add all locations that the bodies assign; return ``None`` if none is missing."""
     keys = {location.key for location in variables.places}
     locations = {
         key: location
@@ -143,7 +143,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     if not locations:
         return None
     for location in locations.values():
-        # on another way, or in no trip, it keeps what it holds
+        # in the other branch, or without an iteration, the location keeps its present value
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
         if not owned_objects.is_own(location.holder):
@@ -152,17 +152,17 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Whether a place is one of the names of the construct, which holds it already."""
+    """Return whether a location is a variable that the branch or loop already has."""
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED
 
 
 def refuse_missing(location: Place, where: str) -> NoReturn:
-    """Refuse a place that holds something on some ways through the program only."""
+    """Raise ``CompileError`` for a location that has a value on some paths only."""
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
-        "Assign it before, an attribute in '__init__', with the type and shape that it has afterwards.",
+        "Assign it before, with its final type and shape. Assign an attribute in '__init__'.",
     )
 
 
@@ -171,14 +171,19 @@ def _settled(x: Any) -> Any:
 
 
 def _same(tensor: Tensor) -> Tensor:
-    """The tensor object itself; one whose recording has ended is seen from where we are."""
+    """Return the same tensor, or a new one for its value if its recording has ended."""
     return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
 
 
 def assemble(
     bodies: Sequence[Traced], outputs: Sequence[Sequence[Any]], firsts: Sequence[Sequence[Variable]]
 ) -> tuple[list[Graph], list[Tensor]]:
-    """Graphs of bodies with the same inputs: those of ``firsts``, behind what either captured.
+    """Close the graphs of several bodies so that all have the same inputs.
+
+    Args:
+        bodies: the traced bodies.
+        outputs: the outputs of each.
+        firsts: the inputs of each that come after the captured tensors.
 
     Returns:
         The graphs, with inputs ``(*captured, *firsts)``, and the captured tensors.

@@ -1,8 +1,8 @@
-"""Variables of a branch or loop are read, bound, and joined where either of two values may be held.
+"""Read and bind the variables of a branch or loop, and join their values.
 
-A Python number that a compiled branch or loop changes becomes a value of the running program, a
-:class:`mindgrad.ir.tensor.Number`; everything that is no number, tensor or container of these must be the
-same on all paths through the program.
+A Python number that a compiled branch or loop changes becomes a number that the compiled function computes, a
+:class:`mindgrad.ir.tensor.Number`. Any value that is not a number, a tensor, or a container of these must be
+the same object on all paths.
 """
 
 from __future__ import annotations
@@ -28,27 +28,29 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: how the variables begin that the rewriting makes for jumps; what they hold is used only where set
+#: prefixes of the variables that the rewriter creates for jumps; their values are used only if they are set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
-#: … and those of them that hand on a value
+#: prefixes of the variables among them that hold a handed-on value
 HANDED_ON = ("result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
 
 
 def is_symbolic(x: Any) -> bool:
-    """Whether ``x`` is a tensor whose value is not known while compiling."""
+    """Return whether ``x`` is a tensor whose value is not known at compile time."""
     if not isinstance(x, Tensor):
         return False
     return (state.read(x) if x.is_parameter else x)._array is None
 
 
 class GrowingList(list):
-    """A list of which only the items that one trip appends are there, and the last one before: ``ys[-1]``.
+    """A list in which one iteration finds only the items that it appends itself.
+
+    It can also read the last item of the previous iteration as ``ys[-1]``.
 
     Attributes:
-        last: the last item when the trip begins, ``UNDEFINED`` for none.
-        is_read: whether the trip reads that.
+        last: last item when the iteration begins. ``UNDEFINED``: there is none.
+        is_read: whether the iteration reads ``last``.
     """
 
     def __init__(self, last: Any = UNDEFINED) -> None:
@@ -57,7 +59,7 @@ class GrowingList(list):
         self.is_read = False
 
     def items(self) -> list[Any]:
-        """The appended items."""
+        """Return the appended items."""
         return list.__getitem__(self, slice(None))
 
     def __getitem__(self, key: Any) -> Any:
@@ -88,14 +90,14 @@ for _name in (
 
 
 class State:
-    """The variables of a construct: how to get and put them, and their names.
+    """The variables of a branch or loop, with functions that read and bind them.
 
     Attributes:
-        values: what the variables held when the construct began.
-        leaves, structures: of each the leaf objects and the structure.
-        cells: the keys of the names as places, as far as they are variables that others can assign.
-        places: what else the bodies assign, attributes and variables of enclosing functions, behind the
-            names of the construct.
+        values: values of the variables when the branch or loop began.
+        leaves, structures: leaves and structure of each value.
+        cells: keys of the names that other functions can assign: closure cells and globals.
+        places: the attributes and variables of enclosing functions that the bodies also assign. They come
+            after the names of the branch or loop.
     """
 
     __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
@@ -107,7 +109,7 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # variables that one side of an `if` uses: the other must find their old values
+        # further variables that only one branch of an `if` uses: each branch must start with their old values
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))
@@ -119,11 +121,11 @@ class State:
         self.leaves, self.structures = flattened(self.values)
 
     def restore(self) -> None:
-        """Let the variables hold what they held when the construct began."""
+        """Bind the variables to the values that they had when the branch or loop began."""
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """These variables and ``places``."""
+        """Return these variables and ``places``."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -138,19 +140,19 @@ class State:
         return variables
 
     def place(self, k: int) -> Place | None:
-        """The place that a variable is, ``None`` for a name of the construct."""
+        """Return the location of a variable, ``None`` for a name of the branch or loop."""
         first = len(self.names) - len(self.places)
         return self.places[k - first] if k >= first else None
 
     def rebuilt(self, leaves: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-        """Values with other leaves: containers are new ones."""
+        """Return the values in new containers, with other leaves."""
         return tuple(
             [unflatten(structure, each) for structure, each in zip(self.structures, leaves, strict=True)]
         )
 
 
 def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
-    """The keys, as places, of the variables that a function of rewritten source binds."""
+    """Yield the keys of the variables that a function of the rewritten source binds."""
     setter = getattr(setter, "__wrapped__", setter)
     code, closure = setter.__code__, setter.__closure__ or ()  # type: ignore[attr-defined]
     yield from zip(map(id, closure), code.co_freevars, strict=True)
@@ -159,13 +161,13 @@ def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
 
 
 def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
-    """The leaves of each value, and their structures."""
+    """Return the leaves of each value, and their structures."""
     pairs = [flatten(value.items() if type(value) is GrowingList else value) for value in values]
     return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
 
 
 def containers(value: Any, by_id: dict[int, Any]) -> dict[int, Any]:
-    """All containers inside of ``value``, by identity, added to ``by_id``."""
+    """Add all containers inside ``value`` to ``by_id``, by identity."""
     if type(value) is GrowingList:
         by_id[id(value)] = value
     elif isinstance(value, (list, tuple, set)):
@@ -190,7 +192,7 @@ NUMBER_TYPES = {
 
 
 def _kind(x: Any) -> type | None:
-    """Of a number, known or not, its kind; of anything else ``None``."""
+    """Return the Python type of a number, known or symbolic, else ``None``."""
     if type(x) is Number:
         return type(x.sample())
     if isinstance(x, np.generic):
@@ -199,7 +201,7 @@ def _kind(x: Any) -> type | None:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two values are the same for a compiled program: bit for bit, and of one type."""
+    """Return whether two values have the same type and the same bits."""
     if a is b:
         return True
     if isinstance(a, Tensor) or isinstance(b, Tensor) or type(a) is not type(b):
@@ -208,19 +210,23 @@ def equal(a: Any, b: Any) -> bool:
         return a.hex() == b.hex()
     try:
         return bool(a == b)
-    except Exception:  # whatever its own comparison raises: it does not say that they are equal
+    except Exception:  # a comparison that raises does not prove that the values are equal
         return False
 
 
 class Mismatch(NamedTuple):
-    """Two values that one variable cannot hold: the part of each in which they differ."""
+    """Descriptions of two values that one variable cannot hold."""
 
     first: str
     second: str
 
 
 def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
-    """The type that holds ``a`` or ``b``, and whether it is that of a number; or how they differ."""
+    """Find the type that holds either of two values, and whether it is a number.
+
+    Returns:
+        The type and whether it represents a Python number, or a ``Mismatch``.
+    """
     kinds = _kind(a), _kind(b)
     if kinds[0] is not None and kinds[1] is not None:
         return NUMBER_TYPES[max((kinds[0], kinds[1]), key=_NUMBERS.index)], True
@@ -240,7 +246,7 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
 
 
 def said(x: Any) -> str:
-    """A value in words, as errors name it."""
+    """Describe a value for an error message."""
     if type(x) is Number:
         return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):
@@ -255,7 +261,7 @@ def said(x: Any) -> str:
 
 
 def in_place(before: Any, value: Any) -> Any:
-    """``value``, put into the list or dict that the variable holds, which others may hold too."""
+    """Put ``value`` into the list or dict of the variable, to keep its identity."""
     if isinstance(before, list):
         before[:] = value
         return before
@@ -267,7 +273,7 @@ def in_place(before: Any, value: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
-    """A value of the same kind without content: zeros for a tensor."""
+    """Return a placeholder of the same kind: zeros for a tensor."""
     if isinstance(x, Tensor):
         made = Tensor(np.zeros((), x.dtype.numpy))
         return make_number(made) if type(x) is Number else _zeros(x.type)
@@ -279,14 +285,14 @@ def _zeros(type: TensorType) -> Tensor:
 
 
 def quoted(name: str) -> str:
-    """A variable's name in a sentence."""
+    """Quote the name of a variable for a message."""
     if name.startswith(LEAVE):
         name = name.split("__", 2)[2]
     return f"'{name}'" if name.isidentifier() else name
 
 
 def outline(value: Any) -> str:
-    """A value in a few words, a container by its size."""
+    """Describe a value briefly, a container by its size."""
     if isinstance(value, (list, tuple, dict)):
         return f"a {value.__class__.__name__} of {len(value)} item{'s' * (len(value) != 1)}"
     return said(value)

@@ -1,1 +1,1 @@
-"""Source-to-source rewriting: the syntax tree of a user's function is checked, analysed and rewritten."""
+"""Source-to-source rewriting: check and rewrite the syntax tree of a function."""

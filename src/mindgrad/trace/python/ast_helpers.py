@@ -1,7 +1,7 @@
-"""AST builders make syntax nodes that carry the source position of a user's node.
+"""Build syntax nodes that carry the source position of a user's node.
 
-Every node carries the line and columns of the source that it stands for, so that tracebacks and
-refusals of rewritten code point into the user's own text.
+Every node has the line and columns of the source that it represents. Tracebacks and errors of rewritten code
+therefore refer to the user's source.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ __all__ = [
     "runtime", "statement", "thunk",
 ]  # fmt: skip
 
-#: the closure variable through which rewritten code reaches the runtime
+#: closure variable that contains the runtime in rewritten code
 RUNTIME = "mg__"
-#: the first parameter of every generated lambda: tells it from the user's own
+#: first parameter of every generated lambda, to distinguish it from lambdas of the user
 PART = "part__"
 
 
 def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
-    """``node`` with the position of ``origin`` (up to the end of ``until``, if given)."""
+    """Give ``node`` the position from ``origin`` to the end of ``until``."""
     end = until if until is not None else origin
     node.lineno, node.col_offset = origin.lineno, origin.col_offset  # type: ignore[attr-defined]
     node.end_lineno, node.end_col_offset = end.end_lineno, end.end_col_offset  # type: ignore[attr-defined]
@@ -30,52 +30,52 @@ def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
 
 
 def name(identifier: str, origin: ast.AST) -> ast.expr:
-    """Reads a variable."""
+    """Read a variable."""
     return at(ast.Name(identifier, ast.Load()), origin)
 
 
 def constant(value: Any, origin: ast.AST) -> ast.expr:
-    """A literal."""
+    """Create a literal."""
     return at(ast.Constant(value), origin)
 
 
 def assign(identifier: str, value: ast.expr, origin: ast.AST) -> ast.stmt:
-    """``identifier = value``."""
+    """Create ``identifier = value``."""
     return at(ast.Assign([at(ast.Name(identifier, ast.Store()), origin)], value), origin)
 
 
 def statement(value: ast.expr) -> ast.stmt:
-    """An expression that stands alone."""
+    """Create an expression statement."""
     return at(ast.Expr(value), value)
 
 
 def call(
     function: ast.expr, args: Sequence[ast.expr], origin: ast.AST, until: ast.AST | None = None
 ) -> ast.expr:
-    """``function(*args)``."""
+    """Create ``function(*args)``."""
     return at(ast.Call(function, list(args), []), origin, until)
 
 
 def runtime(method: str, args: Sequence[ast.expr], origin: ast.AST, until: ast.AST | None = None) -> ast.expr:
-    """A call of a method of the runtime."""
+    """Create a call of a method of the runtime."""
     function = at(ast.Attribute(name(RUNTIME, origin), method, ast.Load()), origin, until)
     return call(function, args, origin, until)
 
 
 def function_arguments(*names: str) -> ast.arguments:
-    """Positional parameters without defaults."""
+    """Create positional parameters without defaults."""
     args = [ast.arg(each) for each in names]
     return ast.arguments([], args, None, [], [], None, [])
 
 
 def thunk(body: ast.expr) -> ast.expr:
-    """A generated lambda without arguments that gives ``body``."""
+    """Create a lambda without arguments that returns ``body``."""
     arguments = ast.arguments([], [], at(ast.arg(PART), body), [], [], None, [])
     return at(ast.Lambda(arguments, body), body)
 
 
 def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], origin: ast.AST) -> ast.stmt:
-    """A nested function."""
+    """Create an inner function."""
     arguments = function_arguments(*parameters)
     for argument in arguments.args:
         at(argument, origin)
@@ -85,11 +85,11 @@ def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], ori
 
 
 def negation(value: ast.expr) -> ast.expr:
-    """``not value``."""
+    """Create ``not value``."""
     return at(ast.UnaryOp(ast.Not(), value), value)
 
 
 def either(names: Sequence[str], origin: ast.AST) -> ast.expr:
-    """``a or b or …`` of variables."""
+    """Create ``a or b or …`` of variables."""
     values = [name(identifier, origin) for identifier in names]
     return values[0] if len(values) == 1 else at(ast.BoolOp(ast.Or(), values), origin)

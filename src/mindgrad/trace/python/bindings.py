@@ -1,8 +1,8 @@
-"""Scope analysis lists the variables that code reads, binds, mutates and captures in inner functions.
+"""Scope analysis: find variables that code reads, binds, changes, or captures.
 
-Python decides by the text of a function alone which names are its own; so does this. Inner
-functions, lambdas and classes have names of their own, and so has a comprehension, except that ``:=``
-inside it binds in the function around it.
+Python determines the local names of a function from its source alone, and so does this analysis. Inner
+functions, lambdas, and classes have separate names. A comprehension has separate names too, except that
+``:=`` inside it binds in the enclosing function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Assignments", "Scope", "binds", "captured", "is_generator", "reads",
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-#: builtins that may read every variable of the function that calls them
+#: built-in functions that may read every variable of the function that calls them
 _LOOK_AROUND = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: methods that change a list, dict, set or deque in place
 _MUTATORS = frozenset(
@@ -30,13 +30,13 @@ _MUTATORS = frozenset(
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    """The names of the parameters, in the order of ``co_varnames``."""
+    """Return the names of the parameters, in the order of ``co_varnames``."""
     found = [each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
     return found + [each.arg for each in (arguments.vararg, arguments.kwarg) if each is not None]
 
 
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
-    """The expressions of a function or class statement that are evaluated in the scope around it."""
+    """Yield the expressions of a definition that are evaluated in the enclosing scope."""
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
         return
@@ -56,14 +56,14 @@ def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
 def _own_children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, (Function, ast.ClassDef)):
         yield from _evaluated_outside(node)
-    elif isinstance(node, ast.comprehension):  # its target is not the function's
+    elif isinstance(node, ast.comprehension):  # its target is not a variable of the function
         yield from (node.iter, *node.ifs)
     else:
         yield from ast.iter_child_nodes(node)
 
 
 def within(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """The nodes, and all below them that belong to the same function, in the order of the text."""
+    """Yield all nodes at and below ``nodes`` in the same function, in source order."""
     waiting = list(reversed(nodes))
     while waiting:
         node = waiting.pop()
@@ -72,7 +72,7 @@ def within(*nodes: ast.AST) -> Iterator[ast.AST]:
 
 
 def binds(*nodes: ast.AST) -> dict[str, None]:
-    """The names that running the nodes may bind or delete, in the order of the text."""
+    """Return the names that running the nodes may bind or delete, in source order."""
     bound: dict[str, None] = {}
     for node in within(*nodes):
         bound.update(dict.fromkeys(_bound_by(node)))
@@ -80,7 +80,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """The names that the node itself binds, not counting its children."""
+    """Return the names that the node itself binds, without its children."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -96,7 +96,7 @@ def _bound_by(node: ast.AST) -> Iterable[str]:
 
 
 def reads(*nodes: ast.AST) -> set[str]:
-    """The names that running the nodes may read, now or (by inner functions) later."""
+    """Return the names that running the nodes may read, also later in inner functions."""
     names: set[str] = set()
     for node in nodes:
         _collect_reads(node, names)
@@ -133,7 +133,7 @@ def _collect_reads(node: ast.AST, names: set[str]) -> None:
 
 
 def captured(*nodes: ast.AST) -> set[str]:
-    """The names that functions, classes and generators made by the nodes read when they run later."""
+    """Return the names that functions and classes defined by the nodes read later."""
     names: set[str] = set()
     for node in within(*nodes):
         if isinstance(node, (Function, ast.ClassDef, ast.GeneratorExp)):
@@ -144,14 +144,14 @@ def captured(*nodes: ast.AST) -> set[str]:
 
 
 def _root(node: ast.AST) -> str | None:
-    """``x`` of ``x[i][j]``."""
+    """Return ``x`` for ``x[i][j]``."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
 def _changed_by(node: ast.AST) -> Iterable[str]:
-    """The name whose value the node itself may change in place."""
+    """Return the name whose value the node itself may change in place."""
     root = None
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root = _root(node)
@@ -165,7 +165,7 @@ def _changed_by(node: ast.AST) -> Iterable[str]:
 class Assignments:
     """The names that the statements of one tree bind and change in place.
 
-    Each statement is looked at once: the tree must stay as it is between the questions.
+    The result for each statement is cached, so the tree must not change between calls.
     """
 
     def __init__(self) -> None:
@@ -173,11 +173,11 @@ class Assignments:
         self._changed: dict[ast.AST, dict[str, None]] = {}
 
     def binds(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
-        """As the function :func:`binds`."""
+        """Return the same names as the function :func:`binds`."""
         return self._gathered(nodes, self._bound, _bound_by)
 
     def mutates(self, nodes: Iterable[ast.AST]) -> dict[str, None]:
-        """The names whose values are changed in place: ``x[i] = …``, ``x.append(…)``, ``x += …``."""
+        """Return names whose values may change in place, as in ``x[i] = …`` or ``x += …``."""
         return self._gathered(nodes, self._changed, _changed_by)
 
     def _gathered(
@@ -197,7 +197,7 @@ class Assignments:
 
 
 def is_generator(function: Function) -> bool:
-    """Whether the function has a ``yield`` of its own."""
+    """Return whether the function itself contains a ``yield``."""
     body = function.body if isinstance(function.body, list) else [function.body]
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in within(*body))
 
@@ -206,11 +206,11 @@ class Scope:
     """The names of one function.
 
     Attributes:
-        body: its statements (the expression of a lambda).
-        parameters: the names of its parameters.
-        locals: the names that it binds itself, parameters first.
-        globals, nonlocals: the names that it declares to be of the module, of a function around it.
-        captured: those that inner functions read or bind.
+        body: statements of the function, or the expression of a lambda.
+        parameters: names of its parameters.
+        locals: names that it binds itself, parameters first.
+        globals, nonlocals: names that it declares ``global`` and ``nonlocal``.
+        captured: names that inner functions read or bind.
     """
 
     def __init__(self, function: Function) -> None:
@@ -233,7 +233,10 @@ class Scope:
 
     @cached_property
     def shared(self) -> set[str]:
-        """Its own names that an inner function declares ``nonlocal``: any call may assign them."""
+        """Return local names that an inner function declares ``nonlocal``.
+
+        Any call may assign them.
+        """
         declared = {name for part in self.body for node in ast.walk(part) if isinstance(node, ast.Nonlocal)
                     for name in node.names}  # fmt: skip
         return declared & set(self.locals)

@@ -1,9 +1,9 @@
-"""Reductions of comprehensions (``sum``, ``any``, ``all``) become traced loops, with tensors as filters.
+"""Trace reductions of comprehensions (``sum``, ``any``, ``all``) as loops.
 
     sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
 
-The number of items that pass a filter on tensors is unknown while compiling, but their sum does not depend on
-it; a loop over many trips becomes one ``scan`` (``runtime``).
+If ``c(x)`` is a tensor, the number of items that pass the filter is not known at compile time, but the sum
+does not depend on it. A loop with many iterations becomes one ``scan`` (``runtime``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mindgrad.trace import state
 
 __all__ = ["CONSUMERS", "consumed"]
 
-#: the names of the functions whose comprehensions become loops
+#: names of the functions whose comprehensions become loops
 CONSUMERS = ("sum", "any", "all")
 
 
@@ -30,15 +30,16 @@ def consumed(
     is_list: bool,
     others: tuple[Any, ...],
 ) -> Any:
-    """``function((element(x) for x in items if test(x)), *rest)``.
+    """Evaluate ``function((element(x) for x in items if test(x)), *others)``.
 
     Args:
-        runtime: what decides on tensors.
-        function: what the name ``sum``, ``any`` or ``all`` stands for.
-        items: what is iterated.
-        test, element: functions of an item, behind one argument that does not count.
-        is_list: whether it was written as a list, which a function that is none of these gets.
-        others: further arguments: where a sum starts.
+        runtime: runs statements, and traces them if a tensor decides.
+        function: value of the name ``sum``, ``any``, or ``all``.
+        items: the iterable.
+        test, element: functions of an ignored argument and an item.
+        is_list: whether the source has a list comprehension. If ``function`` is not the built-in one, it
+            receives a list.
+        others: further arguments, such as the start of a sum.
     """
     if isinstance(innermost(), GraphScope):
         if function is sum:
@@ -61,7 +62,7 @@ def _decided(
     element: Callable[..., Any],
     is_list: bool,
 ) -> Any:
-    """Whether any element holds, or whether all do; those of a list are all there before one counts."""
+    """Reduce by ``any`` or ``all``; for a list, evaluate all elements first."""
     verdict: Any = not is_any
 
     def get() -> tuple[Any, ...]:
@@ -94,7 +95,7 @@ def _decided(
     # the iterable may be infinite
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
-    runtime.for_(items, trip, get, put, ("what 'any' or 'all' gives",), stopped)
+    runtime.for_(items, trip, get, put, ("the result of 'any' or 'all'",), stopped)
     return verdict
 
 
@@ -126,7 +127,7 @@ def _sum(
     names = ("the sum",)
     items = _read(items)
     if isinstance(items, range) or (isinstance(items, Tensor) and items.shape and items.shape[0] > 1):
-        # the first trip gives the sum its type
+        # the first item determines the type of the sum
         for first in items[:1]:  # type: ignore[index]
             trip(first)
         items = items[1:]  # type: ignore[index]

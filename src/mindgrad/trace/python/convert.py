@@ -1,14 +1,14 @@
-"""Function conversion makes function objects whose control flow calls the runtime.
+"""Convert functions so that their control flow calls the runtime.
 
-:func:`convert` gives, for a callee, the function that is called instead while a program is compiled: the
-same function with rewritten code, which shares variables, defaults and names with the original. The
-code is rewritten once per code object. It keeps the file, lines and columns of the original, and its
-inner helper functions carry the name of the user's function, so tracebacks show the user's program.
+:func:`convert` returns the function to call instead of a callee while a function is compiled. It is the same
+function with rewritten code, and it shares variables, defaults, and names with the original. Code is
+rewritten once per code object. It keeps the file, lines, and columns of the original. Its inner helper
+functions have the name of the user's function, so tracebacks show the user's program.
 
-Converted are plain Python functions, also inside of methods, ``functools.partial`` and objects with a
-``__call__`` of their own. Called unchanged are builtins, classes, this package, the
-standard library, numeric libraries without tensors, generator and async functions, and
-functions whose source is unavailable (:func:`reason_unconverted`).
+Plain Python functions are converted, also inside methods, ``functools.partial``, and objects with a
+``__call__`` method. Other callables are called unchanged (:func:`reason_unconverted`): builtins, classes,
+mindgrad, the standard library, numeric libraries without tensors, generator and async functions, and
+functions whose source is unavailable.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ __all__ = [
 
 _HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
 _SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
-#: where Python's own modules lie
+#: folder of Python's standard library
 _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
 class _Code:
-    """A code object with its rewritten code, or the reason why it stays as it is.
+    """A code object with its rewritten code, or the reason why there is none.
 
-    ``cells`` says for each free variable of the rewritten code which one of the original it is; −1 is
-    the runtime.
+    ``cells`` contains, for each free variable of the rewritten code, its index in the original; −1 is the
+    runtime.
     """
 
     __slots__ = ("assigned", "cells", "is_inner", "is_plain_recursion", "original", "reason", "rewritten")
@@ -58,18 +58,18 @@ class _Code:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
-        #: whether it was rewritten as part of a function around it
+        #: whether it was rewritten as part of an enclosing function
         self.is_inner = False
-        #: whether it calls itself and only computes
+        #: whether it is a recursive function that only computes
         self.is_plain_recursion = False
         self.cells: list[int] = []
-        #: the variables of enclosing functions, and of the module, that it or a function in it assigns
+        #: variables of enclosing functions, and global variables, that it or a function inside it assigns
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
-#: by identity: equal codes of two files are two
+#: by identity, because equal code objects may come from two files
 _codes: dict[int, _Code] = {}
-#: the codes that stand in rewritten ones and are not rewritten with them: methods, generators
+#: code objects inside rewritten ones that were not rewritten with them: methods, generators
 _inside: dict[int, weakref.ref[types.CodeType]] = {}
 _lock = threading.RLock()
 
@@ -90,13 +90,12 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
 
 
 def convert(function: Any, runtime: Any) -> Any:
-    """The function to call instead of ``function``, so that ``runtime`` decides its control flow.
+    """Return the function to call instead of ``function`` while compiling.
 
-    Gives ``function`` itself where there is nothing to convert: see the head of this file. ``runtime``
-    is the object on which the rewritten code calls its control flow.
+    ``function`` itself is returned if there is nothing to convert, as described at the start of this module.
 
     Raises:
-        CompileError: the function says something that cannot be compiled.
+        CompileError: If the function contains code that cannot be compiled.
     """
     kind = type(function)
     if kind is types.FunctionType:
@@ -123,12 +122,12 @@ def convert(function: Any, runtime: Any) -> Any:
 
 
 def convertible(function: Any) -> bool:
-    """Whether :func:`convert` gives something else than ``function``."""
+    """Return whether :func:`convert` returns another function than ``function``."""
     return convert(function, None) is not function
 
 
 def reason_unconverted(function: Any) -> str:
-    """The reason why a callee is called unchanged; ``""`` if it is converted."""
+    """Return the reason why a callee is called unchanged; ``""`` if it is converted."""
     inner = _function_of(function)
     if inner is None:
         return "it is not written in Python"
@@ -137,20 +136,20 @@ def reason_unconverted(function: Any) -> str:
 
 
 def calls_itself_plainly(function: Any) -> bool:
-    """Whether a function that was converted calls itself and only computes."""
+    """Return whether a converted function is a recursion that only computes."""
     entry = _codes.get(id(function.__code__)) if type(function) is types.FunctionType else None
     return entry is not None and entry.is_plain_recursion
 
 
 def is_without_source(function: Any) -> bool:
-    """Whether a function that was asked for is the user's own, but its source could not be had."""
+    """Return whether a function is the user's, but its source was not found."""
     inner = _function_of(function)
     entry = None if inner is None else _codes.get(id(inner.__code__))
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
 
 
 def is_unconverted(function: types.FunctionType) -> bool:
-    """Whether a function is the user's and runs as it is: a generator function, or one without source."""
+    """Return whether a user's function runs unchanged: a generator, or without source."""
     if not is_generator_function(function.__code__):
         return is_without_source(function)
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
@@ -158,7 +157,10 @@ def is_unconverted(function: types.FunctionType) -> bool:
 
 
 def reason_without_source(frame: types.FrameType) -> str:
-    """The reason why the source of a frame is unavailable; ``""`` if it is available, or was not needed."""
+    """Return the reason why the source of a frame is unavailable.
+
+    It is ``""`` if the source is available, or was not needed.
+    """
     code = frame.f_code
     entry = _codes.get(id(code))
     if entry is not None:
@@ -169,13 +171,16 @@ def reason_without_source(frame: types.FrameType) -> str:
 
 
 def is_made_inside(function: types.FunctionType) -> bool:
-    """Whether a converted function has defined ``function`` when it ran."""
+    """Return whether a converted function defined ``function`` when it ran."""
     entry = _codes.get(id(function.__code__))
     return entry is not None and entry.rewritten is None and entry.is_inner
 
 
 def refuse_unconvertible(function: Any) -> None:
-    """Refuse to compile a generator or async function itself (calling one inside is fine)."""
+    """Raise ``CompileError`` if a generator or async function itself is compiled.
+
+    Calling one inside a compiled function is supported.
+    """
     inner = _function_of(function)
     if inner is not None and is_generator_function(inner.__code__):
         refuse_generator(inner)
@@ -196,7 +201,7 @@ def _function_of(function: Any) -> types.FunctionType | None:
 
 
 def _call_of(kind: type) -> Any:
-    """The function that calling an object of the class runs."""
+    """Return the function that runs when an object of the class is called."""
     for each in kind.__mro__:
         if "__call__" in each.__dict__:
             return each.__dict__["__call__"]
@@ -238,7 +243,7 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
 
 
 def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The free variables and the globals that a function, or a function inside it, assigns."""
+    """Return the free variables and globals that a function, or one in it, assigns."""
     variables: set[str] = set()
     names: set[str] = set()
     for step in dis.get_instructions(code):
@@ -268,14 +273,14 @@ def _rewrite(function: types.FunctionType) -> _Code:
         except NoSource as error:
             return _remember(code, None, str(error))
         entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
-        # asked only of those that may: a function that calls itself reads its own name
+        # checked only for candidates: a function that calls itself reads its own name
         if code.co_name in code.co_names:
             entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
         return entry
 
 
 def _compiled(function: types.FunctionType) -> types.CodeType:
-    """The code of a function with its control flow rewritten, however deep in calls it is met."""
+    """Compile the rewritten code of a function, even if few stack frames are left."""
     outcome: list[Any] = []
 
     def attempt() -> None:
@@ -286,7 +291,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType:
 
     attempt()
     if isinstance(outcome[0], RecursionError):
-        fresh = threading.Thread(target=attempt)  # begins with an empty stack
+        fresh = threading.Thread(target=attempt)  # starts with an empty stack
         fresh.start()
         fresh.join()
     if isinstance(outcome[-1], RecursionError):
@@ -304,7 +309,7 @@ def _compiled_here(function: types.FunctionType) -> types.CodeType:
 
 
 def _reason(function: types.FunctionType) -> str:
-    """The reason why a function is called unchanged, apart from its source; ``""`` if there is none."""
+    """Return the reason why a function is called unchanged, other than missing source."""
     code = function.__code__
     file = code.co_filename
     if is_generator_function(code):
@@ -324,11 +329,11 @@ def _is_standard(file: str) -> bool:
 
 
 def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
-    """``code`` under the names of the user's function, and so for all codes in it.
+    """Give ``code``, and all code objects in it, the names of the user's functions.
 
-    Helper functions get the name of the function that they are part of. The user's own inner functions
-    are rewritten already, unless they are (in) generators or classes: they are noted (``converted``), so
-    that converting them gives them back.
+    Helper functions get the name of the function that they are part of. Inner functions of the user are
+    already rewritten unless they are, or are inside, generators or classes (``converted`` is False). They are
+    recorded, so converting them returns them unchanged.
     """
     is_class = not code.co_flags & inspect.CO_NEWLOCALS
     around = qualified.removesuffix(HELPER)
@@ -339,7 +344,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                 constant = _named(constant, name, around + HELPER)
             else:
                 inner = constant.co_name
-                if constant.co_qualname != inner:  # one that is declared global stands alone
+                if constant.co_qualname != inner:  # a name that is declared global has no prefix
                     inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
                 generates = is_generator_function(constant) and constant.co_name != "<genexpr>"
                 is_rewritten = converted and not generates and bool(constant.co_flags & inspect.CO_NEWLOCALS)

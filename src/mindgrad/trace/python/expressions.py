@@ -1,4 +1,4 @@
-"""Conditional expressions (``and``, ``or``, ``x if t else y``, comparisons) become calls of the runtime.
+"""Convert conditional expressions and comparisons to calls of the runtime.
 
 ======================================  =====================================================
 Python                                  rewritten (``mg__`` is the runtime)
@@ -14,10 +14,10 @@ Python                                  rewritten (``mg__`` is the runtime)
 ``super()``                             ``super(__class__, self)``
 ======================================  =====================================================
 
-Everything else stays Python. ``:=`` inside a part that became a lambda has to bind a variable of the
-function around it, which only a function can: ``mg__.bind(set__x, "x", value)``, where ``set__x`` is
-defined where the function begins. A lambda of the user's that does this has nowhere to define it, and keeps
-its ``and``, ``or`` or ``if``.
+All other expressions stay Python. A ``:=`` inside a part that became a lambda must bind a variable of the
+enclosing function. Only a function can do this: ``mg__.bind(set__x, "x", value)``, with ``set__x`` defined at
+the start of the enclosing function. A lambda of the user with a ``:=`` has no place for this definition, so
+its ``and``, ``or``, and ``if`` are not converted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["Expressions", "mangled"]
 
 
 def mangled(attribute: str, owner: str | None) -> str:
-    """The name that a private ``__attribute`` has inside the class ``owner``."""
+    """Return the name of a private ``__attribute`` inside the class ``owner``."""
     if owner is None or not attribute.startswith("__") or attribute.endswith("__") or "." in attribute:
         return attribute
     owner = owner.lstrip("_")
@@ -50,7 +50,7 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _is_literal(key: ast.AST) -> bool:
-    """Whether a key is written out, or one that no list takes."""
+    """Return whether a key is a literal, or cannot be an index of a list."""
     match key:
         case ast.UnaryOp():
             return _is_literal(key.operand)
@@ -63,12 +63,12 @@ class Expressions(ast.NodeTransformer):
     """Rewrites the expressions of one function, in place.
 
     Args:
-        scope: the names of the function.
-        owner: the name of the class that the function's text stands in, for private names.
+        scope: names of the function.
+        owner: name of the class that contains the function's source, for private names.
 
     Attributes:
-        setters: the names that need a function ``set__…``.
-        needs_locals: whether ``locals()`` is asked for.
+        setters: names that need a function ``set__…``.
+        needs_locals: whether the function calls ``locals()``.
     """
 
     def __init__(self, scope: Scope, owner: str | None) -> None:
@@ -77,14 +77,14 @@ class Expressions(ast.NodeTransformer):
         self.setters: dict[str, None] = {}
         self.needs_locals = False
         self._part = False  # inside a generated lambda
-        self._lambdas: list[ast.Lambda] = []  # the user's, around the expression
+        self._lambdas: list[ast.Lambda] = []  # lambdas of the user around the expression
 
     def expression(self, node: Any) -> Any:
-        """The rewritten form of an expression, ``None`` for ``None``."""
+        """Rewrite an expression; ``None`` stays ``None``."""
         return None if node is None else self.visit(node)
 
     def part(self, node: ast.expr) -> ast.expr:
-        """A lambda that evaluates ``node`` when it is called."""
+        """Create a lambda that evaluates ``node``."""
         before, self._part = self._part, True
         try:
             return thunk(self.visit(node))
@@ -94,7 +94,7 @@ class Expressions(ast.NodeTransformer):
     def _keeps(self, parts: Sequence[ast.expr]) -> bool:
         return bool(self._lambdas) and _binds_by_walrus(*parts)
 
-    # -- paths -----------------------------------------------------------------------------------
+    # -- conditional evaluation ------------------------------------------------------------------
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
         first, *others = node.values
@@ -121,7 +121,7 @@ class Expressions(ast.NodeTransformer):
     def _comparison(
         self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], node: ast.AST
     ) -> ast.expr:
-        """``left op right op …``; ``left`` is rewritten already, and ``rights`` are not."""
+        """Rewrite ``left op right op …``; ``left`` is already rewritten."""
         origin = at(ast.Pass(), left, until=rights[0])
         if len(ops) == 1:
             return self._compare(left, ops[0], self.visit(rights[0]), at(origin, node))
@@ -141,7 +141,7 @@ class Expressions(ast.NodeTransformer):
     def _compare(self, left: ast.expr, op: ast.cmpop, right: ast.expr, origin: ast.AST) -> ast.expr:
         method = {ast.In: "in_", ast.NotIn: "in_", ast.Is: "is_", ast.IsNot: "is_"}.get(type(op))
         if method == "is_" and (_is_none(left) or _is_none(right)):
-            method = None  # the result of a decision on a tensor is never None
+            method = None  # a value that depends on a tensor is never None
         if method is not None:
             found = runtime(method, [left, right], origin)
             return runtime("not_", [found], origin) if isinstance(op, (ast.NotIn, ast.IsNot)) else found
@@ -154,7 +154,7 @@ class Expressions(ast.NodeTransformer):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = self.visit(node.value)
         if node.format_spec is not None:
-            self.generic_visit(node.format_spec)  # no text of its own
+            self.generic_visit(node.format_spec)  # part of this string, not a separate one
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -191,7 +191,7 @@ class Expressions(ast.NodeTransformer):
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """The attribute of an object (both rewritten already)."""
+        """Read an attribute of an object, which is already rewritten."""
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -201,7 +201,7 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """The item of an object (both rewritten already)."""
+        """Read an item of an object; both are already rewritten."""
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------
@@ -216,7 +216,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _special(self, node: ast.Call) -> ast.expr | None:
-        """Builtins that look at the frame that they are called in."""
+        """Rewrite calls of built-in functions that inspect the frame of their caller."""
         if not isinstance(node.func, ast.Name) or node.args or node.keywords:
             return None
         function = node.func.id
@@ -231,7 +231,7 @@ class Expressions(ast.NodeTransformer):
         return None
 
     def _consumed(self, node: ast.Call) -> ast.expr | None:
-        """``sum``, ``any`` or ``all`` of a comprehension of one ``for`` over a plain variable."""
+        """Rewrite ``sum``, ``any``, or ``all`` of a comprehension with one ``for``."""
         if (
             not isinstance(node.func, ast.Name)
             or node.func.id not in CONSUMERS
@@ -267,7 +267,7 @@ class Expressions(ast.NodeTransformer):
         return runtime("consumed", args, node)
 
     def _of_item(self, value: ast.expr, variable: str) -> ast.expr:
-        """A lambda that evaluates ``value`` for one item."""
+        """Create a lambda that evaluates ``value`` for one item."""
         before, self._part = self._part, True
         body = self.visit(value)
         self._part = before

@@ -1,18 +1,18 @@
-"""Structured control flow replaces ``break``, ``continue`` and ``return``: a function leaves only at its end.
+"""Replace ``break``, ``continue``, and ``return`` by structured control flow.
 
-Where a branch always jumps, the statements after the ``if`` move into its other branch::
+If a branch always jumps, the statements after the ``if`` move into its other branch::
 
     if c: return a          if c: result__ = a
     b = 1            ->     else:
     return b                    b = 1
                                 result__ = b
 
-Where it only may jump, and in loops, a flag says whether it did; what follows runs only if not, a
-loop stops on it. An ``else`` of a loop becomes what runs when the loop was not left by ``break``.
-Nothing is duplicated, so the result is at most a constant times as long as the source.
+If a branch may jump, and in loops, the jump sets a flag. The following statements run only if the flag is not
+set, and a loop stops when it is. The ``else`` of a loop runs only if the flag of ``break`` is not set.
+Nothing is duplicated, so the length of the result is proportional to the length of the source.
 
-Jumps out of a ``finally`` have no such form (they discard an exception on its way); ``unsupported``
-refuses them.
+A jump out of a ``finally`` block has no such form, because it discards an exception. ``unsupported`` rejects
+it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Block = list[ast.stmt]
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
-    """The jumps (``"return"``, ``"break"``, ``"continue"``) that may leave the statements."""
+    """Return the kinds of jumps that may leave the statements, such as ``"return"``."""
     kinds: set[str] = set()
     for statement in body:
         match statement:
@@ -54,7 +54,7 @@ def escapes(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def completes(body: Sequence[ast.stmt]) -> bool:
-    """Whether running the statements may reach their end."""
+    """Return whether the statements may run to their end."""
     return all(_completes(each) for each in body)
 
 
@@ -80,18 +80,21 @@ def _completes(statement: ast.stmt) -> bool:
                 return False
             normally = completes(statement.body) and completes(statement.orelse)
             return normally or any(completes(handler.body) for handler in statement.handlers)
-    return True  # a ``with`` too: it may swallow an exception that comes before the jump
+    return True  # also for ``with``, which may suppress an exception that is raised before the jump
 
 
 def is_true(test: ast.expr) -> bool:
-    """Whether a test is a literal that holds, as in ``while True``."""
+    """Return whether a test is a literal that is true, as in ``while True``."""
     return isinstance(test, ast.Constant) and bool(test.value)
 
 
 class _Context(NamedTuple):
-    """The context of a jump: the flags of its loop, and which jumps must set a flag.
+    """The context of a jump.
 
-    ``leaving``: pairs of a name that a ``break`` must hand on, and that by which it does.
+    Attributes:
+        noted: kinds of jumps that must set a flag.
+        broke, continued: flags of the innermost loop.
+        leaving: pairs of a name that a ``break`` must hand on and the name that hands it on.
     """
 
     noted: frozenset[str]
@@ -108,20 +111,24 @@ class _Context(NamedTuple):
 
 
 def stops(loop: ast.For | ast.While) -> list[str]:
-    """The flags that end a lowered loop before its next test or item."""
+    """Return the flags that end a lowered loop before its next test or item."""
     return getattr(loop, "stops", [])
 
 
 def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
-    """The statements of a function with one ``return`` at most, at the end; ``body`` is used up.
+    """Replace the jumps of a function by structured statements.
 
-    ``bound`` are the names that have a value before: the parameters.
+    The result has at most one ``return``, at the end.
+
+    Args:
+        body: the statements, which are modified.
+        bound: names that have a value before: the parameters.
     """
     body = _reached(body)
     note_exits(body, bound)
     if "return" in escapes(body) and completes(body):
         end = at(ast.Pass(), body[-1])
-        end.lineno = end.end_lineno  # falling off the end happens after the last line
+        end.lineno = end.end_lineno  # the implicit return happens after the last line
         end.col_offset = max(0, end.end_col_offset - 1)
         body = [*body, at(ast.Return(None), end)]
     lowering = _Lowering()
@@ -138,7 +145,7 @@ def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
 
 
 def _reached(body: Block) -> Block:
-    """``body`` without the statements that nothing leads to."""
+    """Remove unreachable statements from ``body``."""
     for index, statement in enumerate(body):
         for field in ("body", "orelse", "finalbody"):
             inner = getattr(statement, field, None)
@@ -171,7 +178,7 @@ class _Lowering:
         self.flagged: set[str] = set()
 
     def block(self, body: Block, context: _Context) -> Block:
-        """``body`` without jumps; where ``context`` says so, a jump leaves a note in its flag."""
+        """Remove the jumps from ``body``; some set their flag instead (``context.noted``)."""
         done: Block = []
         for index, node in enumerate(body):
             following = body[index + 1 :]
@@ -235,7 +242,7 @@ class _Lowering:
         return done
 
     def unless(self, kinds: set[str], origin: ast.AST, body: Block, context: _Context) -> ast.stmt:
-        """``body``, to be run only if none of the jumps was made."""
+        """Run ``body`` only if none of the jumps was taken."""
         test = negation(either(context.flags(kinds), origin))
         return at(ast.If(test, _some(body, origin), []), origin)
 

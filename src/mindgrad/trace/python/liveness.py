@@ -1,21 +1,21 @@
-"""Liveness analysis finds the variables that a branch or loop assigns and later code reads.
+"""Liveness analysis: find the assigned variables that later code reads.
 
-Backward over the structured statements of one function (after ``jumps``), with ``live`` the names that
-may be read later and ``in`` those that may be read from here on::
+The analysis goes backward over the structured statements of one function (after ``jumps``). ``live`` is the
+set of names that may be read after a statement, and ``in`` the set of names that may be read at its start or
+later::
 
     in(x = e)                = in(e, live − {x})
     in(if c: a else: b)      = in(c, in(a) ∪ in(b))
     in(while c: a)           = the least L with  L = in(c, live ∪ in(a, L)) ∪ E
     in(for t in e: a)        = in(e, L),  L = live ∪ in(t = item; a, L) ∪ E
 
-where E is empty, or ``live`` and the flags that end the loop.
+If flags end the loop, E consists of ``live`` and these flags. Otherwise, E is empty.
 
-A variable that is not handed on is a temporary of its branch or iteration: it needs no value on the
-other side, and its type may differ there. Names that inner functions hold, and those declared
-``global`` or ``nonlocal``, may be read at any time. A name whose value may be changed in place counts as
-assigned and read.
+A variable that is not handed on is a temporary of its branch or iteration. It needs no value in the other
+branch, and its type may differ there. Names that inner functions capture, and names declared ``global`` or
+``nonlocal``, may be read at any time. A name whose value may be changed in place counts as assigned and read.
 
-Cost: one walk per loop nesting level and fixed-point step (two or three).
+Cost: one pass per loop nesting level and fixed-point step (two or three).
 """
 
 from __future__ import annotations
@@ -36,14 +36,18 @@ _LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def handed_on(
     body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
 ) -> tuple[dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]], dict[ast.AST, Names]]:
-    """The names that each ``if`` and loop of a lowered function has to hand on, and its scratch names.
+    """Find the names that each ``if`` and loop of a lowered function hands on.
 
-    Second, the names that may be read behind each ``if`` and ``for``: also by the caller and other functions,
-    so parameters and all that are not the function's own are among them.
+    Args:
+        body: the lowered statements.
+        scope: names of the function before lowering. The flags of jumps are added.
+        assignments: the names that the statements bind and change.
 
-    Scratch names are those that a construct assigns and that nobody reads behind it: the other side of an
-    ``if``, and what comes after a loop, must find them as they were. ``scope`` is that of the function as it
-    was written; flags of jumps are added to its names.
+    Returns:
+        Two dictionaries by statement. The first contains the names that each ``if`` and loop hands on, and
+        its scratch names. Scratch names are assigned in the statement and not read after it. The other branch
+        of an ``if``, and the code after a loop, must find their old values. The second contains the names
+        that may be read after each ``if`` and ``for``, including reads by the caller and other functions.
     """
     analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
@@ -63,9 +67,9 @@ class _Liveness:
         self.later: dict[ast.AST, Names] = {}
 
     def block(self, body: Sequence[ast.stmt], live: Names, raised: Names = frozenset()) -> Names:
-        """The names read from the beginning of ``body`` on.
+        """Return the names that are read at the start of ``body`` or later.
 
-        ``live`` are those read after it, ``raised`` those read where an exception in it is caught.
+        ``live`` are names read after ``body``. ``raised`` are names read if an exception in it is caught.
         """
         for each in reversed(body):
             live = self.statement(each, live | raised, raised)
@@ -92,7 +96,7 @@ class _Liveness:
             case ast.Try() | ast.TryStar():
                 return self.attempt(node, live, raised)
             case ast.Match():
-                # a case that fails may have bound some of its names, so nothing counts as overwritten
+                # a case that fails may have bound some of its names, so no name counts as overwritten
                 inside = live
                 for case in node.cases:
                     inside |= self.block(case.body, live, raised)
@@ -127,7 +131,7 @@ class _Liveness:
         return self.block(node.body, orelse, caught)
 
     def loop(self, node: Any, live: Names, raised: Names) -> Names:
-        """The names read from the head of the loop on."""
+        """Return the names that are read at the head of the loop or later."""
         is_for = isinstance(node, ast.For)
         if is_for:
             self.later[node] = live | self.outside
@@ -153,7 +157,7 @@ class _Liveness:
         names = [name for name in bound if name in live]
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
-        # a loop is walked until nothing is added, so the last note of a statement is the largest
+        # a loop is analyzed until nothing is added, so the last note of a statement is the largest
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared
@@ -161,7 +165,7 @@ class _Liveness:
         self.names[construct] = (handed, scratch)
 
     def target(self, node: Any, live: Names) -> Names:
-        """Before the assignment to ``node`` of a value that is there already."""
+        """Return the names live before an existing value is assigned to ``node``."""
         match node:
             case ast.Name():
                 return live - {node.id}
@@ -174,7 +178,7 @@ class _Liveness:
         return live | reads(node)
 
     def expression(self, node: ast.AST, live: Names) -> Names:
-        """Before ``node`` is evaluated, in Python's order; parts that may be skipped overwrite nothing."""
+        """Return the names live before ``node``; skippable parts overwrite nothing."""
         match node:
             case ast.Name():
                 return live | {node.id}
@@ -197,7 +201,7 @@ class _Liveness:
         return live
 
     def skippable(self, parts: Sequence[ast.expr], live: Names) -> Names:
-        """Before the first of ``parts``, each of which may be the last that is evaluated."""
+        """Return the names live before ``parts``; evaluation may end after any of them."""
         inside = live
         for each in reversed(parts):
             inside = live | self.expression(each, inside)

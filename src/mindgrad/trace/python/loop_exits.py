@@ -1,4 +1,4 @@
-"""Definite assignment at loop exits finds the names that every ``break`` binds.
+"""Definite assignment at loop exits: find the names that every ``break`` binds.
 
     for t in e:                   for t in e:
         if c:                         if c:
@@ -7,10 +7,10 @@
     else:                         if not broke__1: y = b
         y = b                     else: y = leave__1__y
 
-Such a name has a value behind the loop whichever way the loop ends, but none after a trip that goes on. It
-is handed on by a name of its own, which like a flag is read only where the loop was left (``jumps``).
-Names are looked for in the text of the function alone, statement by statement: bound is what every way to
-a statement binds. What only the loop itself reads is not handed on.
+Such a name has a value after the loop, no matter how the loop ends, but not after an iteration that
+continues. A separate name hands it on. Like a flag, that name is read only if the loop was left (``jumps``).
+The analysis uses the source of the function alone, statement by statement. A name is bound if every path to a
+statement binds it. Names that only the loop itself reads are not handed on.
 """
 
 from __future__ import annotations
@@ -24,18 +24,23 @@ from mindgrad.trace.python.bindings import binds
 
 __all__ = ["LEAVE", "leaving", "note_exits"]
 
-#: how the names begin that hand on what a loop's exits define
+#: prefix of the names that hand on values from loop exits
 LEAVE = "leave__"
 Names = frozenset[str]
 
 
 def leaving(loop: ast.AST) -> tuple[str, ...]:
-    """The names that the exits of a loop define, and that it hands on."""
+    """Return the names that the exits of a loop define and hand on."""
     return getattr(loop, "leaving", ())
 
 
 def note_exits(body: Sequence[ast.stmt], bound: Names) -> None:
-    """Note at every loop which names its exits define; ``bound`` are those that have a value before."""
+    """Record, for every loop, the names that its exits define.
+
+    Args:
+        body: the statements.
+        bound: names that have a value before.
+    """
     _Exits(body).block(body, bound)
 
 
@@ -47,17 +52,17 @@ _FUNCTIONS: tuple[type, ...] = (
 
 class _Exits:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        #: how often each name is read, and the names that can be read at any time
+        #: number of reads of each name, and the names that can be read at any time
         self.reads = _reads(body)
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {
             name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
         }
-        #: of every loop around a statement the names bound at each ``break``
+        #: for every enclosing loop, the names bound at each ``break``
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:
-        """The names bound behind the statements; ``None`` if nothing leads there."""
+        """Return the names bound after the statements, ``None`` if nothing reaches it."""
         for statement in body:
             if bound is None:
                 return None
@@ -117,7 +122,7 @@ class _Exits:
 
 
 def _reads(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """The number of times that statements or expressions read, change or delete each name."""
+    """Count how often statements or expressions read, change, or delete each name."""
     counts: Counter[str] = Counter()
     for root in nodes:
         for node in ast.walk(root):
@@ -139,7 +144,7 @@ def _names(target: ast.AST) -> Names:
 
 
 def _of(target: ast.AST | None) -> Names:
-    """The variables that assigning to a target binds."""
+    """Return the variables that assigning to a target binds."""
     match target:
         case ast.Tuple() | ast.List():
             return frozenset().union(*map(_of, target.elts))

@@ -1,13 +1,14 @@
-"""Assignment expressions behind ``and`` are moved out of the test of an ``if``.
+"""Move assignment expressions after ``and`` out of the test of an ``if``.
 
     if a and (m := f(x)) > 1:            if a:
         return x * m              ->         if (m := f(x)) > 1:
     return x                                     return x * m
                                          return x
 
-If ``a`` is a tensor, both ways of ``and`` are traced, and behind it ``m`` has a value on one of them only.
-Inside of the other ``if`` it has one wherever it is read. An ``else`` is needed twice; one that is long, or
-has such an ``if`` itself, is left alone, and what reads ``m`` is refused.
+If ``a`` is a tensor, both branches of the ``and`` are traced, and ``m`` has a value in only one of them.
+Inside the nested ``if``, ``m`` has a value wherever it is read. The ``else`` block is duplicated. An ``if``
+whose ``else`` block is long, or contains such an ``if`` itself, stays unchanged, and code that reads ``m``
+raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from mindgrad.trace.python.source import copied
 
 __all__ = ["with_nested_tests"]
 
-#: the nodes of an ``else`` that is written twice
+#: largest number of nodes of an ``else`` block that is duplicated
 _LONGEST = 400
 
 
 def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of one function; those of functions inside stay as they are."""
+    """Rewrite the statements of one function, except inner functions."""
     nesting = _Nesting()
     return [nesting.visit(each) for each in body]
 
@@ -56,7 +57,7 @@ class _Nesting(ast.NodeTransformer):
 
 
 def _binds(test: ast.expr) -> bool:
-    """Whether a part of a test that may be skipped binds a variable."""
+    """Return whether a part of the test that may be skipped binds a variable."""
     if not isinstance(test, ast.BoolOp):
         return False
     return any(isinstance(node, ast.NamedExpr) for node in within(*test.values[1:]))

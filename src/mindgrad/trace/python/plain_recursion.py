@@ -1,4 +1,4 @@
-"""Plain recursion is a function that calls itself and does nothing but arithmetic on what it is given.
+"""Recognize plain recursion: a function that calls itself and only computes.
 
     def minor(a, row, columns):
         if len(columns) == 1:
@@ -8,10 +8,10 @@
             total += (-1) ** j * a[row, column] * minor(a, row + 1, columns[:j] + columns[j + 1 :])
         return total
 
-Such a call gives the same for the same arguments, so that it need not be traced twice
-(``trace.control.equal_calls``): the statements assign variables of their own only, and what is called is the
-function itself or one of Python's that reads its arguments. A variable that is changed in place (``+=``) has
-only values of its own: numbers, and results of arithmetic.
+Such a call returns the same result for the same arguments, so it need not be traced twice
+(``trace.control.equal_calls``). The statements assign local variables only. The function calls only itself
+and built-in functions that read their arguments. A variable that is changed in place (``+=``) has only values
+that belong to the function: numbers, and results of arithmetic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterable
 
 __all__ = ["READERS", "is_plain_recursion"]
 
-#: functions of Python's that change nothing, of what such a function can have
+#: built-in functions that change none of the values that such a function can have
 READERS = frozenset(
     {"abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "pow", "range", "reversed",
      "round", "sorted", "sum", "tuple", "zip"}
@@ -37,7 +37,7 @@ _OWN_VALUES = (ast.BinOp, ast.UnaryOp, ast.Constant)
 
 
 def is_plain_recursion(function: ast.FunctionDef) -> bool:
-    """Whether a function, as it is written, calls itself and only computes."""
+    """Return whether a function, judged by its source, calls itself and only computes."""
     names = function.args
     parameters = {each.arg for each in (*names.posonlyargs, *names.args, *names.kwonlyargs)}
     if function.decorator_list or names.vararg or names.kwarg or function.name in parameters:
@@ -63,7 +63,7 @@ def _only_computes(node: ast.AST) -> bool:
 
 
 def _changes_own_values(nodes: Iterable[ast.AST], parameters: set[str]) -> bool:
-    """Whether every variable that is changed in place gets its other values from arithmetic."""
+    """Return whether variables that change in place only have values from arithmetic."""
     changed, owned, others = set(), set(), set(parameters)
     for node in nodes:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):

@@ -1,4 +1,4 @@
-"""Tail calls of a function to itself become further trips of a loop.
+"""Convert tail calls of a function to itself to further iterations of a loop.
 
     def f(x, n):                     def f(x, n):
         if n > 0:                        while True:
@@ -6,13 +6,16 @@
         return x                                 x, n = g(x), n - 1; continue
                                              return x
 
-While tracing, recursion whose depth a tensor decides does not end; a loop on a tensor is compiled as one. So
-a program whose recursion did not end is traced once more with such calls as loops.
-What the name of the function stands for is asked when it is reached: if it is something else by then, that
-is called. Left alone are functions with ``*args`` or ``**kwargs``, calls that leave arguments to their
-defaults, functions whose variables an inner one captures, and those that return nothing but such calls.
-Limit: a variable that an earlier trip has assigned is still there in the next, where the call would have
-begun without it.
+If a tensor decides how deep a recursion goes, its trace does not end, but a loop on a tensor can be compiled.
+A function whose recursion did not end is therefore traced again with such calls as loops.
+
+The loop checks in each iteration that the name still refers to the function. If not, it calls the other
+object. Some functions are not converted: functions with ``*args`` or ``**kwargs``, calls that omit arguments
+with defaults, functions whose variables an inner function captures, and functions that return only such
+calls.
+
+Limit: a variable that an earlier iteration has assigned still exists in the next one. In a real call it would
+be unbound.
 """
 
 from __future__ import annotations
@@ -29,13 +32,16 @@ Block = list[ast.stmt]
 
 
 def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str], bound: set[str]) -> Block:
-    """``body`` as a loop, if it calls ``function`` in a ``return``; else as it is.
+    """Convert ``body`` to a loop if it calls ``function`` in a ``return``.
 
     Args:
-        function: the function that the body is of.
+        function: the function that contains the body.
         body: its statements without the docstring.
-        captured: variables of it that inner functions use.
-        bound: the variables that it assigns, parameters included.
+        captured: its variables that inner functions use.
+        bound: variables that it assigns, including parameters.
+
+    Returns:
+        The loop, or ``body`` if it has no such call.
     """
     args = function.args
     parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
@@ -50,13 +56,13 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
 
 
 class _TailCalls:
-    """Replaces the tail calls of one function that stand in no loop, ``with``, ``try`` or inner function."""
+    """Replaces tail calls outside loops, ``with``, ``try``, and inner functions."""
 
     def __init__(self, function: ast.FunctionDef, parameters: list[str]) -> None:
         self.function = function
         self.parameters = parameters
         self.found = False
-        self.has_end = False  # a statement returns something else
+        self.has_end = False  # whether a statement returns without a tail call
 
     def block(self, body: Block) -> Block:
         done: Block = []
@@ -91,7 +97,7 @@ class _TailCalls:
         return [at(ast.If(test, again, [node]), node)]
 
     def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
-        """The value of each parameter, if ``call`` is one of the function itself with all of them."""
+        """Return the value of each parameter if ``call`` is a call of the function itself."""
         if not isinstance(call, ast.Call):
             return None
         expected = self.parameters

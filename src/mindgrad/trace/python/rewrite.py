@@ -1,7 +1,7 @@
-"""The source-to-source rewriter replaces control flow of Python functions by calls of the runtime.
+"""Rewrite the source of a function: control flow becomes calls of the runtime.
 
-The rewritten function has one closure variable more, ``mg__``, the runtime. Every ``if`` and loop
-becomes a call of it, with the blocks as inner functions that share the function's variables::
+The rewritten function has one additional closure variable, ``mg__``, the runtime. Every ``if`` and loop
+becomes a call of the runtime. The blocks become inner functions that share the function's variables::
 
     if c:             def then__1(): nonlocal x; x = f(x)
         x = f(x)  ->  def orelse__1(): pass
@@ -9,17 +9,18 @@ becomes a call of it, with the blocks as inner functions that share the function
                       def put__1(values__): nonlocal x; (x,) = values__
                       mg__.if_(c, then__1, orelse__1, get__1, put__1, ("x",), lambda: (x, …))
 
-``get`` gives the variables that the construct hands on (``liveness``), ``mg__.undefined`` for one that is
-unbound; ``put`` binds them, and unbinds those. Jumps are structure by then (``jumps``). Which names
-belong to the function does not change, since Python decides that by its text: names that are bound
-in a block are declared where the function begins, in a statement that never runs.
+``get`` returns the variables that the ``if`` or loop hands on (``liveness``), with ``mg__.undefined`` for
+unbound ones. ``put`` binds the variables, and unbinds those whose value is ``mg__.undefined``. Jumps have
+been replaced before (``jumps``). The set of local names must not change. Python determines it from the
+source, so names that are bound in a block are also bound at the start of the function, in a statement that
+never runs.
 
-Functions and lambdas inside are rewritten too; generators, coroutines and classes stay as they are.
-With a runtime that runs what it is given, the rewritten function does what the original does, in the
-same order (``tests/unit/test_rewrite.py``).
+Inner functions and lambdas are rewritten too. Generators, coroutines, and classes stay unchanged. With a
+runtime that simply runs its arguments, the rewritten function does the same as the original, in the same
+order (``tests/unit/test_rewrite.py``).
 
-Known limits: a variable that is read before it is bound gives a ``NameError`` where Python gives its
-subclass ``UnboundLocalError``; ``vars()``, ``dir()`` and ``exec`` see the variables of the block.
+Known limits: if a variable is read before it is bound, the rewritten function raises ``NameError`` instead of
+its subclass ``UnboundLocalError``. ``vars()``, ``dir()``, and ``exec`` see the variables of the block.
 """
 
 from __future__ import annotations
@@ -58,16 +59,20 @@ _OPERATORS = {
 
 
 def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.FunctionDef:
-    """``function`` with its body rewritten in place; expressions evaluated outside of it stay.
+    """Rewrite the body of ``function`` in place, and return ``function``.
 
-    ``owner`` is the name of the class that its text stands in (``None``: in no class).
+    Defaults and decorators, which are evaluated outside the function, stay unchanged.
+
+    Args:
+        function: the function.
+        owner: name of the class that contains its source. ``None``: no class does.
     """
     _Function(function, owner, itertools.count(1)).rewrite()
     return function
 
 
 class _Function(Expressions):
-    """One function on its way; helper functions are numbered across all of a source."""
+    """One function being rewritten; helper functions are numbered across the source."""
 
     def __init__(self, function: ast.FunctionDef, owner: str | None, numbers: itertools.count[int]) -> None:
         super().__init__(Scope(function), owner)
@@ -81,8 +86,8 @@ class _Function(Expressions):
         if ast.get_docstring(function, clean=False) is not None:
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
-        captured = scope.captured  # found in the text as it was written, before it changes
-        if not captured & scope.locals.keys():  # each call has variables of its own, each trip has not
+        captured = scope.captured  # determined from the source, before it changes
+        if not captured & scope.locals.keys():  # calls have separate variables, iterations share them
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         body = with_nested_tests(body)
         lowered = lower_jumps(body, frozenset(scope.parameters))
@@ -112,7 +117,7 @@ class _Function(Expressions):
         return define(f"set__{identifier}", ["value__"], body, origin)
 
     def _locals(self, origin: ast.AST) -> ast.stmt:
-        """The helper for ``locals()``: the variables that are bound, by name."""
+        """Define the helper for ``locals()``, which collects the bound variables by name."""
         body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
         for identifier in self.variables:
             if identifier in self.scope.locals or identifier in self.scope.nonlocals:
@@ -129,7 +134,7 @@ class _Function(Expressions):
     # -- helper functions ------------------------------------------------------------------------
 
     def _declared(self, names: Any, origin: ast.AST) -> Block:
-        """Declarations for a helper function that binds ``names``."""
+        """Create the declarations for a helper function that binds ``names``."""
         of_module = [each for each in names if each in self.scope.globals]
         of_function = [each for each in names if each not in self.scope.globals]
         done: Block = [at(ast.Global(of_module), origin)] if of_module else []
@@ -138,7 +143,7 @@ class _Function(Expressions):
     def _helper(
         self, identifier: str, body: Block, origin: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
-        """A helper function that runs statements of the function (not yet rewritten)."""
+        """Define a helper function for statements that are not rewritten yet."""
         declared = self._declared(self.assignments.binds(body), origin)
         return define(identifier, parameters, declared + self.block(body), origin)
 
@@ -147,7 +152,7 @@ class _Function(Expressions):
         return at(ast.Try(body, [at(handler, place)], [], []), place)
 
     def _get(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Gives the values of the variables; the first ``try`` holds when all are bound."""
+        """Define the getter of the variables; its first ``try`` succeeds if all are bound."""
 
         def values(of: list[str]) -> ast.stmt:
             elements = [name(each, origin) for each in of]
@@ -164,7 +169,7 @@ class _Function(Expressions):
         return define(identifier, [], [*body, values(targets)], origin)
 
     def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Binds the variables, and unbinds those whose value is ``undefined``."""
+        """Define the setter, which unbinds variables whose value is ``undefined``."""
         if not names:
             return define(identifier, ["values__"], [], origin)
         targets = [at(ast.Name(variable, ast.Store()), origin) for variable in names]
@@ -179,9 +184,9 @@ class _Function(Expressions):
         return define(identifier, ["values__"], body, origin)
 
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
-        """The helpers ``getter`` and ``setter`` of a construct, and the last arguments of its call.
+        """Define getter and setter of an ``if`` or loop, and last arguments of its call.
 
-        They are of the names that it hands on, then of its scratch names.
+        They cover the names that it hands on, then its scratch names.
         """
         names, scratch = self.names[node]
         every = names + scratch
@@ -191,14 +196,14 @@ class _Function(Expressions):
         return done, [name(getter, node), name(setter, node), listed]
 
     def _later(self, node: ast.AST) -> ast.expr:
-        """A function, never called, of the variables that are read behind a construct."""
+        """Create a lambda, never called, that reads the variables used later."""
         read = [name(each, node) for each in sorted(self.later[node])]
         return thunk(at(ast.Tuple(read, ast.Load()), node))
 
     # -- statements ------------------------------------------------------------------------------
 
     def block(self, body: Block) -> Block:
-        """The statements, rewritten."""
+        """Rewrite the statements."""
         done: Block = []
         for node in body:
             handler = getattr(self, "do_" + type(node).__name__, None)
@@ -251,7 +256,7 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            # a call that spans lines would be said to stand in the last of them
+            # the traceback would show the last line of a call that spans several lines
             first = node.body[0]
             node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:
@@ -269,7 +274,7 @@ class _Function(Expressions):
             item.context_expr = self.visit(item.context_expr)
             target = item.optional_vars
             if target is not None and not _is_plain(target):
-                if len(node.items) > 1:  # the items after it may use what it assigns
+                if len(node.items) > 1:  # later items may use the variables that this one assigns
                     return self.do_With(_one_by_one(node))
                 temporary = self._temporary()
                 item.optional_vars = at(ast.Name(temporary, ast.Store()), target)
@@ -299,12 +304,12 @@ class _Function(Expressions):
         return [node]
 
     def do_Global(self, node: ast.AST) -> Block:
-        return []  # declared where the function begins
+        return []  # declared at the start of the function
 
     do_Nonlocal = do_Global
 
     def do_Raise(self, node: ast.Raise) -> Block:
-        if node.exc is None:  # once more what is being handled
+        if node.exc is None:  # re-raises the exception that is being handled
             return [node]
         error, cause = (
             constant(None, node) if each is None else self.part(each) for each in (node.exc, node.cause)
@@ -336,7 +341,7 @@ class _Function(Expressions):
         return done
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> Block:
-        # Python does not evaluate annotations inside functions, and forbids them on nonlocal names.
+        # Python does not evaluate annotations inside functions, and forbids them for nonlocal names.
         if node.value is not None:
             return self.do_Assign(at(ast.Assign([node.target], node.value), node))
         target = node.target
@@ -347,7 +352,7 @@ class _Function(Expressions):
         return []
 
     def _store(self, target: Any, value: ast.expr) -> Block:
-        """Assigns ``value`` (rewritten already) to one target, part by part as Python does."""
+        """Assign the rewritten ``value`` to a target, part by part as Python does."""
         if _is_plain(target):
             return [at(ast.Assign([target], value), target, until=value)]
         match target:
@@ -373,7 +378,7 @@ class _Function(Expressions):
     def _store_in(
         self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, origin: ast.AST
     ) -> Block:
-        """``mg__.method(*parts, *others, value)``; Python evaluates the value before the parts."""
+        """Call ``mg__.method(*parts, *others, value)``, with ``value`` evaluated first."""
         done: Block = []
         if not isinstance(value, ast.Constant) and any(map(_calls, [*parts, value])):
             temporary = self._temporary()
@@ -428,17 +433,17 @@ class _Function(Expressions):
 
 
 def _is_plain(target: ast.AST) -> bool:
-    """Whether assigning to the target binds variables only."""
+    """Return whether assigning to the target binds variables only."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in ast.walk(target))
 
 
 def _calls(part: ast.AST) -> bool:
-    """Whether evaluating the part runs other code, which may bind variables."""
+    """Return whether evaluating the part runs other code, which may bind variables."""
     return not all(isinstance(each, (ast.Name, ast.Constant, ast.expr_context)) for each in ast.walk(part))
 
 
 def _one_by_one(node: ast.With) -> ast.With:
-    """``with a, b: …`` as ``with a: with b: …``."""
+    """Convert ``with a, b: …`` to ``with a: with b: …``."""
     first, *others = node.items
     if not others:
         return node

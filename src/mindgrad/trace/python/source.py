@@ -1,11 +1,13 @@
-"""Source lookup finds the syntax tree of a function object, wherever its text was typed in.
+"""Find the syntax tree of a function object, from any kind of source.
 
-A function knows the file and line of its code. The whole text of that file is parsed once (files,
-notebook cells, doctests and ``python -m mindgrad -c`` by ``linecache``; ``python -c``, redirected standard
-input and the lines typed at a prompt by the interpreter), so lines and columns are the real ones. Of
-the functions that begin on that line, the one meant is found by compiling them: the same byte code, and
-the same positions where two are alike. This tells lambdas on one line apart, and it notices a file that
-was edited after the program had read it, which would otherwise be another program, compiled silently.
+A code object contains the file and line of its function. The complete text of that file is parsed once, so
+the lines and columns are exact. ``linecache`` provides files, notebook cells, doctests, and
+``python -m mindgrad -c``. The interpreter provides ``python -c``, redirected standard input, and lines typed
+at a prompt.
+
+All functions that begin on that line are compiled. The right one has the same byte code and, if several have,
+the same positions. This distinguishes several lambdas on one line. It also detects a file that was edited
+after the program had read it. Otherwise, a different program would be compiled silently.
 """
 
 from __future__ import annotations
@@ -27,21 +29,21 @@ from mindgrad.trace.python.ast_helpers import RUNTIME, at
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 
 _FUTURE = 0x1FE0000  # the flags of `from __future__ import …` in a code object
-_CLASS = "_" * 20  # before the name of the class that stands for the user's; private names ignore it
-_HISTORY = 2000  # lines typed at a prompt that are searched
+_CLASS = "_" * 20  # prefix of the class that replaces the user's class; private names ignore it
+_HISTORY = 2000  # number of lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
-    """The source is unavailable; the message is a clause that begins with "its source"."""
+    """The source is unavailable; the message is a clause beginning with "its source"."""
 
 
 class Source(NamedTuple):
-    """The definition of a function, its class and its file.
+    """The definition of a function, its class, and its file.
 
     Attributes:
-        node: its definition; a lambda's as a function that returns its value. A tree of its own.
-        owner: the name of the class that the text stands in, for private names and ``super()``.
-        file: under what name ``linecache`` knows the text.
+        node: the definition, in a separate tree. A lambda becomes a function that returns its value.
+        owner: name of the class that contains the source, for private names and ``super()``.
+        file: name of the source in ``linecache``.
     """
 
     node: ast.FunctionDef
@@ -55,19 +57,19 @@ class _Definition(NamedTuple):
 
 
 class _File:
-    """A parsed text: its functions and lambdas by name and first line."""
+    """A parsed source: its functions and lambdas by name and first line."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.definitions: dict[tuple[str, int], list[_Definition]] = {}
-        #: the imports of the module: what is called on an imported name is compiled in another way
+        #: imports of the module, because Python compiles calls on imported names differently
         self.imports: list[ast.stmt] = []
         try:
             with _syntax_trees:
                 module = ast.parse("".join(lines))
             self.imports = _imports(module)
             self._collect(module, None)
-        except (SyntaxError, ValueError):  # not Python (any more)
+        except (SyntaxError, ValueError):  # not Python, or not any more
             self.definitions.clear()
 
     def _collect(self, node: ast.AST, owner: str | None) -> None:
@@ -85,7 +87,7 @@ class _File:
 
 
 def _imports(module: ast.Module) -> list[ast.stmt]:
-    """The imports that bind names of the module, in whatever blocks they are."""
+    """Collect the imports that bind names of the module, including those in blocks."""
     imports: list[ast.stmt] = []
     waiting: list[ast.AST] = [module]
     while waiting:
@@ -97,13 +99,13 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: CPython counts the depth of syntax trees that it converts for all threads together, and gives SystemError
-#: where one goes on while another waits
+#: CPython counts the depth of syntax trees being converted for all threads together. It raises SystemError if
+#: one thread continues while another waits
 _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """Renew the lock in a forked process, where no thread is left to release it."""
+    """Create a new lock in a forked process, because no thread could release the old."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
@@ -112,15 +114,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
 _files: dict[str, _File] = {}
-#: statements typed at a prompt that were looked at, and the names that they got
+#: names of statements that were typed at a prompt, by their source
 _prompted: dict[str, str] = {}
 
 
 def find_source(function: types.FunctionType) -> Source:
-    """The definition of ``function``, in a tree that the caller may change.
+    """Find the definition of ``function``, in a tree that the caller may change.
 
     Raises:
-        NoSource: there is no text, or it is not the text that the function was compiled from.
+        NoSource: If there is no source, or the function was not compiled from it.
     """
     code = function.__code__
     definition = None
@@ -137,7 +139,7 @@ def find_source(function: types.FunctionType) -> Source:
 
 
 def without_text(code: types.CodeType) -> str:
-    """The reason why a code has no text."""
+    """Return the reason why a code object has no source."""
     return f"its source cannot be found ({_maker(code)})"
 
 
@@ -150,7 +152,7 @@ def _maker(code: types.CodeType) -> str:
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Names and lines of the texts that may hold the function, the likeliest first."""
+    """Yield names and lines of sources that may contain the function, likeliest first."""
     file = code.co_filename
     lines = linecache.getlines(file, module)
     if lines:
@@ -168,14 +170,14 @@ def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, 
 
 
 def _registered(file: str, text: str) -> tuple[str, Sequence[str]]:
-    """Let ``linecache``, and so every traceback, know the text under this name."""
+    """Register a source under this name in ``linecache``, which tracebacks use."""
     if file not in linecache.cache:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     return file, linecache.getlines(file)
 
 
 def _given_as_text() -> str | None:
-    """The program of ``python -c program``."""
+    """Return the program of ``python -c program``."""
     words = iter(sys.orig_argv[1:])
     for word in words:
         if word in ("-W", "-X", "--check-hash-based-pycs"):
@@ -189,7 +191,7 @@ def _given_as_text() -> str | None:
 
 
 def _redirected() -> Iterator[tuple[str, Sequence[str]]]:
-    """``python < file``."""
+    """Yield the source of ``python < file``."""
     try:
         status = os.fstat(0)
         if stat.S_ISREG(status.st_mode):
@@ -199,7 +201,7 @@ def _redirected() -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
-    """The statements typed at a prompt that may define the function, the latest first."""
+    """Yield statements from a prompt that may define the function, the latest first."""
     readline = sys.modules.get("readline")  # loaded by every prompt that keeps a history
     if readline is None:
         return
@@ -216,7 +218,7 @@ def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _statement(lines: Sequence[str]) -> str | None:
-    """The longest beginning of ``lines`` that is one statement."""
+    """Return the longest prefix of ``lines`` that is one statement."""
     statement = None
     for count in range(1, len(lines) + 1):
         text = "\n".join(lines[:count]) + "\n"
@@ -227,7 +229,7 @@ def _statement(lines: Sequence[str]) -> str | None:
                 break
             statement = text
         except (SyntaxError, ValueError):
-            # not complete yet, as after a decorator; or something else has begun
+            # incomplete, as after a decorator, or followed by another statement
             if statement is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(statement):
                 break
     return statement
@@ -237,13 +239,13 @@ def _lines(text: str) -> int:
     return text.count("\n") + 1
 
 
-# -- which of them ---------------------------------------------------------------------------------
+# -- selection of a definition ---------------------------------------------------------------------
 
 
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
-    """The definition that ``code`` was compiled from."""
+    """Return the definition that ``code`` was compiled from."""
     alike: list[tuple[_Definition, types.CodeType]] = []
-    # a notebook compiles each statement of a cell by itself, so that its imports do not matter
+    # a notebook compiles each statement of a cell separately, so imports of the cell have no effect
     contexts: list[Sequence[ast.stmt]] = [file.imports, ()] if file.imports else [()]
     for definition in file.definitions.get((code.co_name, code.co_firstlineno), ()):
         for imports in contexts:
@@ -261,7 +263,7 @@ def _match(code: types.CodeType, file: _File) -> _Definition | None:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Whether two codes, or two constants of codes, do the same."""
+    """Return whether two code objects, or two constants in them, are equivalent."""
     if type(first) is not type(second):
         return False
     if isinstance(first, types.CodeType):
@@ -275,14 +277,14 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """The constants; that of a class, its qualified name, says only where it stands."""
+    """Return the constants; the qualified name of a class does not count."""
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
     return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
 
 
 def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
-    """Whether ``code`` is ``plain`` with its ``assert`` statements rewritten by pytest."""
+    """Return whether ``code`` is ``plain`` with ``assert`` rewritten by pytest."""
     if not any(each.startswith("@py") for each in (*code.co_names, *code.co_varnames)):
         return False
     names = {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
@@ -292,7 +294,7 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 
 
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
-    """A mutable copy of the definition, without the expressions evaluated around it."""
+    """Copy the definition, without expressions that are evaluated around it."""
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
         whole.type_params = []
@@ -309,16 +311,16 @@ def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     for argument in (arguments.vararg, arguments.kwarg):
         if argument is not None:
             argument.annotation = None
-    # the first line of a code object is that of the first decorator
+    # the first line of a code object is the line of the first decorator
     function.decorator_list = [at(ast.Constant(None), argument) for argument in function.decorator_list[:1]]
     return function
 
 
 def copied(node: Any) -> Any:
-    """A deep copy of a tree (ten times as fast as ``copy.deepcopy``).
+    """Copy a tree deeply, faster than ``copy.deepcopy``.
 
-    Copied is what the grammar knows. Tools mark nodes with more: IPython, to show a traceback, with
-    ``parent``, also those without parts (``Load()``), which all trees that were ever parsed share.
+    Only fields of the grammar are copied. Tools add other attributes to nodes. For example, IPython sets
+    ``parent`` to show a traceback, even on nodes without fields (``Load()``), which all parsed trees share.
     """
     if isinstance(node, list):
         return [copied(each) for each in node]
@@ -330,7 +332,7 @@ def copied(node: Any) -> Any:
         return node
     duplicate = kind.__new__(kind)
     for key in parts:
-        value = getattr(node, key, copied)  # an optional one may be missing
+        value = getattr(node, key, copied)  # `copied` marks an optional field that is missing
         if value is not copied:
             setattr(duplicate, key, copied(value) if isinstance(value, (ast.AST, list)) else value)
     return duplicate
@@ -343,11 +345,16 @@ def compile_function(
     file: str,
     imports: Sequence[ast.stmt] = (),
 ) -> types.CodeType:
-    """The code of a definition, with the free variables, the class and the options of ``original``.
+    """Compile a definition with the free variables and options of ``original``.
 
-    ``imports`` are those of its module, where the code must be like that of the module.
+    The result may have the variable of the runtime as an additional free variable.
 
-    The code may have the variable of the runtime as a free variable beside those of ``original``.
+    Args:
+        node: the definition.
+        owner: name of the class that contains it.
+        original: the code object of the function.
+        file: name of the source.
+        imports: imports of the module, if the result must equal code of the module.
     """
     inner: Any = at(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     before: list[ast.stmt] = []

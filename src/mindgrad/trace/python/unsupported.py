@@ -1,7 +1,8 @@
-"""Unsupported syntax is refused before anything runs.
+"""Reject unsupported syntax before anything runs.
 
-Only what has no meaning in a compiled program is refused here, from the text alone. What depends on
-values (a tensor that is read, branches that do not join) is refused where it happens, by the runtime.
+Only syntax that has no meaning in a compiled function is rejected here, from the source alone. Constructs
+whose support depends on values, such as reading a tensor or joining branches, are rejected by the runtime
+where they occur.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _JUMPS = (ast.Return, ast.Break, ast.Continue)
 
 
 def is_generator_function(code: types.CodeType) -> bool:
-    """Whether calling the code runs nothing yet: generators and coroutines."""
+    """Return whether a call only creates an object: a generator or coroutine."""
     return bool(code.co_flags & _GENERATORS)
 
 
 def refuse_generator(function: types.FunctionType) -> NoReturn:
-    """Refuse to compile a generator or coroutine function as such."""
+    """Raise ``CompileError`` because a generator or coroutine function is compiled."""
     code = function.__code__
     location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
@@ -46,7 +47,7 @@ def refuse_generator(function: types.FunctionType) -> NoReturn:
 
 
 def refuse_depth(function: types.FunctionType) -> NoReturn:
-    """Refuse a function whose statements or expressions are nested hundreds of levels deep."""
+    """Raise ``CompileError`` for a function with hundreds of nesting levels."""
     code = function.__code__
     refuse(
         f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early "
@@ -57,7 +58,11 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
 
 
 def check(function: ast.FunctionDef, name: str, file: str) -> None:
-    """Refuse syntax of a function, and of those inside it, that cannot be compiled."""
+    """Check a function and its inner functions for syntax that cannot be compiled.
+
+    Raises:
+        CompileError: If there is any.
+    """
     for node in within(*function.body):
         if isinstance(node, (ast.Try, ast.TryStar)):
             for jump in _leaving(node.finalbody, _JUMPS):
@@ -77,7 +82,7 @@ def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> 
 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
-    """The jumps that leave the statements: not those of loops inside."""
+    """Find the jumps that leave the statements, except jumps inside loops."""
     jumps: list[ast.AST] = []
     for node in body:
         if isinstance(node, kinds):
