@@ -132,7 +132,7 @@ class Reads:
                 else f"the attribute '{read_name}' of {whose}"
             )
             if read_name == ALL:
-                self._contents_of(NAMES, cell, f"the set of {label}", key)
+                self._contents_of(NAMES, cell, f"the attribute names of {whose}", key)
             elif read_name in INVENTORY:
                 label = label if read_name == "_hooks" else f"the Parameters and Cells of {whose}"
                 self._contents_of(DICT, attributes_of_cell[read_name], label, key)

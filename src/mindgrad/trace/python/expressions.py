@@ -249,7 +249,7 @@ class Expressions(ast.NodeTransformer):
         (loop,) = written.generators
         inside = [written.elt, *loop.ifs]
         kinds = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda)
-        if loop.is_async or not isinstance(loop.target, ast.Name) or isinstance(others[:1], ast.Starred):
+        if loop.is_async or not isinstance(loop.target, ast.Name):
             return None
         if any(isinstance(each, kinds) for part in inside for each in ast.walk(part)):
             return None
