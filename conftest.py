@@ -36,7 +36,7 @@ CACHE = os.environ["MINDGRAD_CACHE_DIR"]
 FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
 if version("jaxlib").startswith("0.10."):
     FAST_COMPILATION += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
-    LOOP_PASSES = "simplify-while-loops,while-loop-invariant-code-motion,while-loop-trip-count-annotator"
+    LOOP_PASSES = "simplify-while-loops,while-loop-invariant-code-motion,while-loop-iteration-count-annotator"
     FAST_COMPILATION.append(f"--xla_disable_hlo_passes={LOOP_PASSES}")
 
 # Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it

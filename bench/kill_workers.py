@@ -2,7 +2,7 @@
 
     python bench/kill_workers.py --kills 24 --workers 2 --seed 0 --steps 1000
 
-The training saves Parameters and the optimiser's state after each step, atomically, and goes on from them
+The training saves Parameters and the optimizer's state after each step, atomically, and goes on from them
 when `mindgrad launch --restarts` starts it again. One in four workers is stopped (SIGSTOP), the others are
 killed (SIGKILL), at a random moment after a step, some of them while they begin. The result is one line; the
 exit status is 0 if every loss was that of the undisturbed training, to the last bit.
@@ -41,28 +41,28 @@ ms.set_seed(0)
 ms.set_context(mode=ms.GRAPH_MODE)
 file, steps = sys.argv[1], int(sys.argv[2])
 net = nn.SequentialCell(nn.Dense(8, 32), nn.Tanh(), nn.Dense(32, 1))
-optimiser = nn.Adam(net.trainable_params(), 0.01)
-reducer = nn.DistributedGradReducer(optimiser.parameters)
-gradient = ms.value_and_grad(lambda x, y: ((net(x) - y) ** 2).mean(), None, optimiser.parameters)
+optimizer = nn.Adam(net.trainable_params(), 0.01)
+reducer = nn.DistributedGradReducer(optimizer.parameters)
+gradient = ms.value_and_grad(lambda x, y: ((net(x) - y) ** 2).mean(), None, optimizer.parameters)
 
 @ms.jit
 def step(x, y):
     loss, gradients = gradient(x, y)
-    optimiser(reducer(gradients))
+    optimizer(reducer(gradients))
     return loss
 
 first = 0
 if os.path.exists(file):
     saved = ms.load_checkpoint(file)
     first = int(saved.pop("step").asnumpy())
-    ms.load_param_into_net(optimiser, saved)
+    ms.load_param_into_net(optimizer, saved)
 tell("begins", first)
 for number in range(first, steps):
     x = np.random.default_rng([number, get_rank()]).normal(size=(16, 8)).astype(np.float32)
     loss = step(ms.Tensor(x), ms.Tensor(np.sin(x.sum(1, keepdims=True))))
     tell("step", number, float(loss).hex())
     if get_rank() == 0:
-        ms.save_checkpoint(optimiser, file, append_dict={"step": number + 1})
+        ms.save_checkpoint(optimizer, file, append_dict={"step": number + 1})
 """
 
 

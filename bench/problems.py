@@ -34,7 +34,7 @@ loop    Euler's method for ``dx/dt = sin(w x + b)``, 32 float32 numbers, from t 
 newton  Kepler's equation ``E - e sin E = M`` for 1,000 pairs (M, e), float64, by Newton's method from
         E = M, until the largest residual is at most 1e-10; the value is the mean square of E, its
         gradient that in M and e. With damping d a step is d times Newton's, which is how the number
-        of trips is chosen: the residual shrinks by about 1 - d a trip.
+        of iterations is chosen: the residual shrinks by about 1 - d per iteration.
 
 rnn     A gated recurrent unit, 32 inputs, 64 units, batch 16, float32, over a sequence; the loss is
         the sum over the steps of the mean square of the state. Its gradient is in all weights.
@@ -54,7 +54,7 @@ layout  Value and gradient in all weights of the mean square of a tanh perceptro
         points, 2, 4 or 8 layers, float32: tall, narrow products, of which the order of axes decides.
 
 gmm-d   The log-likelihood of 1,000 points in d dimensions under a mixture of k Gaussians, float64: ADBench's
-        GMM without what does not depend on the parameters. Each Gaussian has a weight alpha, a centre mu and
+        GMM without what does not depend on the parameters. Each Gaussian has a weight alpha, a center mu and
         a lower triangle Q of which the diagonal is exp(q) and the rest l, column by column: the sum over the
         points x of ``logsumexp_k(alpha + sum q - |Q (x - mu)|^2 / 2)``, minus ``|Q|^2 / 2`` and
         ``1000 (d log(2 pi) / 2 + logsumexp alpha)``. The gradient is that in alpha, mu, q and l.
@@ -93,7 +93,7 @@ NEWTON_TOLERANCE = 1e-10
 RNN_BATCH, RNN_INPUTS, RNN_UNITS = 16, 32, 64
 CACHE_HIT_PARAMETERS = 50
 LAYOUT_POINTS, LAYOUT_WIDTH = 10_000, 20
-GMM_POINTS, GMM_DIMENSIONS, GMM_CENTRES = 1000, (2, 10, 20, 32, 64), (5, 10, 25, 50, 100)
+GMM_POINTS, GMM_DIMENSIONS, GMM_CENTERS = 1000, (2, 10, 20, 32, 64), (5, 10, 25, 50, 100)
 BURGERS_WIDTHS, BURGERS_POINTS, BURGERS_STEPS, BURGERS_RATE = (2, 32, 32, 32, 32, 1), 1000, 1000, 1e-3
 BURGERS_COMPARED = 20  # the step whose loss is compared: later ones differ, as roundings grow
 ARGON_CELLS, ARGON_DENSITY, ARGON_TEMPERATURE = 3, 0.8442, 1.4
@@ -132,7 +132,7 @@ class Flow:
     weight: np.ndarray
     bias: np.ndarray
     step: np.ndarray
-    trips: np.ndarray
+    iterations: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -226,36 +226,36 @@ def kuramoto() -> Burgers:
     return Burgers(x, t, perceptron(KURAMOTO_WIDTHS, generator))
 
 
-def loop(trips: int, matrix: bool = False) -> Flow:
+def loop(iterations: int, matrix: bool = False) -> Flow:
     """The flow in that many steps."""
     generator = np.random.default_rng(7)
     state, weight, bias = (generator.standard_normal((3, LOOP_STATES)) * 0.5).astype(np.float32)
     if matrix:
         weight = generator.standard_normal((LOOP_STATES, LOOP_STATES)) / math.sqrt(LOOP_STATES)
         weight = weight.astype(np.float32)
-    step = np.asarray(LOOP_TIME / trips, np.float32)
-    return Flow(state, weight, bias, step, np.asarray(trips, np.int32))
+    step = np.asarray(LOOP_TIME / iterations, np.float32)
+    return Flow(state, weight, bias, step, np.asarray(iterations, np.int32))
 
 
-def newton(trips: int | None = None) -> Kepler:
-    """Kepler's equations; the damping that takes about that many trips, or none."""
+def newton(iterations: int | None = None) -> Kepler:
+    """Kepler's equations; the damping that takes about that many iterations, or none."""
     generator = np.random.default_rng(11)
     mean = generator.uniform(0.0, 2 * math.pi, NEWTON_EQUATIONS)
     eccentricity = generator.uniform(0.0, 0.8, NEWTON_EQUATIONS)
     damping = 1.0
-    if trips is not None:
+    if iterations is not None:
         first = np.abs(eccentricity * np.sin(mean)).max()
-        damping = 1.0 - (NEWTON_TOLERANCE / first) ** (1.0 / trips)
+        damping = 1.0 - (NEWTON_TOLERANCE / first) ** (1.0 / iterations)
     return Kepler(mean, eccentricity, np.asarray(damping))
 
 
-def newton_trips(problem: Kepler) -> int:
-    """The trips it really takes."""
-    mean, eccentricity, anomaly, trips = problem.mean, problem.eccentricity, problem.mean, 0
+def newton_iterations(problem: Kepler) -> int:
+    """The iterations it really takes."""
+    mean, eccentricity, anomaly, iterations = problem.mean, problem.eccentricity, problem.mean, 0
     while np.abs(residual := anomaly - eccentricity * np.sin(anomaly) - mean).max() > NEWTON_TOLERANCE:
         anomaly = anomaly - problem.damping * residual / (1.0 - eccentricity * np.cos(anomaly))
-        trips += 1
-    return trips
+        iterations += 1
+    return iterations
 
 
 def rnn(steps: int) -> Recurrence:
@@ -285,13 +285,13 @@ class Mixture:
     parameters: tuple[np.ndarray, ...]
 
 
-def gmm(dimensions: int, centres: int) -> Mixture:
+def gmm(dimensions: int, centers: int) -> Mixture:
     generator = np.random.default_rng(31337)
     points = generator.normal(size=(GMM_POINTS, dimensions))
-    alpha = generator.normal(size=centres)
-    mu = generator.uniform(size=(centres, dimensions))
-    q = generator.normal(size=(centres, dimensions))
-    lower = generator.normal(size=(centres, dimensions * (dimensions - 1) // 2))
+    alpha = generator.normal(size=centers)
+    mu = generator.uniform(size=(centers, dimensions))
+    q = generator.normal(size=(centers, dimensions))
+    lower = generator.normal(size=(centers, dimensions * (dimensions - 1) // 2))
     return Mixture(points, (alpha, mu, q, lower))
 
 
@@ -356,7 +356,7 @@ class Argon:
 
 
 def argon() -> Argon:
-    """A face-centred cubic crystal that melts."""
+    """A face-centered cubic crystal that melts."""
     generator = np.random.default_rng(0)
     corner = np.array([[0, 0, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0, 0.5, 0.5]])
     cells = np.stack(np.meshgrid(*[np.arange(ARGON_CELLS)] * 3, indexing="ij"), -1).reshape(-1, 1, 3)

@@ -1,7 +1,7 @@
 """The shares of data-parallel steps: a rank's rows, and the rank itself as the harness tells it.
 
 scale-…-pinn     Adam on the Burgers residual of t3, 10,000 points.
-scale-…-resnet   The step of eager-resnet: ResNet-20, 16 pictures; each rank normalises by its own ones.
+scale-…-resnet   The step of eager-resnet: ResNet-20, 16 pictures; each rank normalizes by its own ones.
 scale-…-gpt      The step of eager-gpt: 4 blocks, 8 rows of 64 tokens.
 
 Each rank has an equal part of the rows, in order. The gradients are averaged over the ranks, the losses not:

@@ -5,9 +5,9 @@ sparse-hessian   The Hessian of the chained Rosenbrock function ``sum 100 (x[i+1
 
 sparse-jacobian  The Jacobian of the Brusselator on a periodic grid of N x N points, 2 N^2 numbers: of
                  ``1 + u^2 v - 4.4 u + a L u`` and ``3.4 u - u^2 v + a L v``, L the sum over the four
-                 neighbours minus four times the point, ``a = (N + 1)^2 / 1000``. Six entries a row.
+                 neighbors minus four times the point, ``a = (N + 1)^2 / 1000``. Six entries a row.
 
-...-build        Finding the pattern of a new function of the same code, colouring, compiling, and the first
+...-build        Finding the pattern of a new function of the same code, coloring, compiling, and the first
                  value.
 
 bundle-adjustment   ADBench's BA in the size of its first problem: 49 cameras of 11 numbers, 7,776 points,
@@ -56,9 +56,9 @@ def adjustment(cameras: int = CAMERAS, points: int = POINTS, observations: int =
     numbers = np.concatenate(
         [
             normal(0.0, 0.3, (cameras, 3)),  # rotation
-            normal(0.0, 0.5, (cameras, 3)),  # centre
+            normal(0.0, 0.5, (cameras, 3)),  # center
             normal(500.0, 10.0, (cameras, 1)),  # focal length
-            normal(0.0, 1.0, (cameras, 2)),  # centre of the image
+            normal(0.0, 1.0, (cameras, 2)),  # center of the image
             normal(0.0, 1e-2, (cameras, 2)),  # distortion
         ],
         axis=1,

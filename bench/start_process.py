@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-#: dimensions and centres of the mixture
+#: dimensions and centers of the mixture
 MIXTURE = (10, 25)
 
 _marks: dict[str, float] = {}

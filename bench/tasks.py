@@ -10,7 +10,7 @@ import row_tasks
 import scale_tasks
 import size_tasks
 import start_tasks
-from problems import GMM_CENTRES, GMM_DIMENSIONS
+from problems import GMM_CENTERS, GMM_DIMENSIONS
 from task import Goal, Task
 
 MEGABYTE = 1e6
@@ -100,7 +100,7 @@ TASKS = (
     ),
     *[
         Task(
-            f"train-{optimiser}",
+            f"train-{optimizer}",
             f"a training step of that perceptron with {name}: one compiled program",
             "jax:jit",
             ("mindgrad:graph", "jax:jit", "torch:eager", "mindspore:graph"),
@@ -109,7 +109,7 @@ TASKS = (
                 Goal("mindgrad:graph", 1.0, ("torch:eager", "mindspore:graph")),
             ),
         )
-        for optimiser, name in (("sgd", "plain gradient descent"), ("adam", "Adam"))
+        for optimizer, name in (("sgd", "plain gradient descent"), ("adam", "Adam"))
     ],
     Task(
         "t3",
@@ -243,7 +243,7 @@ TASKS = (
     ),
     Task(
         "loop",
-        "a while loop with a tensor as trip count, 32 float32 numbers: value and gradient",
+        "a while loop with a tensor as iteration count, 32 float32 numbers: value and gradient",
         "jax:loop",
         (
             "mindgrad:graph loop",
@@ -263,7 +263,7 @@ TASKS = (
         tolerance=2e-2,  # a million roundings of Float32 are 6e-3 away from the exact result
         reference="jax:scan",
         only_value=("mindgrad:graph loop", "jax:loop"),
-        size="trips",
+        size="iterations",
         sizes=(100, 1_000, 10_000, 100_000, 1_000_000),
         quick_sizes=(100, 10_000),
     ),
@@ -273,7 +273,7 @@ TASKS = (
         "jax:scan",
         ("mindgrad:graph second", "jax:scan", "jax:scan in two levels"),
         (Goal("mindgrad:graph second", 1e-3, of="result"),),
-        size="trips",
+        size="iterations",
         sizes=(10_000,),
         quick_sizes=(10_000,),
     ),
@@ -292,7 +292,7 @@ TASKS = (
         ),
         reference="jax:scan",
         only_value=("mindgrad:graph loop", "jax:loop"),
-        size="trips",
+        size="iterations",
         sizes=(1_000, 100_000),
         quick_sizes=(1_000,),
     ),
@@ -305,14 +305,14 @@ TASKS = (
     ),
     Task(
         "newton-memory",
-        "the same with damped steps, which take that many trips",
+        "the same with damped steps, which take that many iterations",
         "jax:implicit",
         ("mindgrad:graph", "mindgrad:implicit", "jax:implicit", "jax:scan", "torch:eager", "mindspore:graph"),
         (
             Goal("mindgrad:graph", 1.0, of="temporary", growth=True),
             Goal("mindgrad:graph", 1.2, of="peak", growth=True),
         ),
-        size="trips",
+        size="iterations",
         sizes=(10, 100, 1_000, 10_000, 100_000),
         quick_sizes=(10, 1_000),
         most_rounds=3,
@@ -343,7 +343,7 @@ TASKS = (
     ),
     Task(
         "sparse-hessian-build",
-        "the same from a new function to the first value: pattern, colours, compilation",
+        "the same from a new function to the first value: pattern, colors, compilation",
         "asdex:hessian",
         ("mindgrad:graph", "asdex:hessian"),
         (Goal("mindgrad:graph", 0.5, ("asdex:hessian",), sizes=(100_000,)),),
@@ -361,7 +361,7 @@ TASKS = (
     ),
     Task(
         "sparse-jacobian-build",
-        "the same from a new function to the first value: pattern, colours, compilation",
+        "the same from a new function to the first value: pattern, colors, compilation",
         "asdex:jacobian",
         ("mindgrad:graph", "asdex:jacobian"),
         (Goal("mindgrad:graph", 0.5, ("asdex:jacobian",)),),
@@ -445,8 +445,8 @@ TASKS = (
             ),
             tolerance=1e-7,
             only_value=("mindgrad:graph value", "jax:value"),
-            size="centres",
-            sizes=GMM_CENTRES,
+            size="centers",
+            sizes=GMM_CENTERS,
             quick_sizes=(25,),
             most_rounds=7,
         )
@@ -493,7 +493,7 @@ TASKS = (
         "gmm-20",
         "a Gaussian mixture's value and gradient",
         {"graph gradient": "grad"},
-        size="centres",
+        size="centers",
         sizes=(25,),
         quick_sizes=(25,),
     ),

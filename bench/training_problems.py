@@ -2,9 +2,9 @@
 
 eager-perceptron   784 -> 256 -> 256 -> 10 with relu, batch 32.
 eager-lenet        LeNet-5 with relu and maximum pooling, 32 x 32 pictures of one channel, batch 32.
-eager-resnet       ResNet-20 for CIFAR: 16, 32 and 64 channels, three blocks each, batch normalisation after
+eager-resnet       ResNet-20 for CIFAR: 16, 32 and 64 channels, three blocks each, batch normalization after
                    every convolution, a convolution of 1 x 1 where a shortcut changes shape; batch 16.
-eager-gpt          A decoder of 4 blocks, 128 wide, 4 heads, normalised before each, 8 x 64 tokens of 128.
+eager-gpt          A decoder of 4 blocks, 128 wide, 4 heads, normalized before each, 8 x 64 tokens of 128.
 eager-lstm         A long short-term memory of 64 units over 48 steps of 32 inputs, and a linear layer on the
                    last output; batch 32.
 
@@ -71,7 +71,7 @@ class _Draw:
         self.bias(outputs)
 
     def norm(self, size: int) -> None:
-        """The gain and the bias of a normalisation."""
+        """The gain and the bias of a normalization."""
         self.weights.append(1 + self.normal(size) * np.float32(0.1))
         self.bias(size)
 

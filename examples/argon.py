@@ -144,7 +144,7 @@ def forces_by_formula(positions):
 
 def fit(net, positions, energies, forces, steps, batch):
     """Fit ``net`` to energies and forces of the frames; return the loss of every step."""
-    optimiser = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(1e-5, 1e-2, steps, 1, steps))
+    optimizer = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(1e-5, 1e-2, steps, 1, steps))
     pull = Forces(net)
 
     def loss(positions, energies, forces):
@@ -152,12 +152,12 @@ def fit(net, positions, energies, forces, steps, batch):
         of_forces = (pull(positions) - forces) ** 2
         return 10 * of_energy.mean() + of_forces.mean()
 
-    value_and_gradient = ms.value_and_grad(loss, None, optimiser.parameters)
+    value_and_gradient = ms.value_and_grad(loss, None, optimizer.parameters)
 
     @ms.jit
     def step(*frames):
         value, gradients = value_and_gradient(*frames)
-        optimiser(gradients)
+        optimizer(gradients)
         return value
 
     random, losses = np.random.default_rng(1), []

@@ -94,17 +94,17 @@ def train(solution, steps):
     """Train the net; return the loss of every step."""
     residual = Residual(solution)
     rates = nn.cosine_decay_lr(1e-6, 6e-3, steps, 1, steps)
-    optimiser = nn.Adam(solution.trainable_params(), rates)
+    optimizer = nn.Adam(solution.trainable_params(), rates)
 
     def loss(t, x):
         return (residual(t, x) ** 2).mean()
 
-    value_and_gradient = ms.value_and_grad(loss, None, optimiser.parameters)
+    value_and_gradient = ms.value_and_grad(loss, None, optimizer.parameters)
 
     @ms.jit
     def step(t, x):
         value, gradients = value_and_gradient(t, x)
-        optimiser(gradients)
+        optimizer(gradients)
         return value
 
     random, losses = np.random.default_rng(0), []

@@ -37,28 +37,28 @@ def training():
     """The optimizer, and a training step that returns the mean loss of all processes."""
     ms.set_seed(0)
     net = nn.SequentialCell(nn.Dense(INPUTS, 32), nn.Tanh(), nn.Dense(32, 1))
-    optimiser = nn.Adam(net.trainable_params(), learning_rate=0.02)
-    reduced = nn.DistributedGradReducer(optimiser.parameters)
-    gradient = ms.value_and_grad(lambda x, y: ((net(x) - y) ** 2).mean(), None, optimiser.parameters)
+    optimizer = nn.Adam(net.trainable_params(), learning_rate=0.02)
+    reduced = nn.DistributedGradReducer(optimizer.parameters)
+    gradient = ms.value_and_grad(lambda x, y: ((net(x) - y) ** 2).mean(), None, optimizer.parameters)
     mean = ops.AllReduce("avg")
 
     @ms.jit
     def step(x, y):
         loss, slopes = gradient(x, y)
-        optimiser(reduced(slopes))
+        optimizer(reduced(slopes))
         return mean(loss)
 
-    return optimiser, step
+    return optimizer, step
 
 
-def resumed(optimiser, folder):
+def resumed(optimizer, folder):
     """Load the latest checkpoint; return the number of the next step."""
     file = latest_checkpoint(folder)
     if file is None:
         return 0
     saved = ms.load_checkpoint(file)
     first = int(saved.pop("steps"))
-    ms.load_param_into_net(optimiser, saved)
+    ms.load_param_into_net(optimizer, saved)
     return first
 
 
@@ -77,11 +77,11 @@ def main():
     ms.set_context(mode=ms.GRAPH_MODE)
     ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
     attempt = int(os.environ.get("MINDGRAD_RESTART", "0"))
-    optimiser, step = training()
+    optimizer, step = training()
     first, loss = 0, None
     if options.folder:
         options.folder.mkdir(exist_ok=True)
-        first = resumed(optimiser, options.folder)
+        first = resumed(optimizer, options.folder)
     for number in range(first, options.steps):
         if number == options.crash_at and attempt == 0 and rank == size - 1:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -91,7 +91,7 @@ def main():
         if options.folder and (number + 1) % options.every == 0:
             # called on all ranks: one writes, the others wait until the file is complete
             file = options.folder / f"state-{number + 1}.ckpt"
-            ms.save_checkpoint(optimiser, file, append_dict={"steps": number + 1})
+            ms.save_checkpoint(optimizer, file, append_dict={"steps": number + 1})
     print(f"process {rank} of {size}: steps {first} to {options.steps}, loss {loss}", flush=True)
     assert options.steps < 60 or loss is None or loss < 0.05
     ms.reset_auto_parallel_context()

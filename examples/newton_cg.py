@@ -115,13 +115,13 @@ class Train(nn.Cell):
 def adam(loss, start, rate, steps):
     """Losses and evaluations of Adam with a learning rate that decays to zero."""
     net = Train(loss, start)
-    optimiser = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(0.0, rate, steps, 1, steps))
-    value_and_gradient = ms.value_and_grad(net, None, optimiser.parameters)
+    optimizer = nn.Adam(net.trainable_params(), nn.cosine_decay_lr(0.0, rate, steps, 1, steps))
+    value_and_gradient = ms.value_and_grad(net, None, optimizer.parameters)
 
     @ms.jit
     def step():
         value, gradients = value_and_gradient()
-        optimiser(gradients)
+        optimizer(gradients)
         return value
 
     losses = [float(step()) for _ in track(range(steps), f"Adam, rate {rate:g}")]

@@ -9,7 +9,7 @@ from mindgrad import Tensor
 from mindgrad._base.tree import flatten
 from mindgrad.ir import settings
 
-__all__ = ["arrays", "eager", "is_hot"]
+__all__ = ["arrays", "eager", "is_compiled"]
 
 
 @contextlib.contextmanager
@@ -23,7 +23,7 @@ def eager(switch):
         settings.store("eager", before)
 
 
-def is_hot(function):
+def is_compiled(function):
     """Whether all kinds of calls of ``function`` are compiled."""
     lines = ms.cache_info(function).eager
     return bool(lines) and all(": compiled: " in line for line in lines)

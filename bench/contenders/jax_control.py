@@ -1,6 +1,6 @@
 """jax: the tasks about control flow and the cost of a call, in the ways a good jax user would try.
 
-jax has no reverse mode through a loop whose trip count is known only when it runs. What its users
+jax has no reverse mode through a loop whose iteration count is known only when it runs. What its users
 do instead is here: a scan whose length is fixed when it is compiled, the same in two levels with
 ``jax.checkpoint`` against the memory, and the implicit function theorem written by hand.
 """
@@ -21,36 +21,36 @@ from jax_results import PyTree, build, job, with_temporary
 from job import Job, Unavailable
 
 COMPILATIONS = 3
-MOST_TRIPS_OF_SCAN = 10_000
+MOST_ITERATIONS_OF_SCAN = 10_000
 
 
-# A while loop whose trip count is an argument
+# A while loop whose iteration count is an argument
 
 Advance = Callable[[jax.Array], jax.Array]
 Velocity = Callable[[jax.Array, jax.Array, jax.Array], jax.Array]
 Run = Callable[[Advance, jax.Array, Any], jax.Array]
 
 
-def run_while(advance: Advance, x: jax.Array, trips: jax.Array) -> jax.Array:
+def run_while(advance: Advance, x: jax.Array, iterations: jax.Array) -> jax.Array:
     """The loop as it is meant; jax differentiates it forward only."""
 
     def body(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         x, left = carry
         return advance(x), left - 1
 
-    return lax.while_loop(lambda carry: carry[1] > 0, body, (x, trips))[0]
+    return lax.while_loop(lambda carry: carry[1] > 0, body, (x, iterations))[0]
 
 
-def run_scan(advance: Advance, x: jax.Array, trips: int) -> jax.Array:
+def run_scan(advance: Advance, x: jax.Array, iterations: int) -> jax.Array:
     """A scan of a length that is fixed when it is compiled."""
-    return lax.scan(lambda x, _: (advance(x), None), x, length=trips)[0]
+    return lax.scan(lambda x, _: (advance(x), None), x, length=iterations)[0]
 
 
-def run_two_levels(advance: Advance, x: jax.Array, trips: int) -> jax.Array:
+def run_two_levels(advance: Advance, x: jax.Array, iterations: int) -> jax.Array:
     """A scan of scans, of which only the states between them are kept."""
-    inner = max(n for n in range(1, math.isqrt(trips) + 1) if trips % n == 0)
+    inner = max(n for n in range(1, math.isqrt(iterations) + 1) if iterations % n == 0)
     several = jax.checkpoint(lambda x: run_scan(advance, x, inner))
-    return run_scan(several, x, trips // inner)
+    return run_scan(several, x, iterations // inner)
 
 
 def velocity(weight: jax.Array, bias: jax.Array, x: jax.Array) -> jax.Array:
@@ -66,27 +66,29 @@ RUNS: dict[str, Run] = {"scan": run_scan, "scan in two levels": run_two_levels}
 
 
 def objective_of(run: Run, task: str) -> Callable[..., jax.Array]:
-    """The mean square of the last state; of the first, the weights, the step and the trips."""
+    """The mean square of the last state; of the first, the weights, the step and the iterations."""
     velocity = VELOCITIES[task]
 
-    def objective(x: jax.Array, weight: jax.Array, bias: jax.Array, step: jax.Array, trips: Any) -> jax.Array:
-        return jnp.mean(jnp.square(run(lambda x: x + step * velocity(weight, bias, x), x, trips)))
+    def objective(
+        x: jax.Array, weight: jax.Array, bias: jax.Array, step: jax.Array, iterations: Any
+    ) -> jax.Array:
+        return jnp.mean(jnp.square(run(lambda x: x + step * velocity(weight, bias, x), x, iterations)))
 
     return objective
 
 
-def loop_arguments(task: str, trips: int) -> tuple[jax.Array, ...]:
-    """The first state, the weights, the step and the trips."""
-    problem = problems.loop(trips, matrix=task == "loop-matrix")
-    values = problem.state, problem.weight, problem.bias, problem.step, problem.trips
+def loop_arguments(task: str, iterations: int) -> tuple[jax.Array, ...]:
+    """The first state, the weights, the step and the iterations."""
+    problem = problems.loop(iterations, matrix=task == "loop-matrix")
+    values = problem.state, problem.weight, problem.bias, problem.step, problem.iterations
     return tuple(map(jnp.asarray, values))
 
 
-def loop(task: str, variant: str, trips: int) -> Job:
-    arguments = loop_arguments(task, trips)
+def loop(task: str, variant: str, iterations: int) -> Job:
+    arguments = loop_arguments(task, iterations)
     if variant == "loop":
         return with_temporary(job(objective_of(run_while, task), *arguments))
-    objective = partial(objective_of(RUNS[variant], task), trips=trips)
+    objective = partial(objective_of(RUNS[variant], task), iterations=iterations)
     if task == "loop-second":
         slope = jax.grad(objective)
         objective = lambda *arguments: jnp.sum(jnp.square(slope(*arguments)))
@@ -137,7 +139,7 @@ def solve_backward(kept: tuple[jax.Array, ...], cotangent: jax.Array) -> tuple[j
 solve_implicitly.defvjp(solve_forward, solve_backward)
 
 
-def solve_in(trips: int) -> Callable[..., jax.Array]:
+def solve_in(iterations: int) -> Callable[..., jax.Array]:
     """That many steps, counted beforehand."""
 
     def run(mean: jax.Array, eccentricity: jax.Array, damping: jax.Array) -> jax.Array:
@@ -145,17 +147,17 @@ def solve_in(trips: int) -> Callable[..., jax.Array]:
             rest = residual(anomaly, mean, eccentricity)
             return newton_step(anomaly, rest, eccentricity, damping), None
 
-        return lax.scan(body, mean, length=trips)[0]
+        return lax.scan(body, mean, length=iterations)[0]
 
     return run
 
 
-def newton(variant: str, trips: int | None = None) -> Job:
+def newton(variant: str, iterations: int | None = None) -> Job:
     jax.config.update("jax_enable_x64", True)
-    if variant == "scan" and (trips or 0) > MOST_TRIPS_OF_SCAN:
-        raise Unavailable("keeps some 56 kB a trip: gigabytes")
-    problem = problems.newton(trips)
-    run = solve_implicitly if variant == "implicit" else solve_in(problems.newton_trips(problem))
+    if variant == "scan" and (iterations or 0) > MOST_ITERATIONS_OF_SCAN:
+        raise Unavailable("keeps some 56 kB per iteration: gigabytes")
+    problem = problems.newton(iterations)
+    run = solve_implicitly if variant == "implicit" else solve_in(problems.newton_iterations(problem))
 
     def objective(mean: jax.Array, eccentricity: jax.Array, damping: jax.Array) -> jax.Array:
         return jnp.mean(jnp.square(run(mean, eccentricity, damping)))

@@ -1,7 +1,8 @@
 """Gradient descent in gradient descent with jax, as ``while_loop``s.
 
-"while_loop": a trip branches with ``cond``; "while_loop, where": it computes both ways and chooses. jax has
-no reverse mode through a ``while_loop``: where the outer gradient is one, its program takes forward mode.
+"while_loop": an iteration branches with ``cond``; "while_loop, where": it computes both ways and chooses.
+jax has no reverse mode through a ``while_loop``: its outer gradient
+uses forward mode.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def magnitude(v: jax.Array) -> jax.Array:
 def lowest(f: Function, gradient: Function, x: jax.Array) -> jax.Array:
     """The point from ``x`` on at which steps against the gradient end."""
 
-    def trip(state):
+    def iteration(state):
         x, value, slope, rate, successes, _ = state
         point = x - rate * slope
 
@@ -56,13 +57,15 @@ def lowest(f: Function, gradient: Function, x: jax.Array) -> jax.Array:
 
         return lax.cond(magnitude(slope) <= problems.SMALL, end, go_on)
 
-    return lax.while_loop(lambda state: state[-1], trip, (x, f(x), gradient(x), problems.RATE, 0, True))[0]
+    return lax.while_loop(lambda state: state[-1], iteration, (x, f(x), gradient(x), problems.RATE, 0, True))[
+        0
+    ]
 
 
 def lowest_by_where(f: Function, gradient: Function, x: jax.Array) -> jax.Array:
     """The same without branches."""
 
-    def trip(state):
+    def iteration(state):
         x, value, slope, rate, successes, _ = state
         point = x - rate * slope
         new, new_slope = f(point), gradient(point)
@@ -78,7 +81,7 @@ def lowest_by_where(f: Function, gradient: Function, x: jax.Array) -> jax.Array:
 
     slope = gradient(x)
     state = x, f(x), slope, problems.RATE, 0, magnitude(slope) > problems.SMALL
-    return lax.while_loop(lambda state: state[-1], trip, state)[0]
+    return lax.while_loop(lambda state: state[-1], iteration, state)[0]
 
 
 SEARCHES: dict[str, Search] = {"while_loop": lowest, "while_loop, where": lowest_by_where}

@@ -62,9 +62,9 @@ def by_hand(
     return value, (shares - n * jax.nn.softmax(alpha), of_mu, of_q, of_triangles[:, rows, columns])
 
 
-def gmm(variant: str, centres: int, dimensions: int) -> Job:
+def gmm(variant: str, centers: int, dimensions: int) -> Job:
     jax.config.update("jax_enable_x64", True)
-    problem = problems.gmm(dimensions, centres)
+    problem = problems.gmm(dimensions, centers)
     function = {
         "value": log_likelihood,
         "grad": jax.value_and_grad(log_likelihood, argnums=(0, 1, 2, 3)),

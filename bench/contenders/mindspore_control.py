@@ -19,7 +19,7 @@ from mindspore_results import job
 #: a function and its arguments
 Program = tuple[Any, ...]
 
-# A while loop whose trip count is a tensor
+# A while loop whose iteration count is a tensor
 
 
 class Flow(nn.Cell):
@@ -30,10 +30,10 @@ class Flow(nn.Cell):
         self.weight = Parameter(Tensor(weight), name="weight")
         self.bias = Parameter(Tensor(bias), name="bias")
 
-    def construct(self, x, step, trips):
-        while trips > 0:
+    def construct(self, x, step, iterations):
+        while iterations > 0:
             x = x + step * self.velocity(x)
-            trips = trips - 1
+            iterations = iterations - 1
         return ops.square(x).mean()
 
     def velocity(self, x):
@@ -50,27 +50,27 @@ class MatrixFlow(Flow):
 FLOWS = {"loop": Flow, "loop-second": Flow, "loop-matrix": MatrixFlow}
 
 
-def loop_program(task: str, part: str, trips: int) -> Program:
+def loop_program(task: str, part: str, iterations: int) -> Program:
     """The loop alone, its value and gradient, or the gradient of the squared gradient."""
-    problem = problems.loop(trips, matrix=task == "loop-matrix")
+    problem = problems.loop(iterations, matrix=task == "loop-matrix")
     flow = FLOWS[task](problem.weight, problem.bias)
     weights = ParameterTuple(flow.trainable_params())
-    arguments = Tensor(problem.state), Tensor(problem.step), Tensor(problem.trips)
+    arguments = Tensor(problem.state), Tensor(problem.step), Tensor(problem.iterations)
     if part == "loop":
         return flow, *arguments
     if part == "gradient":
         return ms.value_and_grad(flow, 0, weights), *arguments
     slope = ms.grad(flow, 0)
 
-    def steepness(x, step, trips):
-        return ops.square(slope(x, step, trips)).sum()
+    def steepness(x, step, iterations):
+        return ops.square(slope(x, step, iterations)).sum()
 
     return ms.value_and_grad(steepness, 0, weights), *arguments
 
 
-def newton_program(trips: int | None) -> Program:
+def newton_program(iterations: int | None) -> Program:
     """The value and the gradient of what Newton's method finds."""
-    problem = problems.newton(trips)
+    problem = problems.newton(iterations)
     arguments = Tensor(problem.mean), Tensor(problem.eccentricity), Tensor(problem.damping)
     return ms.value_and_grad(Kepler(), (0, 1)), *arguments
 
@@ -181,12 +181,12 @@ def cache_hit(variant: str) -> Job:
     return job(variant, Sum(rest), Tensor(first))
 
 
-def loop(task: str, variant: str, trips: int) -> Job:
-    return job(variant, *loop_program(task, variant.split()[-1], trips))
+def loop(task: str, variant: str, iterations: int) -> Job:
+    return job(variant, *loop_program(task, variant.split()[-1], iterations))
 
 
-def newton(variant: str, trips: int | None = None) -> Job:
-    return job(variant, *newton_program(trips))
+def newton(variant: str, iterations: int | None = None) -> Job:
+    return job(variant, *newton_program(iterations))
 
 
 def rnn(variant: str, steps: int) -> Job:

@@ -39,8 +39,8 @@ class Mixture(nn.Cell):
         return total - self.n * normal - 0.5 * ops.square(triangles).sum()
 
 
-def gmm(variant: str, centres: int, dimensions: int) -> Job:
-    problem = problems.gmm(dimensions, centres)
+def gmm(variant: str, centers: int, dimensions: int) -> Job:
+    problem = problems.gmm(dimensions, centers)
     mixture = Mixture(problem.points)
     parameters = [Tensor(each) for each in problem.parameters]
     function = mixture if variant.endswith("value") else ms.value_and_grad(mixture, (0, 1, 2, 3))

@@ -96,8 +96,8 @@ class Residual(nn.Cell):
 def burgers(variant: str) -> Job:
     problem = problems.burgers_training()
     solution = Solution(problem.layers)
-    optimiser = nn.Adam(solution.trainable_params(), learning_rate=problems.BURGERS_RATE)
-    step = nn.TrainOneStepCell(Residual(solution), optimiser)
+    optimizer = nn.Adam(solution.trainable_params(), learning_rate=problems.BURGERS_RATE)
+    step = nn.TrainOneStepCell(Residual(solution), optimizer)
     step.set_train()
     parameters = list(step.get_parameters())
     start = [parameter.asnumpy().copy() for parameter in parameters]

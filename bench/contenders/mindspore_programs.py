@@ -88,12 +88,12 @@ class RegressionLoss(nn.Cell):
         return ops.square(self.network(inputs) - targets).mean()
 
 
-def train(optimiser: str, variant: str) -> Job:
+def train(optimizer: str, variant: str) -> Job:
     problem = problems.t2()
     network = perceptron(problem.layers)
     inputs, targets = Tensor(problem.inputs), Tensor(problem.targets)
     weights = network.trainable_params()
-    if optimiser == "sgd":
+    if optimizer == "sgd":
         change = nn.SGD(weights, learning_rate=problems.SGD_RATE)
     else:
         (beta1, beta2), eps = problems.ADAM_DECAYS, problems.ADAM_EPSILON

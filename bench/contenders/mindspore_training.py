@@ -55,7 +55,7 @@ class LeNet(nn.Cell):
 
 
 def convolution(inputs, outputs, size, stride=1):
-    """A convolution that keeps the size, or halves it, and a batch normalisation."""
+    """A convolution that keeps the size, or halves it, and a batch normalization."""
     return nn.SequentialCell(
         nn.Conv2d(inputs, outputs, size, stride, pad_mode="pad", padding=size // 2), nn.BatchNorm2d(outputs)
     )
@@ -118,7 +118,7 @@ class Attention(nn.Cell):
 
 
 class Block(nn.Cell):
-    """Attention and a perceptron, each normalised before and added to its input."""
+    """Attention and a perceptron, each normalized before and added to its input."""
 
     def __init__(self, width, heads, tokens):
         super().__init__()

@@ -20,7 +20,7 @@ def burgers(variant: str) -> Job:
     def run() -> tuple[float, list[np.ndarray]]:
         layers = [[torch.tensor(each, requires_grad=True) for each in layer] for layer in problem.layers]
         weights = [each for layer in layers for each in layer]
-        optimiser = torch.optim.Adam(weights, lr=problems.BURGERS_RATE)
+        optimizer = torch.optim.Adam(weights, lr=problems.BURGERS_RATE)
 
         def solution(t: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
             hidden = torch.cat([2 * t - 1, x], 1)
@@ -31,7 +31,7 @@ def burgers(variant: str) -> Job:
 
         for k in range(problems.BURGERS_STEPS):
             t, x = batches[k // 10]
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             u = solution(t, x)
             u_t, u_x = torch.autograd.grad(u.sum(), (t, x), create_graph=True)
             (u_xx,) = torch.autograd.grad(u_x.sum(), x, create_graph=True)
@@ -39,7 +39,7 @@ def burgers(variant: str) -> Job:
             gradients = torch.autograd.grad(loss, weights)
             for weight, gradient in zip(weights, gradients, strict=True):
                 weight.grad = gradient
-            optimiser.step()
+            optimizer.step()
             if k == problems.BURGERS_COMPARED:
                 compared = loss
         with torch.no_grad():

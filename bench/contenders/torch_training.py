@@ -31,7 +31,7 @@ def lenet() -> nn.Module:
 
 
 def convolution(inputs: int, outputs: int, size: int, stride: int = 1) -> nn.Module:
-    """A convolution and a batch normalisation."""
+    """A convolution and a batch normalization."""
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, size, stride, padding=size // 2, bias=False), nn.BatchNorm2d(outputs)
     )
@@ -61,7 +61,7 @@ def resnet() -> nn.Module:
 
 
 class Block(nn.Module):
-    """Causal attention and a perceptron, each normalised before and added to its input."""
+    """Causal attention and a perceptron, each normalized before and added to its input."""
 
     def __init__(self, width: int, heads: int, tokens: int) -> None:
         super().__init__()

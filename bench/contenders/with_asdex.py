@@ -57,9 +57,9 @@ def prepare(task: str, variant: str, n: int = 0) -> Job:
     kind, _, build = kind.partition("-")
     if not task.startswith("sparse-"):
         raise Unavailable(f"no {task} with asdex")
-    function, x, (colour, derive) = problem(kind, n)
+    function, x, (color, derive) = problem(kind, n)
     if not build:
-        made = jax.jit(derive(function, colour(function, x)))
+        made = jax.jit(derive(function, color(function, x)))
         return Job(lambda: made(x), wait, times)
 
     def first() -> dict[str, float]:
@@ -67,9 +67,9 @@ def prepare(task: str, variant: str, n: int = 0) -> Job:
             return function(x)
 
         begin = time.perf_counter()
-        colours = colour(another, x)
+        colors = color(another, x)
         there = time.perf_counter()
-        jax.block_until_ready(jax.jit(derive(another, colours))(x))
-        return {"pattern and colours": there - begin, "program and value": time.perf_counter() - there}
+        jax.block_until_ready(jax.jit(derive(another, colors))(x))
+        return {"pattern and colors": there - begin, "program and value": time.perf_counter() - there}
 
     return Job(first, wait, None, timed_by_itself=True)

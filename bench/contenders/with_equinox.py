@@ -18,7 +18,7 @@ def versions() -> dict[str, str]:
     return {"equinox": version("equinox")}
 
 
-def run_checkpointed(advance: Advance, x: jax.Array, trips: jax.Array) -> jax.Array:
+def run_checkpointed(advance: Advance, x: jax.Array, iterations: jax.Array) -> jax.Array:
     """A while loop that keeps some of its states and computes the others again."""
 
     def body(carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
@@ -26,7 +26,7 @@ def run_checkpointed(advance: Advance, x: jax.Array, trips: jax.Array) -> jax.Ar
         return advance(x), left - 1
 
     return internal.while_loop(
-        lambda carry: carry[1] > 0, body, (x, trips), kind="checkpointed", checkpoints=CHECKPOINTS
+        lambda carry: carry[1] > 0, body, (x, iterations), kind="checkpointed", checkpoints=CHECKPOINTS
     )[0]
 
 
@@ -35,4 +35,4 @@ def prepare(task: str, variant: str, **options: int) -> Job:
     if task not in ("loop", "loop-matrix"):
         raise Unavailable(f"no {task} with equinox")
     step = jax.value_and_grad(objective_of(run_checkpointed, task), (0, 1, 2))
-    return with_temporary(job(step, *loop_arguments(task, options["trips"])))
+    return with_temporary(job(step, *loop_arguments(task, options["iterations"])))

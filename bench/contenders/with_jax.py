@@ -86,12 +86,12 @@ def descend(layers: PyTree, moments: PyTree, gradients: PyTree) -> tuple[PyTree,
     return jax.tree.map(lambda w, g: w - problems.SGD_RATE * g, layers, gradients), moments
 
 
-def train(optimiser: str, variant: str) -> Job:
+def train(optimizer: str, variant: str) -> Job:
     problem = problems.t2()
     inputs, targets = jnp.asarray(problem.inputs), jnp.asarray(problem.targets)
     layers = on_device(problem.layers)
-    state = [layers, jax_training.first_moments(layers) if optimiser == "adam" else ()]
-    change = {"sgd": descend, "adam": partial(jax_training.adam, problems.ADAM_RATE)}[optimiser]
+    state = [layers, jax_training.first_moments(layers) if optimizer == "adam" else ()]
+    change = {"sgd": descend, "adam": partial(jax_training.adam, problems.ADAM_RATE)}[optimizer]
 
     @partial(jax.jit, donate_argnums=(0, 1))
     def step(layers: PyTree, moments: PyTree, inputs: jax.Array, targets: jax.Array) -> tuple[Any, ...]:

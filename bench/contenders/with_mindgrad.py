@@ -103,8 +103,8 @@ def nested(variant: str, order: int) -> Job:
     return job
 
 
-def loop(task: str, variant: str, trips: int) -> Job:
-    job = mindspore_programs.prepare(task, variant, trips=trips)
+def loop(task: str, variant: str, iterations: int) -> Job:
+    job = mindspore_programs.prepare(task, variant, iterations=iterations)
     job.facts = lambda: {"temporary": temporary(*job.program)}
     return job
 
@@ -126,13 +126,13 @@ class ImplicitKepler(mindspore_control.Kepler):
         return ops.square(mindgrad.custom_root(residual, mean, solve)).mean()
 
 
-def newton(variant: str, trips: int | None = None) -> Job:
+def newton(variant: str, iterations: int | None = None) -> Job:
     if variant == "implicit":
         mindgrad.set_context(mode=mindgrad.GRAPH_MODE)
-        _, *arguments = mindspore_control.newton_program(trips)
+        _, *arguments = mindspore_control.newton_program(iterations)
         task = mindspore_results.job("graph", mindgrad.value_and_grad(ImplicitKepler(), (0, 1)), *arguments)
     else:
-        task = mindspore_programs.prepare("newton", variant, trips=trips)
+        task = mindspore_programs.prepare("newton", variant, iterations=iterations)
     task.facts = lambda: {"temporary": temporary(*task.program)}
     return task
 

@@ -23,7 +23,7 @@ import torch_training
 from job import Job, Unavailable
 from torch_results import arrays, wait
 
-MOST_TRIPS = 100_000
+MOST_ITERATIONS = 100_000
 
 Layers = list[tuple[torch.Tensor, torch.Tensor]]
 
@@ -77,12 +77,12 @@ def t2(variant: str) -> Job:
     return Job(step, wait, arrays)
 
 
-def train(optimiser: str, variant: str) -> Job:
+def train(optimizer: str, variant: str) -> Job:
     problem = problems.t2()
     layers = parameters(problem.layers)
     weights = flat(layers)
     inputs, targets = torch.tensor(problem.inputs), torch.tensor(problem.targets)
-    if optimiser == "sgd":
+    if optimizer == "sgd":
         change: torch.optim.Optimizer = torch.optim.SGD(weights, lr=problems.SGD_RATE)
     else:
         change = torch.optim.Adam(
@@ -116,14 +116,14 @@ def t3(variant: str) -> Job:
     return Job(step, wait, arrays)
 
 
-def loop(variant: str, trips: int) -> Job:
-    if trips > MOST_TRIPS:
+def loop(variant: str, iterations: int) -> Job:
+    if iterations > MOST_ITERATIONS:
         raise Unavailable("its tape takes some gigabytes")
-    problem = problems.loop(trips)
+    problem = problems.loop(iterations)
     first, weight, bias = leaves = [
         torch.tensor(each, requires_grad=True) for each in (problem.state, problem.weight, problem.bias)
     ]
-    step, count = torch.tensor(problem.step), torch.tensor(problem.trips)
+    step, count = torch.tensor(problem.step), torch.tensor(problem.iterations)
 
     def gradient() -> tuple[torch.Tensor, ...]:
         x, left = first, count
@@ -136,10 +136,10 @@ def loop(variant: str, trips: int) -> Job:
     return Job(gradient, wait, arrays)
 
 
-def newton(variant: str, trips: int | None = None) -> Job:
-    if trips is not None and trips > MOST_TRIPS // 10:
+def newton(variant: str, iterations: int | None = None) -> Job:
+    if iterations is not None and iterations > MOST_ITERATIONS // 10:
         raise Unavailable("its tape takes some gigabytes")
-    problem = problems.newton(trips)
+    problem = problems.newton(iterations)
     mean = torch.tensor(problem.mean, requires_grad=True)
     eccentricity = torch.tensor(problem.eccentricity, requires_grad=True)
     damping = torch.tensor(problem.damping)
@@ -182,8 +182,8 @@ def rnn(variant: str, steps: int) -> Job:
     return Job(step, wait, arrays)
 
 
-def gmm(variant: str, centres: int, dimensions: int) -> Job:
-    problem = problems.gmm(dimensions, centres)
+def gmm(variant: str, centers: int, dimensions: int) -> Job:
+    problem = problems.gmm(dimensions, centers)
     x = torch.tensor(problem.points)
     alpha, mu, q, lower = leaves = [torch.tensor(each, requires_grad=True) for each in problem.parameters]
     n, d = x.shape
@@ -191,7 +191,7 @@ def gmm(variant: str, centres: int, dimensions: int) -> Job:
 
     def step() -> tuple[torch.Tensor, ...]:
         triangles = torch.diag_embed(torch.exp(q)).index_put(
-            (torch.arange(centres)[:, None], rows, columns), lower
+            (torch.arange(centers)[:, None], rows, columns), lower
         )
         scaled = torch.einsum("kij,nkj->nki", triangles, x[:, None] - mu)
         exponents = alpha + q.sum(1) - 0.5 * scaled.square().sum(-1)

@@ -44,7 +44,7 @@ FOLDERS = {
 # Modules whose import makes a file one about the engine.
 MODULES = {
     "kernels of MindSpore's derivatives (_grad_ops)": re.compile(r"(^|\.)_grad_ops($|\.)"),
-    "kernels of quantisation (_quant_ops)": re.compile(r"(^|\.)_quant_ops($|\.)|(^|\.)compression($|\.)"),
+    "kernels of quantization (_quant_ops)": re.compile(r"(^|\.)_quant_ops($|\.)|(^|\.)compression($|\.)"),
     "MindSpore Lite": re.compile(r"^mindspore_lite|^mindspore\.lite($|\.)"),
     "MindSpore's compiled part": re.compile(r"^mindspore\._c_dataengine|^mindspore\._c_expression\.(?!\*)"),
     "MindSpore's fused kernels": re.compile(r"(^|\.)_akg($|\.)|^mindspore\.graph_kernel"),

@@ -33,7 +33,7 @@ SEARCHES = {
     "GradOperation": "gradients/",
     "laplacian": "reference/series/",
     "matmul": "reference/ops-linear-algebra/",
-    "Adam": "reference/nn-optimisers/",
+    "Adam": "reference/nn-optimizers/",
     "explain": "explain/",
     "CompileError": "supported_python/",
     "PyTorch": "coming_from/pytorch/",

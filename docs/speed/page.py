@@ -32,7 +32,7 @@ LEAST = 0.01
 SHOWN_ONLY = ("by hand", "implicit", "(again)", "numpy:", "python:", "mindgrad:")
 #: contenders in a second process, with what the first left on disk
 SECOND = " second"
-COLOURS = {
+COLORS = {
     "mindgrad": "tab:blue", "jax": "tab:orange", "torch": "tab:red", "mindspore": "tab:purple",
     "equinox": "tab:olive", "folx": "tab:green", "asdex": "tab:brown", "numpy": "tab:gray",
     "python": "black", "tensorflow": "tab:pink", "autograd": "tab:cyan",
@@ -271,7 +271,7 @@ def draw(title: str, rows: list[Row]) -> None:
     figure, axes = plt.subplots(figsize=(7.5, 0.9 + 0.21 * len(rows)), layout="constrained")
     axes.axvspan(LEAST / 2, 1.0, color="tab:blue", alpha=0.06, lw=0)
     axes.axvline(1.0, color="black", lw=0.8)
-    labelled = set()
+    labeled = set()
     for y, row in enumerate(rows):
         for name in sorted(row.contenders, key=lambda name: name == row.ours):
             if not (name == row.ours or is_shown(name)):
@@ -279,10 +279,10 @@ def draw(title: str, rows: list[Row]) -> None:
             library, ratios = name.partition(":")[0], [max(x, LEAST) for x in row.ratios(name)]
             if not ratios:
                 continue
-            label = library if library not in labelled else None
-            labelled.add(library)
+            label = library if library not in labeled else None
+            labeled.add(library)
             main = name == row.ours
-            style = {"color": COLOURS[library], "marker": "o" if main else "|", "ms": 5 if main else 7}
+            style = {"color": COLORS[library], "marker": "o" if main else "|", "ms": 5 if main else 7}
             middle = median(ratios)
             spread = [[middle - min(ratios)], [max(ratios) - middle]] if main else None
             axes.errorbar(middle, y, xerr=spread, ls="", lw=1, zorder=3 if main else 2, label=label, **style)

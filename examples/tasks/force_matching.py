@@ -25,10 +25,10 @@ class Potential(nn.Cell):
     def __init__(self):
         super().__init__()
         self.net = nn.SequentialCell(nn.Dense(8, 16), nn.SiLU(), nn.Dense(16, 1))
-        self.centres = Tensor(np.linspace(0, 5, 8, dtype=np.float32))
+        self.centers = Tensor(np.linspace(0, 5, 8, dtype=np.float32))
 
     def construct(self, r):
-        return self.net(ops.exp(-ops.square(distances(r)[..., None] - self.centres))).sum()
+        return self.net(ops.exp(-ops.square(distances(r)[..., None] - self.centers))).sum()
 
 
 potential = Potential()

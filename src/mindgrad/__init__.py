@@ -1,7 +1,7 @@
 """Automatic differentiation of any order, with MindSpore's gradient API.
 
-``import mindgrad`` loads the modules that gradients of operators need. The subpackages in ``_ROOMS`` and the
-names in ``_NAMES`` are loaded when they are first used (docs/decisions/0010-import.md).
+``import mindgrad`` loads the modules that gradients of operators need. The subpackages in ``_PACKAGES`` and
+the names in ``_NAMES`` are loaded when they are first used (docs/decisions/0010-import.md).
 """
 
 import sys as _sys
@@ -13,7 +13,7 @@ from mindgrad._base.collection import no_garbage as _no_garbage
 
 with _no_garbage:  # these imports load nearly all modules
     from mindgrad import common, context, ops
-from mindgrad._base.boundary import enclose_rooms as _enclose_rooms
+from mindgrad._base.boundary import enclose_packages as _enclose_packages
 from mindgrad._base.location import FrozenValueWarning, ZeroGradientWarning
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
@@ -146,7 +146,7 @@ if _TYPE_CHECKING:
     from mindgrad.train import *  # noqa: F403
 
 #: subpackages that are loaded at their first use, by `__getattr__` or by an import statement
-_ROOMS = (
+_PACKAGES = (
     "amp", "boost", "communication", "dataset", "device_context", "experimental", "hal", "log", "mint", "nn",
     "numpy", "parallel", "profiler", "runtime", "scipy", "tools", "train", "version",
 )  # fmt: skip
@@ -230,15 +230,15 @@ __all__ = [
     "train", "tree_leaves", "tree_map", "ubyte", "uint", "uint8", "uint16", "uint32", "uint64", "uintc",
     "uintp", "ushort", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
-__all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
+__all__ = list(dict.fromkeys([*__all__, *_PACKAGES, *_LATER]))
 
 
 def __getattr__(name: str) -> object:
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return _import_module(f"mindgrad.{name}")  # also sets the attribute
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
-        _enclose_rooms()
+        _enclose_packages()
         return value
     if name in (
         "bool",

@@ -64,11 +64,11 @@ def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: Any = None) 
     )
 
     @functools.wraps(fn)
-    def initialise(self: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
         fn(self, *args, **kwargs)
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         kept = {name: value for name, value in bound.arguments.items() if name in names}
         self.cell_init_args = str(kept)
 
-    return initialise
+    return initialize

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from mindgrad import ops
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.common.dtype import float32, int32
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
@@ -196,4 +196,4 @@ class DynamicLossScaler(LossScaler):
         return True
 
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -5,7 +5,7 @@ they are called.
 """
 
 from mindgrad._base.absent import absent as _absent
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.nn.wrap.accumulation import GradientAccumulation, gradient_accumulation_op, gradient_clear_op
 
 _STEP = "Use nn.TrainOneStepCell."
@@ -49,4 +49,4 @@ __all__ = [
     "OptimizerProcess", "ParameterProcess", "freeze_cell", "gradient_accumulation_op", "gradient_clear_op",
 ]  # fmt: skip
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -13,7 +13,7 @@ import os
 from typing import Any
 
 from mindgrad._base.job_rank import prefix
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 
 __all__ = ["critical", "debug", "error", "get_level", "get_log_config", "info", "set_level", "warning"]
 
@@ -128,4 +128,4 @@ def get_log_config() -> dict[str, str]:
     return {"GLOG_v": get_level()}
 
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -1,7 +1,7 @@
-"""Holds the arrows between the rooms of src/mindgrad, and what belongs to one room only.
+"""Holds the arrows between the packages of src/mindgrad, and what belongs to one package only.
 
-A room may import from rooms further left in ORDER; rooms of one group may import each other, except
-tracing and back end. Imports and names are read with `ast`; only the last test runs the package.
+A package may import from packages further left in ORDER; packages of one group may import each other, except
+tracing and back end. Imports and names are read with `ast`; only the last test runs the parents.
 """
 
 import ast
@@ -15,14 +15,14 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 ORDER = [
-    {"_base"}, {"ir"}, {"rows"}, {"transforms"}, {"control"}, {"optimize"}, {"trace", "backend"}, {"execution"},
+    {"_base"}, {"ir"}, {"primitives"}, {"transforms"}, {"control"}, {"optimize"}, {"trace", "backend"}, {"execution"},
     {"sparse"}, {"eager"}, {"api"}, {"solvers"}, {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"}, {"dataset", "mindrecord"}, {"train", "amp"},
     {"emit"},
     {"tools", "launch"},
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip
-RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}
-ENGINE = {room for group in ORDER[:12] for room in group}
+RANK = {package: rank for rank, group in enumerate(ORDER) for package in group}
+ENGINE = {package for group in ORDER[:12] for package in group}
 STRANGERS = {("trace", "backend"), ("backend", "trace")}
 # The two packages that load a part of themselves when it is first asked for (docs/decisions/0010-import.md),
 # and what finds modules for a living; everybody else's imports stand at the top of the file.
@@ -52,13 +52,13 @@ DERIVATIVES = {
 }  # fmt: skip
 
 
-def imported(node: ast.AST, package: list[str]) -> list[str]:
+def imported(node: ast.AST, parents: list[str]) -> list[str]:
     """The full dotted names that an import statement, or a call that imports, asks for."""
     match node:
         case ast.Import():
             return [alias.name for alias in node.names]
         case ast.ImportFrom():
-            above = package[: len(package) - node.level + 1] if node.level else []
+            above = parents[: len(parents) - node.level + 1] if node.level else []
             start = ".".join([*above, *([node.module] if node.module else [])])
             return [f"{start}.{alias.name}" for alias in node.names]
         case ast.Call(args=[ast.Constant(value=str(name)), *_]):
@@ -70,8 +70,8 @@ def imported(node: ast.AST, package: list[str]) -> list[str]:
 def faults(path: str, text: str) -> list[str]:
     """What `text`, as the file `path` (relative to src/mindgrad), does against the rules."""
     parts = path.removesuffix(".py").split("/")
-    room, package, tree = parts[0], ["mindgrad", *parts[:-1]], ast.parse(text)
-    found = [] if room in RANK else [f"{path}: room '{room}' has no place in ORDER"]
+    package, parents, tree = parts[0], ["mindgrad", *parts[:-1]], ast.parse(text)
+    found = [] if package in RANK else [f"{path}: package '{package}' has no place in ORDER"]
     if code_lines(text, tree) > MOST_LINES:
         found.append(f"{path}: more than {MOST_LINES} lines without docstrings; split it by idea")
     lazy = {
@@ -82,26 +82,26 @@ def faults(path: str, text: str) -> list[str]:
     }
     for node in ast.walk(tree):
         here = f"{path}:{getattr(node, 'lineno', 0)}"
-        for name in imported(node, package):
+        for name in imported(node, parents):
             top, _, rest = name.partition(".")
             target = rest.partition(".")[0]
             if top == "mindgrad":
                 target = target if target in RANK else "__init__"
-                if RANK[target] > RANK.get(room, 0) or (room, target) in STRANGERS:
-                    found.append(f"{here}: {room} may not import {target}")
+                if RANK[target] > RANK.get(package, 0) or (package, target) in STRANGERS:
+                    found.append(f"{here}: {package} may not import {target}")
             if top == "jaxlib" or (top == "jax" and re.search(r"\._|\.interpreters\b", name)):
                 found.append(f"{here}: {name} is not public API of jax")
-            if top == "jax" and room != "backend":
+            if top == "jax" and package != "backend":
                 found.append(f"{here}: jax is imported outside backend")
             if top == "jax" and DERIVATIVES & set(name.split(".")):
                 found.append(f"{here}: {name} is jax's own differentiation")
             own = top == "jax" or name.startswith("mindgrad.backend")
             later = path in MAY_IMPORT_LATER and isinstance(node, ast.Call)
-            if node in lazy and not later and not (room == "backend" and own):
+            if node in lazy and not later and not (package == "backend" and own):
                 found.append(f"{here}: import of {name} inside a function")
-        if node in lazy and isinstance(node, ast.Call) and not imported(node, package):
+        if node in lazy and isinstance(node, ast.Call) and not imported(node, parents):
             computed = re.search(r"\b_?(import_module|__import__)$", ast.unparse(node.func))
-            if computed and path not in MAY_IMPORT_LATER and room != "backend":
+            if computed and path not in MAY_IMPORT_LATER and package != "backend":
                 found.append(f"{here}: a computed import inside a function")
         if (
             isinstance(node, ast.Call)
@@ -113,7 +113,7 @@ def faults(path: str, text: str) -> list[str]:
             found.append(
                 f"{here}: '{node.name}' has more than {MOST_LINES_OF_FUNCTION} lines; split it by idea"
             )
-        if isinstance(node, ast.FunctionDef) and room in ENGINE and positional(node) > MOST_PARAMETERS:
+        if isinstance(node, ast.FunctionDef) and package in ENGINE and positional(node) > MOST_PARAMETERS:
             found.append(f"{here}: '{node.name}' has more than {MOST_PARAMETERS} parameters by position")
         if is_assigned_elsewhere(node) and path != "ir/build.py":
             found.append(f"{here}: {ast.unparse(node)} is assigned after it was emitted")
@@ -203,7 +203,7 @@ def test_a_fault_is_seen(path, text, fault):
     ("path", "text"),
     [
         ("backend/xla.py", "def compiler():\n    import jax\n    return jax.jit"),
-        ("ops/math.py", "from ..rows import elementwise\nfrom ..common import api"),
+        ("ops/math.py", "from ..primitives import elementwise\nfrom ..common import api"),
         (
             "transforms/reverse.py",
             "from .forward import jvp\nfrom mindgrad.ir.graph import Graph",

@@ -15,7 +15,7 @@ from tests.architecture.test_exports import MODULES
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 #: packages whose modules docstrings name as ``package.module``
 PACKAGES = {
-    "_base", "api", "backend", "control", "eager", "execution", "ir", "optimize", "rows", "solvers", "sparse",
+    "_base", "api", "backend", "control", "eager", "execution", "ir", "optimize", "primitives", "solvers", "sparse",
     "trace", "transforms",
 }  # fmt: skip
 #: a time, a rate or a size that one machine gave: these are recorded in docs/decisions
@@ -73,7 +73,7 @@ def test_docstrings_refer_to_modules_and_have_no_measurements():
     ("text", "fault"),
     [
         ('"""Loops are unrolled.\n\nIt took 17.4 ms.\n"""', "measurement"),
-        ('"""Loops are as in ``control.trips``."""', "does not exist"),
+        ('"""Loops are as in ``control.iterations``."""', "does not exist"),
         ('"""Loops are as in ``optimize/halves.py``."""', "does not exist"),
     ],
 )

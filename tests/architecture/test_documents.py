@@ -46,7 +46,7 @@ def test_documents_are_whole(document):
 
 
 @pytest.mark.parametrize(
-    "text", ["a\n=======\nb", "<<<<<<< HEAD\n", "[heart](nowhere.md)", "[x](docs/heart.md#nowhere)"]
+    "text", ["a\n=======\nb", "<<<<<<< HEAD\n", "[heart](nowhere.md)", "[x](docs/how_it_works.md#nowhere)"]
 )
 def test_a_fault_is_seen(text):
     assert len(faults(ROOT / "README.md", text)) == 1

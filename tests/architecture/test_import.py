@@ -28,7 +28,7 @@ def test_an_eager_gradient_loads_none_of_what_it_does_not_use():
         "print(*sys.modules)"
     ).split()
     assert "mindgrad.ops.functional" in loaded
-    assert [room for room in LATER if f"mindgrad.{room}" in loaded] == []
+    assert [package for package in LATER if f"mindgrad.{package}" in loaded] == []
     assert {"logging", "json", "pathlib"} & set(loaded) == set(run("import sys, numpy; print(*sys.modules)").split()) & {"logging", "json", "pathlib"}  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_an_eager_gradient_loads_none_of_what_it_does_not_use():
         "import mindgrad; mindgrad.install(); import mindspore.nn.layer.basic as basic; print(basic.Dense)",
     ],
 )
-def test_a_room_is_there_however_it_is_asked_for(program):
+def test_a_package_is_there_however_it_is_asked_for(program):
     assert "mindgrad.nn.layer.basic.Dense" in run(program)
 
 

@@ -13,8 +13,8 @@ import mindgrad
 from mindgrad.ir.primitive import REGISTRY, Primitive
 
 ROOT = Path(mindgrad.__file__).parent
-#: rooms of the system; rows are in ``rows``, those with graphs in them in ``control``
-ROOMS = (
+#: packages of the system; rows are in ``rows``, those with graphs in them in ``control``
+PACKAGES = (
     "ir", "transforms", "control", "optimize", "sparse", "emit", "execution", "eager", "backend", "trace", "api",
     "solvers", "tools", "communication",
 )  # fmt: skip
@@ -34,8 +34,8 @@ EXCEPTIONS = {
 
 
 def trees() -> Iterator[tuple[str, ast.Module]]:
-    for room in ROOMS:
-        for file in sorted((ROOT / room).rglob("*.py")):
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*.py")):
             yield str(file.relative_to(ROOT)), ast.parse(file.read_text())
 
 
@@ -45,7 +45,7 @@ def imported_rows(tree: ast.Module) -> set[str]:
         alias.asname or alias.name
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
-        and (node.module or "").startswith(("mindgrad.rows", "mindgrad.control"))
+        and (node.module or "").startswith(("mindgrad.primitives", "mindgrad.control"))
         for alias in node.names
         if isinstance(getattr(import_module(str(node.module)), alias.name, None), Primitive)
     }
@@ -149,11 +149,11 @@ def numbers(tree: ast.Module) -> Iterator[str]:
 
 
 def test_numbers_that_were_tuned_on_a_machine_stand_in_the_cost_model():
-    rooms = ("optimize", "control", "sparse", "execution", "eager", "transforms")
+    packages = ("optimize", "control", "sparse", "execution", "eager", "transforms")
     listed = {
         f"{name}: {number}"
         for name, tree in trees()
-        if name.startswith(rooms)
+        if name.startswith(packages)
         for number in numbers(tree)
         if number.isupper() and number not in LIMITS
     }
@@ -162,7 +162,7 @@ def test_numbers_that_were_tuned_on_a_machine_stand_in_the_cost_model():
 
 def test_a_table_is_seen():
     tree = ast.parse(
-        "from mindgrad.rows.arithmetic import add, mul\nA = {'tanh': 1, 'exp': 2}\nB = (add, mul)\n"
+        "from mindgrad.primitives.arithmetic import add, mul\nA = {'tanh': 1, 'exp': 2}\nB = (add, mul)\n"
     )
     assert [*tables(tree)] == [2, 3]
     assert [*questions(ast.parse("if equation.primitive.name == 'tanh': pass\nREGISTRY['exp']"))] == [1, 2]

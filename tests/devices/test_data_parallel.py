@@ -1,4 +1,4 @@
-"""A batch that is divided among devices: training, optimisers whose state is divided, nested derivatives."""
+"""A batch that is divided among devices: training, optimizers whose state is divided, nested derivatives."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def test_training_is_that_of_one_device(alone):
         assert "f32[2,16]" in texts(step)[0].splitlines()[0]  # two of sixteen rows on each device
 
 
-def test_the_state_of_an_optimiser_is_divided(alone):
+def test_the_state_of_an_optimizer_is_divided(alone):
     with divided("auto_parallel", enable_parallel_optimizer=True):
         net = Plain()
         optimizer = adam(net)

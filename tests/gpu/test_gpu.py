@@ -64,7 +64,7 @@ def test_derivatives_of_derivatives(mode):
     on_both(mode, laplacian)
 
 
-def test_loops_with_a_trip_count_of_the_data(mode):
+def test_loops_with_a_iteration_count_of_the_data(mode):
     start = np.array([2.0, 3.0, 5.0], np.float32)
 
     def root(a):

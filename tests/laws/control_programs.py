@@ -1,6 +1,6 @@
 """Programs with branches and loops, each as a graph of control rows and as the Python that it stands for.
 
-The Python runs on jax's arrays, and jax differentiates it: its loops are ordinary ones, whose trips are
+The Python runs on jax's arrays, and jax differentiates it: its loops are ordinary ones, whose iterations are
 known when it runs.
 """
 
@@ -185,7 +185,9 @@ _add(
 # -- while ---------------------------------------------------------------------------------------
 
 _COUNTS = graph(lambda n, w, k, x: [k < n], _I, _V, _I, _V)
-_TRIP = graph(lambda n, w, k, x: [k + _number(1), (_sin(x) * 0.9 + _cos(x * x) * 0.3) * w], _I, _V, _I, _V)
+_ITERATION = graph(
+    lambda n, w, k, x: [k + _number(1), (_sin(x) * 0.9 + _cos(x * x) * 0.3) * w], _I, _V, _I, _V
+)
 
 
 def _python_counted(n: Any, w: Any, x: Any) -> Any:
@@ -196,14 +198,14 @@ def _python_counted(n: Any, w: Any, x: Any) -> Any:
 
 _add(
     "a while with a counter",
-    lambda n, w, x: [_sin(while_(n, w, _number(0), x, condition=_COUNTS, body=_TRIP, consts=2)[1]) * w],
+    lambda n, w, x: [_sin(while_(n, w, _number(0), x, condition=_COUNTS, body=_ITERATION, consts=2)[1]) * w],
     [_I, _V, _V],
     _python_counted,
     [[_i(n), _v(), _v()] for n in (0, 1, 2, 5, 9)],
     slots=True,
 )
 
-# several parts: one does not move, one gets its tangent in the second trip, one is reset to a constant
+# several parts: one does not move, one gets its tangent in the second iteration, one is reset to a constant
 _DATA = graph(lambda w, a, b, c, d: [_total(a) < Constant(np.float64(6.0))], _M, _V, _V, _S, _V)
 _PARTS = graph(
     lambda w, a, b, c, d: [a * 1.1 + b * _spread(c), _tanh(_dot(w, d)), c * 1.0, a * _spread(c)],
@@ -257,17 +259,17 @@ _add(
     slots=True,
 )
 
-# a while in a while, whose trips depend on the outer one
+# a while in a while, whose iterations depend on the outer one
 _INNER = graph(lambda w, n, j, x: [j < n], _V, _I, _I, _V)
-_INNER_TRIP = graph(lambda w, n, j, x: [j + _number(1), _sin(x * w)], _V, _I, _I, _V)
+_INNER_ITERATION = graph(lambda w, n, j, x: [j + _number(1), _sin(x * w)], _V, _I, _I, _V)
 
 
-def _outer_trip(n: Any, w: Any, k: Any, x: Any) -> Any:
-    y = while_(w, k, _number(0), x, condition=_INNER, body=_INNER_TRIP, consts=2)[1]
+def _outer_iteration(n: Any, w: Any, k: Any, x: Any) -> Any:
+    y = while_(w, k, _number(0), x, condition=_INNER, body=_INNER_ITERATION, consts=2)[1]
     return [k + _number(1), y * x + w * 0.25]
 
 
-_OUTER_TRIP = graph(_outer_trip, _I, _V, _I, _V)
+_OUTER_ITERATION = graph(_outer_iteration, _I, _V, _I, _V)
 
 
 def _python_nested(n: Any, w: Any, x: Any) -> Any:
@@ -281,7 +283,7 @@ def _python_nested(n: Any, w: Any, x: Any) -> Any:
 
 _add(
     "a while in a while",
-    lambda n, w, x: [while_(n, w, _number(0), x, condition=_COUNTS, body=_OUTER_TRIP, consts=2)[1]],
+    lambda n, w, x: [while_(n, w, _number(0), x, condition=_COUNTS, body=_OUTER_ITERATION, consts=2)[1]],
     [_I, _V, _V],
     _python_nested,
     [[_i(n), _v(), _v()] for n in (0, 1, 4)],
@@ -290,7 +292,7 @@ _add(
 
 # a while in one branch
 _LONG = graph(
-    lambda n, w, x: [while_(n, w, _number(0), x, condition=_COUNTS, body=_TRIP, consts=2)[1]], _I, _V, _V
+    lambda n, w, x: [while_(n, w, _number(0), x, condition=_COUNTS, body=_ITERATION, consts=2)[1]], _I, _V, _V
 )
 _SHORT = graph(lambda n, w, x: [x * w * x], _I, _V, _V)
 
@@ -365,7 +367,7 @@ def _empty_cell(x: Any, s: Any) -> Any:
 
 for _length in (0, 1):
     _add(
-        f"a scan of {_length} trips",
+        f"a scan of {_length} iterations",
         lambda x, s, _length=_length: list(
             scan(x * 2.0, s, body=graph(_empty_cell, _S, _S), length=_length, consts=0, carries=1)
         ),
@@ -392,12 +394,12 @@ _HALF = graph(lambda w, x: [x * 0.5 + w], _V, _V)
 _TWIST = graph(lambda w, x: [_sin(x) * w], _V, _V)
 
 
-def _twisting_trip(n: Any, w: Any, k: Any, x: Any) -> Any:
+def _twisting_iteration(n: Any, w: Any, k: Any, x: Any) -> Any:
     (y,) = cond(_total(x) > Constant(np.float64(1.5)), w, x, true=_HALF, false=_TWIST)
     return [k + _number(1), y]
 
 
-_TWISTING = graph(_twisting_trip, _I, _V, _I, _V)
+_TWISTING = graph(_twisting_iteration, _I, _V, _I, _V)
 
 
 def _deep_cell(w: Any, x: Any, n: Any, s: Any) -> Any:
@@ -432,12 +434,12 @@ _WALK = graph(lambda w, x, s: [_tanh(x * w + _spread(s)), x * x], _V, _V, _S)
 _SHORT_S = tensor_type(float64, (2,))
 
 
-def _scanning_trip(n: Any, w: Any, s: Any, k: Any, x: Any) -> Any:
+def _scanning_iteration(n: Any, w: Any, s: Any, k: Any, x: Any) -> Any:
     y, squares = scan(w, x, s, body=_WALK, length=2, consts=1, carries=1)
     return [k + _number(1), y + REGISTRY["reduce_sum"](squares, axes=(0,)) * 0.1]
 
 
-_SCANNING = graph(_scanning_trip, _I, _V, _SHORT_S, _I, _V)
+_SCANNING = graph(_scanning_iteration, _I, _V, _SHORT_S, _I, _V)
 _SCAN_COUNTS = graph(lambda n, w, s, k, x: [k < n], _I, _V, _SHORT_S, _I, _V)
 
 

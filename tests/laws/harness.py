@@ -1,7 +1,7 @@
 """What the laws share: sample calls of every row, graphs of one call, directions, comparisons.
 
 A *call* is one row on arrays with parameters, drawn from the row's own samples. Complex tangents and
-cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.rows.complexes``.
+cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.primitives.complexes``.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import mindgrad.rows as primitives
+import mindgrad.primitives as primitives
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import DTYPES, DType, as_dtype
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import TensorType, tensor_type, type_of
-from mindgrad.rows.samples import draw
+from mindgrad.primitives.samples import draw
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
 
-assert primitives.__all__, "importing the rooms of the rows fills the registry"
+assert primitives.__all__, "importing the packages of the rows fills the registry"
 
 #: rows that stand for other programs and have no samples of their own; their tests are elsewhere
 WITHOUT_SAMPLES = {name for name, row in REGISTRY.items() if row.kind == "control"}
@@ -72,11 +72,11 @@ def drawn(name: str, dtype: DType, seed: int = 0) -> list[Call]:
 
 @lru_cache(maxsize=256)
 def _drawn(name: str, dtype: DType, seed: int) -> tuple[Call, ...]:
-    row = REGISTRY[name]
+    primitive = REGISTRY[name]
     with np.errstate(all="ignore"):  # NaN and infinite samples become integers too
         samples = [
-            Call(row, [np.asarray(array) for array in arrays], parameters, index)
-            for index, (arrays, parameters) in enumerate(draw(row, dtype, seed))
+            Call(primitive, [np.asarray(array) for array in arrays], parameters, index)
+            for index, (arrays, parameters) in enumerate(draw(primitive, dtype, seed))
         ]
     for array in [array for call in samples for array in call.arrays]:
         array.flags.writeable = False  # they are those of all tests

@@ -16,8 +16,8 @@ from mindgrad.ir.dtype import DType
 from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.collectives import combined
-from mindgrad.rows.elementwise import sin, tanh
+from mindgrad.primitives.collectives import combined
+from mindgrad.primitives.elementwise import sin, tanh
 
 #: the number of ranks, and the shape of the array of each
 SIZE = 4

@@ -24,7 +24,7 @@ NAMES = sorted(CASES)
 
 
 def test_every_collective_has_a_case():
-    assert {name for name, row in REGISTRY.items() if row.communicates} == set(CASES)
+    assert {name for name, primitive in REGISTRY.items() if primitive.communicates} == set(CASES)
 
 
 def paired(one, two):

@@ -152,7 +152,7 @@ def test_compiled_derivatives_agree_with_jax(name: str, modes: str) -> None:
 
 
 def varied(operand: np.ndarray, generator: np.random.Generator, size: int) -> np.ndarray:
-    """``size`` operands like this one, that take other branches and numbers of trips."""
+    """``size`` operands like this one, that take other branches and numbers of iterations."""
     if operand.dtype == bool:
         return generator.random((size, *operand.shape)) < 0.5
     if operand.dtype.kind == "i":
@@ -341,51 +341,54 @@ def _curve(w: Any, x: Any) -> Any:
 
 
 def long_loop(dtype: Any = float64) -> Graph:
-    """``n`` trips of a curve."""
+    """``n`` iterations of a curve."""
     like = tensor_type(dtype, (3,))
     counts = graph(lambda n, w, k, x: [k < n], _N, like, _N, like)
-    trip = graph(lambda n, w, k, x: [k + Constant(np.int32(1)), _curve(w, x)], _N, like, _N, like)
+    iteration = graph(lambda n, w, k, x: [k + Constant(np.int32(1)), _curve(w, x)], _N, like, _N, like)
     start = Constant(np.int32(0))
     return graph(
-        lambda n, w, x: [while_(n, w, start, x, condition=counts, body=trip, consts=2)[1]], _N, like, like
+        lambda n, w, x: [while_(n, w, start, x, condition=counts, body=iteration, consts=2)[1]],
+        _N,
+        like,
+        like,
     )
 
 
 @pytest.mark.parametrize("count", [2, 4, 16])
 @pytest.mark.parametrize("modes", ["r", "fr"])
 def test_few_slots_give_what_many_give(count: int, modes: str) -> None:
-    """Bisection: the number of trips is far above the square of the number of slots."""
+    """Bisection: the number of iterations is far above the square of the number of slots."""
     program = ControlProgram("long", long_loop(), lambda *_: (), (1, 2), [])
     operands: list[Any] = [np.int32(0), np.asarray([0.9, 1.1, 1.3]), np.asarray([0.2, 0.4, 0.6])]
     many = mixture(program, modes)[0]
     with slots(count):
         few = compile_graph(mixture(program, modes)[0])
-    for trips in (0, 1, count - 1, count, count + 1, count**2, count**2 + 1, 700):
-        operands[0] = np.asarray(trips, np.int32)
+    for iterations in (0, 1, count - 1, count, count + 1, count**2, count**2 + 1, 700):
+        operands[0] = np.asarray(iterations, np.int32)
         given = operands_for(many, operands)
-        assert distance(few(given), evaluate(many, given)) < 1e-12, trips
+        assert distance(few(given), evaluate(many, given)) < 1e-12, iterations
 
 
-def test_memory_does_not_grow_with_the_trips() -> None:
-    """One program runs any number of trips; what it needs beside its operands stays below a megabyte."""
+def test_memory_does_not_grow_with_the_iterations() -> None:
+    """One program runs any number of iterations; what it needs beside its operands stays below a megabyte."""
     with slots(1024):
         made = reverse(long_loop(float32), [1, 2])
     used = lower_ahead(made).compile().memory_analysis().temp_size_in_bytes
     assert used < 200_000
     run = compile_graph(made)
     w, x, ct = (np.full(3, value, np.float32) for value in (1.05, 0.3, 1.0))
-    for trips in (10, 3_000_000):
-        found = run([np.int32(trips), w, x, ct])
+    for iterations in (10, 3_000_000):
+        found = run([np.int32(iterations), w, x, ct])
         assert all(np.isfinite(np.asarray(y)).all() for y in found)
 
 
 def test_a_loop_that_is_linear_keeps_nothing() -> None:
-    """Its trips are walked back without a replay."""
+    """Its iterations are walked back without a replay."""
     counts = graph(lambda n, k, x: [k < n], _N, _N, _F)
-    trip = graph(lambda n, k, x: [k + Constant(np.int32(1)), x * 0.5], _N, _N, _F)
+    iteration = graph(lambda n, k, x: [k + Constant(np.int32(1)), x * 0.5], _N, _N, _F)
     made = reverse(
         graph(
-            lambda n, x: [while_(n, Constant(np.int32(0)), x, condition=counts, body=trip, consts=1)[1]],
+            lambda n, x: [while_(n, Constant(np.int32(0)), x, condition=counts, body=iteration, consts=1)[1]],
             _N,
             _F,
         ),

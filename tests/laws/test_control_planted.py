@@ -92,16 +92,16 @@ def same_order(rule: Rule) -> Rule:
     )
 
 
-def one_trip_less(reverse: Rule) -> Rule:
-    return lambda jax, trip, saved, *others: reverse(
-        jax, trip, saved._replace(trips=jnp.maximum(saved.trips - 1, 0)), *others
+def one_iteration_less(reverse: Rule) -> Rule:
+    return lambda jax, iteration, saved, *others: reverse(
+        jax, iteration, saved._replace(iterations=jnp.maximum(saved.iterations - 1, 0)), *others
     )
 
 
 def earlier_carry(reverse: Rule) -> Rule:
     """The saved carries are taken for those of half the period."""
-    return lambda jax, trip, saved, *others: reverse(
-        jax, trip, saved._replace(period=saved.period // 2), *others
+    return lambda jax, iteration, saved, *others: reverse(
+        jax, iteration, saved._replace(period=saved.period // 2), *others
     )
 
 
@@ -159,12 +159,12 @@ PLANTED = {
     "the pullback forgets a cotangent's derivative": Planted(
         while_pullback, "jvp_with_values", without_tangent(0), of(agrees, "a while with a counter", "rr")
     ),
-    "the last trip is not walked back": Planted(
-        checkpoints, "ReverseTrips", one_trip_less, of(agrees, "a while with a counter", "r", True)
+    "the last iteration is not walked back": Planted(
+        checkpoints, "ReverseIterations", one_iteration_less, of(agrees, "a while with a counter", "r", True)
     ),
     "carries are looked up in the wrong place": Planted(
         checkpoints,
-        "ReverseTrips",
+        "ReverseIterations",
         earlier_carry,
         lambda: test_control.test_few_slots_give_what_many_give(2, "r"),
     ),

@@ -64,12 +64,12 @@ def talkative(seen: list[tuple[Any, ...]]) -> Graph:
 
     true, false = branch("small", 2.0), branch("large", 0.5)
 
-    def trip(n: Any, k: Any, x: Any) -> list[Any]:
-        show(k, function=says("trip"))
+    def iteration(n: Any, k: Any, x: Any) -> list[Any]:
+        show(k, function=says("iteration"))
         return [k + ONE, *cond(x < Constant(np.float64(3.0)), x, true=true, false=false)]
 
     counts = graph(lambda n, k, x: [k < n], I, I, S)
-    body = graph(trip, I, I, S)
+    body = graph(iteration, I, I, S)
 
     def step(n: Any, x: Any, j: Any) -> list[Any]:
         show(j, function=says("step"))
@@ -107,11 +107,11 @@ def test_what_is_printed_is_printed_once_and_in_order(order: str, executor: Any)
     assert seen == [
         ("begin", ("float64", 1.1)),
         ("step", number(0)),
-        ("trip", number(0)), ("small", ("float64", 1.1)),
-        ("trip", number(1)), ("small", ("float64", 2.2)),
+        ("iteration", number(0)), ("small", ("float64", 1.1)),
+        ("iteration", number(1)), ("small", ("float64", 2.2)),
         ("step", number(1)),
-        ("trip", number(0)), ("large", ("float64", 4.4)),
-        ("trip", number(1)), ("small", ("float64", 2.2)),
+        ("iteration", number(0)), ("large", ("float64", 4.4)),
+        ("iteration", number(1)), ("small", ("float64", 2.2)),
         ("end", ("float64", 4.4)),
     ]  # fmt: skip
 
@@ -186,12 +186,12 @@ def test_a_masked_operand_of_a_loop_contributes_nothing() -> None:
     """The other way round: what is infinite goes into a loop whose body is harmless and masks it."""
     counts = graph(lambda n, m, y, k, z: [k < n], I, V, V, I, V)
 
-    def trip(n: Any, m: Any, y: Any, k: Any, z: Any) -> list[Any]:
+    def iteration(n: Any, m: Any, y: Any, k: Any, z: Any) -> list[Any]:
         kept = REGISTRY["select"](m > zero, sin(y) * y, zero)
         return [k + ONE, z + kept]
 
     zero = Constant(np.float64(0.0), V)
-    body = graph(trip, I, V, V, I, V)
+    body = graph(iteration, I, V, V, I, V)
 
     def run(m: Any, x: Any) -> list[Any]:
         two = Constant(np.int32(2))
@@ -206,15 +206,15 @@ def test_a_masked_operand_of_a_loop_contributes_nothing() -> None:
 
 @BOTH
 def test_elements_that_have_ended_are_not_run(executor: Any) -> None:
-    """One trip more than an element has would divide by zero, and reach the weights of all elements."""
+    """One iteration more than an element has would divide by zero, and reach the weights of all elements."""
     M = tensor_type(float64, (3, 3))
     counts = graph(lambda n, w, k, x: [k < n], S, M, S, V)
 
-    def trip(n: Any, w: Any, k: Any, x: Any) -> list[Any]:
+    def iteration(n: Any, w: Any, k: Any, x: Any) -> list[Any]:
         y = REGISTRY["dot"](w, x * spread(1.0 / (n - k)), contract=((1,), (0,)), batch=((), ()))
         return [k + 1.0, y]
 
-    body = graph(trip, S, M, S, V)
+    body = graph(iteration, S, M, S, V)
     start = Constant(np.float64(0.0))
     one = graph(lambda n, w, x: [while_(n, w, start, x, condition=counts, body=body, consts=2)[1]], S, M, V)
     made = reverse(batch(one, [0, None, 0], 3), [1, 2])

@@ -23,7 +23,7 @@ from mindgrad.ir.graph import Graph
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.scope import apply
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.kinds import full, ones
+from mindgrad.primitives.kinds import full, ones
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import pull_back, reverse
 from tests.laws.checks import Program
@@ -71,8 +71,8 @@ def mean(x: Any) -> Any:
 
 def deviation(x: Any) -> Any:
     """The standard deviation of a vector, as the norm of its deviations from the mean."""
-    centred = x - row.broadcast_in_dim(mean(x), shape=x.shape, dims=())
-    return row.norm(centred, axes=(0,)) / math.sqrt(x.shape[0])
+    centered = x - row.broadcast_in_dim(mean(x), shape=x.shape, dims=())
+    return row.norm(centered, axes=(0,)) / math.sqrt(x.shape[0])
 
 
 def squared(x: Any) -> Any:

@@ -65,8 +65,8 @@ def test_the_exceptions_are_rows():
 def test_the_samples_have_derivatives():
     """The laws compare numbers other than zero for every row that has a derivative."""
     for name in ROWS:
-        row = REGISTRY[name]
-        if row.jvp is None or name in NOT_A_DIFFERENCE_QUOTIENT:
+        primitive = REGISTRY[name]
+        if primitive.jvp is None or name in NOT_A_DIFFERENCE_QUOTIENT:
             continue
         dtype = float64 if calls(name, float64) else complex128
         its = [derivatives(call, dtype) for call in active_calls(name, dtype)]

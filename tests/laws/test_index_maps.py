@@ -16,7 +16,7 @@ from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.index_map import PARALLEL, WINDOWED, Arrangement, Axes, IndexMap
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import type_of
-from mindgrad.rows.samples import draw
+from mindgrad.primitives.samples import draw
 from mindgrad.transforms.axis_propagation import alignment
 from mindgrad.transforms.batch import push_batch
 from tests.laws.harness import require
@@ -31,24 +31,26 @@ BATCHED = sorted(
 )  # fmt: skip
 
 
-def samples(row: Primitive) -> list[tuple[list[np.ndarray], dict[str, Any]]]:
+def samples(primitive: Primitive) -> list[tuple[list[np.ndarray], dict[str, Any]]]:
     for dtype in ("float64", "complex128", "int32", "bool"):
         calls = []
-        for arrays, parameters in draw(row, as_dtype(dtype)):
+        for arrays, parameters in draw(primitive, as_dtype(dtype)):
             try:
-                row.type_rule(*map(type_of, arrays), **parameters)
+                primitive.type_rule(*map(type_of, arrays), **parameters)
             except TypeError:
                 continue
             calls.append((arrays, parameters))
         if calls:
             return calls
-    raise AssertionError(f"no samples of {row.name}")
+    raise AssertionError(f"no samples of {primitive.name}")
 
 
-def results(row: Primitive, arrays: Sequence[np.ndarray], parameters: dict[str, Any]) -> list[np.ndarray]:
+def results(
+    primitive: Primitive, arrays: Sequence[np.ndarray], parameters: dict[str, Any]
+) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
-        ys = row.numpy(*arrays, **parameters)
-    return [np.asarray(y) for y in (ys if row.multiple else [ys])]
+        ys = primitive.numpy(*arrays, **parameters)
+    return [np.asarray(y) for y in (ys if primitive.multiple else [ys])]
 
 
 def sizes_of(axes: IndexMap, arrays: Sequence[Any], ys: Sequence[Any]) -> dict[int, int]:
@@ -62,9 +64,9 @@ def taken(x: np.ndarray, labels: Sequence[int], label: int, rows: slice) -> np.n
     return x[tuple(rows if each == label else slice(None) for each in labels)]
 
 
-def rows_are_apart(row: Primitive, arrays: list[np.ndarray], parameters: dict[str, Any]) -> None:
-    axes = row.axes.index_map([x.shape for x in arrays], parameters)
-    ys = results(row, arrays, parameters)
+def rows_are_apart(primitive: Primitive, arrays: list[np.ndarray], parameters: dict[str, Any]) -> None:
+    axes = primitive.axes.index_map([x.shape for x in arrays], parameters)
+    ys = results(primitive, arrays, parameters)
     assert [len(labels) for labels in axes.results] == [y.ndim for y in ys]
     sizes = sizes_of(axes, arrays, ys)
     for label in sorted({each for labels in axes.operands for each in labels if axes.kind(each) == PARALLEL}):
@@ -76,25 +78,25 @@ def rows_are_apart(row: Primitive, arrays: list[np.ndarray], parameters: dict[st
                 for x, labels in zip(arrays, axes.operands, strict=True)
             ]
             new = Arrangement(axes.operands, axes.results, sizes | {label: stop - start}, parameters)
-            relabelled = row.axes.relabelled(axes, new)
-            assert relabelled is not None, f"{row.name}: no form for other sizes"
-            assert relabelled.results == axes.results
-            assert not relabelled.swaps
+            relabeled = primitive.axes.relabeled(axes, new)
+            assert relabeled is not None, f"{primitive.name}: no form for other sizes"
+            assert relabeled.results == axes.results
+            assert not relabeled.swaps
             wanted = [
                 taken(y, labels, label, slice(start, stop))
                 for y, labels in zip(ys, axes.results, strict=True)
             ]
             require(
-                f"{row.name} {parameters}, some of axis {label}",
-                results(row, some, relabelled.parameters),
+                f"{primitive.name} {parameters}, some of axis {label}",
+                results(primitive, some, relabeled.parameters),
                 wanted,
                 1e-12,
             )
 
 
-def orders_are_free(row: Primitive, arrays: list[np.ndarray], parameters: dict[str, Any]) -> int:
-    axes = row.axes.index_map([x.shape for x in arrays], parameters)
-    ys = results(row, arrays, parameters)
+def orders_are_free(primitive: Primitive, arrays: list[np.ndarray], parameters: dict[str, Any]) -> int:
+    axes = primitive.axes.index_map([x.shape for x in arrays], parameters)
+    ys = results(primitive, arrays, parameters)
     sizes = sizes_of(axes, arrays, ys)
     generator = np.random.default_rng(1)
     count = 0
@@ -104,20 +106,20 @@ def orders_are_free(row: Primitive, arrays: list[np.ndarray], parameters: dict[s
         if attempt % 2:  # one operand only
             operands = [operands[0], *axes.operands[1:]]
         hints = [tuple(sorted(labels, key=rank.__getitem__)) for labels in axes.results]
-        relabelled = row.axes.relabelled(axes, Arrangement(operands, hints, sizes, parameters))
-        if relabelled is None:
+        relabeled = primitive.axes.relabeled(axes, Arrangement(operands, hints, sizes, parameters))
+        if relabeled is None:
             continue
         count += 1
         moved = [
             np.transpose(x, [old.index(label) for label in new])
             for x, old, new in zip(arrays, axes.operands, operands, strict=True)
         ]
-        made = results(row, moved[::-1] if relabelled.swaps else moved, relabelled.parameters)
+        made = results(primitive, moved[::-1] if relabeled.swaps else moved, relabeled.parameters)
         back = [
             np.transpose(y, [new.index(label) for label in old])
-            for y, new, old in zip(made, relabelled.results, axes.results, strict=True)
+            for y, new, old in zip(made, relabeled.results, axes.results, strict=True)
         ]
-        require(f"{row.name} {parameters}, axes as {operands}", back, ys, 1e-12)
+        require(f"{primitive.name} {parameters}, axes as {operands}", back, ys, 1e-12)
     return count
 
 
@@ -137,14 +139,14 @@ def test_axes_stand_in_any_order_that_a_row_accepts(name):
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_a_batch_is_carried_by_the_rows_that_batch(name):
-    row = REGISTRY[name]
-    for arrays, parameters in samples(row):
+    primitive = REGISTRY[name]
+    for arrays, parameters in samples(primitive):
         if any(0 in x.shape for x in arrays):
             continue
         for which in range(len(arrays)):
             if which in JOINED.get(name, ()):
                 continue
-            if arrays[which].dtype.kind in "iub" and row.kind != "pointwise constant":
+            if arrays[which].dtype.kind in "iub" and primitive.kind != "pointwise constant":
                 continue  # positions have no derivative
             with building(Builder()) as builder:
                 inputs = [
@@ -154,8 +156,8 @@ def test_a_batch_is_carried_by_the_rows_that_batch(name):
                 inner = Builder()
                 with building(inner):
                     given = [inner.input(type_of(x)) for x in arrays]
-                    ys = row(*given, **parameters)
-                graph = inner.close(ys if row.multiple else [ys])
+                    ys = primitive(*given, **parameters)
+                graph = inner.close(ys if primitive.multiple else [ys])
                 at = [0 if k == which else None for k in range(len(arrays))]
                 outputs, places = push_batch(graph, inputs, at, 7)
             carried = alignment(builder.equations, inputs[which])
@@ -175,11 +177,11 @@ class _Wrong(Axes):
 
 
 def test_a_wrong_map_breaks_the_law(monkeypatch):
-    row = REGISTRY["cumsum"]
-    monkeypatch.setattr(row, "axes", _Wrong())
-    arrays, parameters = samples(row)[0]
+    primitive = REGISTRY["cumsum"]
+    monkeypatch.setattr(primitive, "axes", _Wrong())
+    arrays, parameters = samples(primitive)[0]
     with pytest.raises(AssertionError, match="cumsum"):
-        rows_are_apart(row, arrays, parameters)
+        rows_are_apart(primitive, arrays, parameters)
 
 
 def test_a_kernel_of_one_position_is_parallel():

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from mindgrad.ir.dtype import DType, complex128, float32, float64
-from mindgrad.ir.index_map import Relabelling
+from mindgrad.ir.index_map import Relabeling
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 from tests.laws.checks import (
     Program,
     add_call,
@@ -156,7 +156,7 @@ def flat_type(rule: Rule) -> Rule:
 def unmoved(axes: Any) -> Any:
     """Axes with the same parameters wherever a batch stands."""
     broken = copy(axes)
-    broken.relabelled = lambda old, new: Relabelling(dict(new.parameters), (new.operands[0],))
+    broken.relabeled = lambda old, new: Relabeling(dict(new.parameters), (new.operands[0],))
     return broken
 
 

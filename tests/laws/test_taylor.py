@@ -9,9 +9,9 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float64
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Graph
-from mindgrad.rows.arithmetic import div
-from mindgrad.rows.elementwise import exp, sin, sqrt, tanh
-from mindgrad.rows.reduction import logsumexp
+from mindgrad.primitives.arithmetic import div
+from mindgrad.primitives.elementwise import exp, sin, sqrt, tanh
+from mindgrad.primitives.reduction import logsumexp
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 from tests.laws.harness import ROWS, calls, directions, graph_of

@@ -26,7 +26,7 @@ from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     types,
 )
 from tests.programs.corpus.program import PROGRAMS
-from tests.tiers import arrays, eager, is_hot
+from tests.tiers import arrays, eager, is_compiled
 from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.numpy  # eager mode does the same with a program whoever runs it
@@ -123,7 +123,7 @@ def test_eager_calls_of_the_corpus_agree_when_compiled(name, derive):
         for number, call in enumerate(calls):
             agree(arrays(hot(*call)), expected[number], f"call {number + 1}", max(program.rtol, 1e-8), 1e-9)
             if number == 2:
-                assert is_hot(hot), ms.cache_info(hot).eager
+                assert is_compiled(hot), ms.cache_info(hot).eager
 
 
 @pytest.mark.parametrize("first", ["eager", "jit"])
@@ -140,7 +140,7 @@ def test_eager_calls_agree_with_jit_in_both_orders(name, first):
         calls = calls_of(xs, 5)
         order = ["eager", "jit"] if first == "eager" else ["jit", "eager"]
         results = {which: [arrays(both[which](*call)) for call in calls] for which in order}
-        assert is_hot(both["eager"])
+        assert is_compiled(both["eager"])
     for ours, theirs in zip(results["eager"], results["jit"], strict=True):
         agree(ours, theirs, name, max(program.rtol, 1e-8), 1e-9)
 
@@ -222,7 +222,7 @@ def test_eager_training_agrees_when_compiled(name, train):
             parameters = {p.name: p.asnumpy() for p in [*net.get_parameters(), *optimizer.get_parameters()]}
             results[switch] = (losses, parameters, ops.rand(3).asnumpy())
             if switch == "compiled":
-                assert is_hot(optimizer if train is by_functions else step)
+                assert is_compiled(optimizer if train is by_functions else step)
     (losses, parameters, drawn_after), (hot_losses, hot_parameters, hot_after) = results.values()
     assert_close(hot_losses, losses, "program", each=True)
     assert parameters.keys() == hot_parameters.keys()

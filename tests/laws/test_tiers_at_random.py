@@ -12,7 +12,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from tests.tiers import eager, is_hot
+from tests.tiers import eager, is_compiled
 from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.numpy
@@ -204,7 +204,7 @@ def test_eager_calls_of_random_programs_agree_when_compiled(seed):
         check(results_of(hot, calls), expected, "eager")
         check(results_of(hot, calls[::-1]), expected[::-1], "eager, backwards")
         if not decides:
-            assert is_hot(hot), ms.cache_info(hot).eager
+            assert is_compiled(hot), ms.cache_info(hot).eager
 
 
 @pytest.mark.parametrize("first", ["eager", "jit"])
@@ -271,7 +271,7 @@ def test_random_programs_of_half_precision_are_as_accurate_in_all_modes(seed, dt
         hot = of_both_orders(program_of(seed, False, sizes))
         for _ in range(4):
             found["deferred"] = hot(*low, 1.0)
-        assert is_hot(hot), ms.cache_info(hot).eager
+        assert is_compiled(hot), ms.cache_info(hot).eager
     found["jit"] = ms.jit(derivative)(*low, 1.0)
     for mode, (value, gradients) in found.items():
         assert {t.dtype for t in (value, *gradients)} == {dtype}, mode

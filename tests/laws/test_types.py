@@ -14,7 +14,7 @@ from mindgrad.ir.dtype import (
     uint8,
 )
 from mindgrad.ir.primitive import REGISTRY
-from mindgrad.rows.kinds import ACCEPTS
+from mindgrad.primitives.kinds import ACCEPTS
 from tests.laws.checks import type_rule_is_true
 from tests.laws.harness import ROWS, calls, drawn, refusal
 
@@ -49,6 +49,6 @@ def test_a_row_takes_the_types_that_its_samples_declare(name):
 
 
 def test_only_control_rows_have_no_samples():
-    for name, row in REGISTRY.items():
-        assert (row.samples is None) == (row.kind == "control"), name
+    for name, primitive in REGISTRY.items():
+        assert (primitive.samples is None) == (primitive.kind == "control"), name
     assert len(ROWS) > 100, "the registry is not filled"

@@ -30,7 +30,7 @@ from tests.programs.control.program import PROGRAMS
 from tests.programs.evaluated import evaluated
 from tests.tolerances import assert_close
 
-ROOMS = (
+PACKAGES = (
     assignments,
     branches,
     containers,
@@ -148,7 +148,7 @@ def test_graph_mode_refuses(graph_mode, name):
         assert "nstead" in str(raised.value)
 
 
-# -- loops of very many trips ------------------------------------------------------------------------
+# -- loops of very many iterations ------------------------------------------------------------------------
 
 
 def compiled_derivatives(f, xs, others, order):
@@ -193,7 +193,7 @@ LONG_NAMES = [f"{f.__name__}, order {order}" for f, order, _, _ in LONG]
 
 
 @pytest.mark.parametrize(("f", "order", "points", "settings"), LONG, ids=LONG_NAMES)
-def test_loops_of_many_trips(f, order, points, settings):
+def test_loops_of_many_iterations(f, order, points, settings):
     run = compiled_derivatives(f, points[0], settings[0], order)
     for xs in points:
         for others in settings:
@@ -263,9 +263,9 @@ STATEMENTS = {
 }  # fmt: skip
 
 
-def programs_in(room):
+def programs_in(package):
     """The definitions of a module without its references, and without the decorators that name these."""
-    tree = ast.parse(inspect.getsource(room))
+    tree = ast.parse(inspect.getsource(package))
     marks = [
         d for node in tree.body for d in getattr(node, "decorator_list", []) if "reference" in ast.unparse(d)
     ]
@@ -279,5 +279,5 @@ def programs_in(room):
 def test_the_corpus_is_what_it_is_said_to_be():
     assert len(PROGRAMS) >= 230
     assert sum(len(each.cases) for each in PROGRAMS.values()) >= 580
-    nodes = [node for room in ROOMS for node in programs_in(room)]
+    nodes = [node for package in PACKAGES for node in programs_in(package)]
     assert [name for name, matches in STATEMENTS.items() if not any(map(matches, nodes))] == []

@@ -16,7 +16,7 @@ SEEDS = strategies.integers(0, 2**32 - 1)
 
 
 def drawn_inputs(seed):
-    """Three inputs, a trip count, and a direction."""
+    """Three inputs, an iteration count, and a direction."""
     generator = np.random.default_rng(seed)
     return (
         generator.uniform(-1.5, 1.5, 3).tolist(),
@@ -28,8 +28,8 @@ def drawn_inputs(seed):
 def derivatives_of(f, seconds=("reverse", "forward")):
     """Value, gradient, and the Hessian times a direction, by the modes that ``seconds`` names over reverse."""
 
-    def everything(xs, trips, vs):
-        loss = lambda *xs: f(*xs, trips)
+    def everything(xs, iterations, vs):
+        loss = lambda *xs: f(*xs, iterations)
         slope = grad(loss, (0, 1, 2))
         along = lambda *xs: sum(g * v for g, v in zip(slope(*xs), vs, strict=True))
         value, gradient = ms.value_and_grad(loss, (0, 1, 2))(*xs)
@@ -41,16 +41,18 @@ def derivatives_of(f, seconds=("reverse", "forward")):
     return everything
 
 
-def run(everything, xs, trips, vs):
+def run(everything, xs, iterations, vs):
     as_tensors = lambda numbers: tuple(Tensor(np.array(x)) for x in numbers)
-    return [float(y.asnumpy()) for y in everything(as_tensors(xs), Tensor(np.array(trips)), as_tensors(vs))]
+    return [
+        float(y.asnumpy()) for y in everything(as_tensors(xs), Tensor(np.array(iterations)), as_tensors(vs))
+    ]
 
 
 def expected(source, seed, count=2):
     """The same by hyper-dual numbers, with ``count`` times the product with the Hessian."""
-    xs, trips, vs = drawn_inputs(seed)
+    xs, iterations, vs = drawn_inputs(seed)
     drawn = function_of(source, ELEMENTARY)
-    value, gradient, curved = derivatives(lambda *xs: drawn(*xs, trips), xs, vs)
+    value, gradient, curved = derivatives(lambda *xs: drawn(*xs, iterations), xs, vs)
     return [value, *gradient, *curved * count]
 
 
@@ -77,7 +79,7 @@ COMPILING = settings(phases=[Phase.reuse, Phase.generate])
 def test_compiled_values(source, seeds):
     drawn = ms.jit(function_of(source, ops))
     for seed in seeds:
-        found = run(lambda xs, trips, _: [drawn(*xs, trips)], *drawn_inputs(seed))
+        found = run(lambda xs, iterations, _: [drawn(*xs, iterations)], *drawn_inputs(seed))
         assert_close(found, expected(source, seed)[:1], "law", each=True, order=1, scale=1, what=source)
 
 
@@ -112,10 +114,8 @@ def test_hyper_dual_numbers_know_their_derivatives():
 
 def test_a_wrong_derivative_is_noticed():
     """The check fails for a program whose derivative is stopped on one path."""
-    source = (
-        "def drawn(a, b, c, trips):\n    if a > 5.0:\n        return b * 1.0\n    return a * b + ops.sin(c)\n"
-    )
-    wrong = lambda a, b, c, trips: a * ops.stop_gradient(b) + ops.sin(c)
+    source = "def drawn(a, b, c, iterations):\n    if a > 5.0:\n        return b * 1.0\n    return a * b + ops.sin(c)\n"
+    wrong = lambda a, b, c, iterations: a * ops.stop_gradient(b) + ops.sin(c)
     check(derivatives_of(function_of(source, ops)), source, [1, 2])
     with pytest.raises(AssertionError, match="Not equal to tolerance"):
         check(derivatives_of(wrong), source, [1, 2])

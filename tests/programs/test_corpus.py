@@ -27,7 +27,7 @@ from tests.programs.corpus.check import MODES, Checked, modes_for_xla
 from tests.programs.corpus.program import PROGRAMS, Program, normal
 from tests.tolerances import assert_close
 
-ROOMS = (contraction, control, indexing, layout, nested, nets, physics, pointwise, reductions, types)
+PACKAGES = (contraction, control, indexing, layout, nested, nets, physics, pointwise, reductions, types)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_known_formulas_agree(name):
 
 
 def test_the_corpus_is_what_it_is_said_to_be():
-    assert len(ROOMS) == 10
+    assert len(PACKAGES) == 10
     assert len(PROGRAMS) >= 60
     assert sum(each.oracle is not None for each in PROGRAMS.values()) >= 60
     assert sum(each.smooth for each in PROGRAMS.values()) >= 50

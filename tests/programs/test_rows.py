@@ -50,8 +50,8 @@ def test_a_wrong_mode_would_be_noticed(monkeypatch):
         return {v: (0, *at[1:]) if v.shape[:1] == x.shape[:1] else at for v, at in places.items()}
 
     honest = mode_choice.alignment
-    instructions, steps = [(list(rows.OPERATORS).index("centred"), 0, 0), (0, 1, 0)], [(0, 0)]
+    instructions, steps = [(list(rows.OPERATORS).index("centered"), 0, 0), (0, 1, 0)], [(0, 0)]
     agree(instructions, steps, 1)
     monkeypatch.setattr(mode_choice, "alignment", careless)
-    with pytest.raises(AssertionError, match="centred"):
+    with pytest.raises(AssertionError, match="centered"):
         agree(instructions, steps, 1)

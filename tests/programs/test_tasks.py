@@ -53,7 +53,7 @@ def run_task(standing_in, monkeypatch):
 
     def run(program):
         printed = io.StringIO()
-        options, random = dict(settings.options), np.random.get_state()  # noqa: NPY002 (initialisers draw from it)
+        options, random = dict(settings.options), np.random.get_state()  # noqa: NPY002 (initializers draw from it)
         try:
             with (
                 standing_in(),

@@ -160,7 +160,7 @@ class HavocRuntime(PlainRuntime):
         while test():
             body()
             put(get())
-        # a trip too many
+        # an iteration too many
         self._tried(lambda: (test(), body()), get, put)
 
     def for_(self, items, body, get, put, names, stopped, later):

@@ -25,8 +25,15 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import bfloat16, bool_, float32, float64, int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.collectives import all_gather, all_max, all_reduce, all_to_all, combined, reduce_scatter
-from mindgrad.rows.reduction import reduce_sum
+from mindgrad.primitives.collectives import (
+    all_gather,
+    all_max,
+    all_reduce,
+    all_to_all,
+    combined,
+    reduce_scatter,
+)
+from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.transforms.reverse import reverse
 from tests.laws.rank_programs import CASES, RANKS, SHAPE, SIZE, draw, evaluate_ranks, program
 from tests.tolerances import assert_close
@@ -132,12 +139,12 @@ def one_message_of_all_gradients() -> None:
         process_mesh.use_devices(jax_module().devices()[:size])
         enter_world(World(0, ("here",) * size))
         net = nn.SequentialCell(nn.Dense(20, 64), nn.Tanh(), nn.Dense(64, 64), nn.Tanh(), nn.Dense(64, 1))
-        optimiser = nn.Adam(net.trainable_params(), 0.01)
-        reducer = nn.DistributedGradReducer(optimiser.parameters, mean=True)
+        optimizer = nn.Adam(net.trainable_params(), 0.01)
+        reducer = nn.DistributedGradReducer(optimizer.parameters, mean=True)
         loss = nn.WithLossCell(net, nn.MSELoss())
-        gradient = ms.value_and_grad(loss, None, optimiser.parameters)
+        gradient = ms.value_and_grad(loss, None, optimizer.parameters)
 
-        def step(x: Any, y: Any, gradient: Any = gradient, run: Any = (optimiser, reducer)) -> Any:
+        def step(x: Any, y: Any, gradient: Any = gradient, run: Any = (optimizer, reducer)) -> Any:
             value, gradients = gradient(x, y)
             run[0](run[1](gradients))
             return value
@@ -145,7 +152,7 @@ def one_message_of_all_gradients() -> None:
         x, y = (ms.Tensor(np.ones(shape, np.float32)) for shape in ((32, 20), (32, 1)))
         compiled = compile_ahead(trace(step, x, y)).compiled
         messages = re.findall(r"= (\S+) all-reduce\(", compiled.as_text())
-        elements = sum(p.size for p in optimiser.parameters)
+        elements = sum(p.size for p in optimizer.parameters)
         assert [message.split("{")[0] for message in messages] == [f"f32[{elements}]"], messages
         memory.append(str(compiled.memory_analysis()))
     assert memory[0] == memory[1], memory

@@ -217,7 +217,7 @@ def break_in_else_of_inner(n):
 
 
 @case(*NUMBERS)
-def loop_of_one_trip(n):
+def loop_of_one_iteration(n):
     for i in range(n):
         break
     else:

@@ -9,8 +9,8 @@ from mindgrad.communication.call_order import CallOrder
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.collectives import all_gather, all_max, all_reduce, rank_mask
-from mindgrad.rows.elementwise import sin, tanh
+from mindgrad.primitives.collectives import all_gather, all_max, all_reduce, rank_mask
+from mindgrad.primitives.elementwise import sin, tanh
 
 
 class OtherRanks:

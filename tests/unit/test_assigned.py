@@ -107,15 +107,15 @@ class Branches(Net):
 class Loops(Net):
     def __init__(self):
         super().__init__()
-        self.trips, self.sum = 0, Tensor(0.0)
+        self.iterations, self.sum = 0, Tensor(0.0)
 
     def construct(self, x):
-        self.trips = 0
+        self.iterations = 0
         while ops.abs(x) < 20:
             x = x * 2
             self.sum = self.sum + x * self.w
-            self.trips += 1
-            if self.trips > 3:
+            self.iterations += 1
+            if self.iterations > 3:
                 self.sum = self.sum * 0.5
         for k in range(40):
             self.sum = ops.sin(self.sum) + 0.01 * k
@@ -368,7 +368,7 @@ def test_what_is_refused():
             net.new = x
         return x
 
-    def maybe_no_trip(x):
+    def maybe_no_iteration(x):
         while x < 0:
             net.new = x
             x = x + 1
@@ -379,6 +379,6 @@ def test_what_is_refused():
     assert "a Cell or a Parameter" in refused(a_cell)
     assert "a function that the compiled function defines" in refused(a_function)
     assert "The attribute 'new' of Net is assigned in only one branch" in refused(one_way)
-    assert "The attribute 'new' of Net is assigned only in a loop" in refused(maybe_no_trip)
+    assert "The attribute 'new' of Net is assigned only in a loop" in refused(maybe_no_iteration)
     assert kept is None
     assert not hasattr(net, "new")

@@ -81,7 +81,7 @@ def test_keys_and_values_of_other_sizes():
     assert y.shape == (2, 1, 4)
 
 
-def normalised(x, g, b, eps=1e-5):
+def normalized(x, g, b, eps=1e-5):
     return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + eps) * g + b
 
 
@@ -102,8 +102,8 @@ def test_encoder_layer(norm_first):
         dense = lambda y: (
             np.tanh(y @ w["dense1.weight"].T + w["dense1.bias"]) @ w["dense2.weight"].T + w["dense2.bias"]
         )
-        first = lambda y: normalised(y, w["norm1.gamma"], w["norm1.beta"])
-        second = lambda y: normalised(y, w["norm2.gamma"], w["norm2.beta"])
+        first = lambda y: normalized(y, w["norm1.gamma"], w["norm1.beta"])
+        second = lambda y: normalized(y, w["norm2.gamma"], w["norm2.beta"])
         if norm_first:
             x = x + attend(first(x))
             return x + dense(second(x))

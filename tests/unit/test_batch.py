@@ -10,12 +10,12 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import type_of
-from mindgrad.rows.arithmetic import select
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.elementwise import sin
-from mindgrad.rows.indexing import gather
-from mindgrad.rows.reduction import reduce_max, reduce_sum
-from mindgrad.rows.slicing import dynamic_slice, dynamic_update_slice
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.elementwise import sin
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.reduction import reduce_max, reduce_sum
+from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
@@ -127,5 +127,9 @@ def test_a_row_that_cannot_be_batched_says_so(monkeypatch):
 
 
 def test_every_row_can_be_batched():
-    without = {name for name, row in REGISTRY.items() if not row.can_batch and row.kind != "control"}
+    without = {
+        name
+        for name, primitive in REGISTRY.items()
+        if not primitive.can_batch and primitive.kind != "control"
+    }
     assert without == {"iota"}, "iota has no operands; any other row needs axes or a batch rule"

@@ -341,7 +341,9 @@ def test_pure_callback_checks_structures():
     for returned in ({"b": X}, {"a": X, "b": X}, [X], X):
         with pytest.raises(TypeError, match=r"must return a dict with the keys \['a'\]"):
             ms.pure_callback(lambda x, returned=returned: returned, {"a": x}, x)
-    with pytest.raises(TypeError, match="must return a tuple of 2 arrays, as 'result' declares, but it returned"):
+    with pytest.raises(
+        TypeError, match="must return a tuple of 2 arrays, as 'result' declares, but it returned"
+    ):
         ms.pure_callback(lambda x: (x, x, x), (x, x), x)
 
 

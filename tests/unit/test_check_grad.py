@@ -100,7 +100,7 @@ def test_a_mistake_of_second_order_only_is_found():
 
 
 @pytest.mark.parametrize("function", [ops.relu, ops.abs])
-def test_corners_are_named_and_no_mistakes(function):
+def test_nondifferentiable_points_are_named_and_no_mistakes(function):
     checked = ms.check_grad(function, real(0.0, 2.0))
     assert checked.ok
     assert verdicts(checked) == {"corner"}
@@ -227,7 +227,7 @@ def test_differences_of_known_functions():
     expected = np.array([np.e, 0.0, 0.0, 12.0, 0.0])
     assert np.abs(actual.slope - expected).max() < 1e-8
     assert (np.abs(actual.slope - expected) <= actual.uncertainty + 1e-12).all()
-    assert actual.is_corner.tolist() == [False, False, True, False, False]
+    assert actual.is_nondifferentiable.tolist() == [False, False, True, False, False]
     assert_close(complex_step(lambda h: np.sin(np.array([1.0 + h])), 1.0)[0], np.cos(1.0))
 
 

@@ -77,7 +77,7 @@ def raw_safetensors(header, data=b""):
     return struct.pack("<Q", len(text)) + text + data
 
 
-# -- round trips -----------------------------------------------------------------------------------
+# -- round iterations -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -269,7 +269,7 @@ def test_scalars_of_old_files_have_one_size_of_zero(tmp_path):
     assert (found["a"].shape, found["b"].shape) == ((), (0,))
 
 
-def test_the_optimiser_of_mindspore_goes_on_here():
+def test_the_optimizer_of_mindspore_goes_on_here():
     class Both(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -640,7 +640,7 @@ def test_names_behind_a_prefix():
     }
     whole = {
         n: Parameter(Tensor(a * (9 if n[0] == "m" else 1))) for n, a in whole.items()
-    }  # as an optimiser's file
+    }  # as an optimizer's file
     with pytest.warns(UserWarning, match=r"the prefix 'net\.' of names"):
         missing, unused = ms.load_param_into_net(net, whole)
     assert (missing, len(unused), net.bias.asnumpy().tolist()) == ([], 4, [8.0, 8.0])

@@ -88,7 +88,7 @@ def test_run_with_debug_nans(tmp_path):
 def test_the_row_of_an_operator(capsys):
     text = text_of(capsys, "ops", "tanh")
     for part in (
-        "numpy.tanh", "jax.lax.tanh", "float, complex", "rows/elementwise.py:", "dy = sech_squared(x) * dx",
+        "numpy.tanh", "jax.lax.tanh", "float, complex", "primitives/elementwise.py:", "dy = sech_squared(x) * dx",
         "cotangent of x = sech_squared(x) * ct", 'tanh = elementwise(', "Tensor.tanh mint.tanh numpy.tanh ops.tanh",
     ):  # fmt: skip
         assert part in text
@@ -111,18 +111,18 @@ def test_all_rows_are_listed_and_can_be_described(capsys):
     listed = json.loads(text_of(capsys, "ops", "--json"))
     assert sorted(name for names in listed.values() for name in names) == sorted(REGISTRY)
     text = text_of(capsys, "ops")
-    for name, row in REGISTRY.items():
+    for name, primitive in REGISTRY.items():
         assert f" {name}" in text
-        described = operators_command.describe(row)
+        described = operators_command.describe(primitive)
         assert described["location"], name
-        has_tangent = row.jvp is not None and row.samples is not None
+        has_tangent = primitive.jvp is not None and primitive.samples is not None
         assert bool(described["tangent"]) == has_tangent, name
 
 
 def value_of(expression, names):
     from mindgrad import ops
 
-    spelled = {"cos": ops.cos, "exp": ops.exp, "absorb": ops.mul, "rsqrt": ops.rsqrt, "log": ops.log,
+    spelled = {"cos": ops.cos, "exp": ops.exp, "masked_multiply": ops.mul, "rsqrt": ops.rsqrt, "log": ops.log,
                "safe_reciprocal": ops.reciprocal, "hypot": ops.hypot, "sigmoid": ops.sigmoid, "sinh": ops.sinh,
                "cosh": ops.cosh, "sin": ops.sin, "digamma": ops.digamma,
                "sech_squared": lambda x: 1 / ops.square(ops.cosh(x))}  # fmt: skip
@@ -221,21 +221,21 @@ def test_every_variable_of_the_environment_is_known():
 # --- the terminal ---------------------------------------------------------------------------------------
 
 
-def test_a_pipe_gets_plain_lines_and_a_terminal_colours(capsys, monkeypatch):
+def test_a_pipe_gets_plain_lines_and_a_terminal_colors(capsys, monkeypatch):
     rows = [("a", "ok", "[bold]"), ("longer", "problem", "x" * 300)]
     terminal.print_table(rows, ("name", "state", "value"))
     plain = capsys.readouterr().out
     assert plain.splitlines()[1:] == ["  a       ok       [bold]", "  longer  problem  " + "x" * 300]
-    pytest.importorskip("rich", reason="colours need rich")
+    pytest.importorskip("rich", reason="colors need rich")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)
     terminal.print_table(rows)
     terminal.print_title("[title]")
-    coloured = capsys.readouterr().out
-    assert "\x1b[" in coloured
-    assert "[bold]" in coloured
-    assert "[title]" in coloured
+    colored = capsys.readouterr().out
+    assert "\x1b[" in colored
+    assert "[bold]" in colored
+    assert "[title]" in colored
     monkeypatch.setattr(terminal, "rich", None)
     terminal.print_table(rows)
     assert "\x1b[" not in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.ir import settings
-from tests.tiers import is_hot
+from tests.tiers import is_compiled
 
 DEFAULT = os.environ.get("MINDGRAD_EAGER", "")
 
@@ -26,7 +26,7 @@ def test_eager_marker_numpy_runs_operator_by_operator():
     for _ in range(20):
         ms.grad(f)(Tensor([1.0, 2.0]))
     assert settings.get("eager") == "numpy"
-    assert not is_hot(f)
+    assert not is_compiled(f)
 
 
 @pytest.mark.eager("compiled")
@@ -34,7 +34,7 @@ def test_eager_marker_compiled_compiles_repeated_calls():
     gradient = ms.grad(lambda x: ops.sin(x * x).sum())
     for _ in range(20):
         gradient(Tensor([1.0, 2.0]))
-    assert is_hot(gradient)
+    assert is_compiled(gradient)
 
 
 @pytest.mark.no_disk_cache

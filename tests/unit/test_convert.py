@@ -17,7 +17,7 @@ import scipy.special
 import mindgrad as ms
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import CompileError, location_of, refuse, without_own_frames
-from mindgrad.trace.python import convert as room
+from mindgrad.trace.python import convert as package
 from mindgrad.trace.python.convert import convert, convertible, reason_unconverted, refuse_unconvertible
 from tests.unit.plain_runtime import PlainRuntime
 
@@ -204,13 +204,13 @@ def test_two_runtimes():
 def test_a_code_that_is_gone_is_forgotten():
     text = "def f(x):\n    return 1 if x else 2\n"
     linecache.cache["<gone>"] = (len(text), None, text.splitlines(keepends=True), "<gone>")
-    before = len(room._codes)
+    before = len(package._codes)
     module = {}
     exec(compile(text, "<gone>", "exec"), module)
     assert convert(module["f"], RUNTIME)(1) == 1
-    assert len(room._codes) > before
+    assert len(package._codes) > before
     module.clear()
-    assert len(room._codes) <= before
+    assert len(package._codes) <= before
 
 
 def test_threads_convert_once():
@@ -495,7 +495,7 @@ def test_a_function_met_in_deep_recursion_is_not_said_to_be_nested():
     met = []
 
     def down():
-        """Until there is no room: the function is converted with hardly a frame left."""
+        """Until there is no package: the function is converted with hardly a frame left."""
         try:
             down()
         except RecursionError:

@@ -13,8 +13,8 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
-from mindgrad.rows import convolution_kernel
-from mindgrad.rows.convolution import conv
+from mindgrad.primitives import convolution_kernel
+from mindgrad.primitives.convolution import conv
 from mindgrad.transforms.reverse import reverse
 from tests.tolerances import assert_close
 

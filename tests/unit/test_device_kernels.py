@@ -9,7 +9,7 @@ from mindgrad.backend import device, xla
 from mindgrad.backend.device import run_on_device
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.kernels import set_kernel_runner
-from tests.tiers import eager, is_hot
+from tests.tiers import eager, is_compiled
 from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.xla
@@ -73,7 +73,7 @@ def test_device_training_agrees_with_the_host(calls, monkeypatch):
             value, slopes = gradient(x, Tensor(np.array([0, 1, 1], np.int32)))
             optimizer(slopes)
             found.append(float(value))
-        assert is_hot(gradient) or switch == "numpy"
+        assert is_compiled(gradient) or switch == "numpy"
         return found
 
     monkeypatch.setattr(device, "HOST", HOST._replace(kernel_calls=calls))

@@ -567,7 +567,7 @@ def _unused_in_a_scan(w: Tensor, x: Tensor) -> Tensor:
     return s
 
 
-def _unused_in_a_loop_without_trips(w: Tensor, x: Tensor) -> Tensor:
+def _unused_in_a_loop_without_iterations(w: Tensor, x: Tensor) -> Tensor:
     k, s, r = 0 * w, w * w, w * x
     while ops.logical_and(k < 3, ops.isfinite(x)):
         s = s + r * w
@@ -599,7 +599,7 @@ UNUSED = {
         _unused_batch,
         _unused_in_a_while_loop,
         _unused_in_a_scan,
-        _unused_in_a_loop_without_trips,
+        _unused_in_a_loop_without_iterations,
         _overwritten_in_a_loop,
         _a_weight_below_a_product,
     )

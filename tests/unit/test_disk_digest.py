@@ -18,8 +18,8 @@ from mindgrad.execution.compiled import Compiled
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.kinds import elementwise
-from mindgrad.rows.samples import reals
+from mindgrad.primitives.kinds import elementwise
+from mindgrad.primitives.samples import reals
 from tests.unit.test_disk import place, stored  # noqa: F401
 
 pytestmark = pytest.mark.xla
@@ -209,15 +209,15 @@ def test_what_has_no_digest(monkeypatch):
     assert len(set(found)) == len(known)
 
 
-def test_the_source_of_the_rooms_is_part_of_the_digest(monkeypatch, tmp_path):
-    assert set(graph_digest.ROOMS) > {"ir", "rows", "control", "backend"}
+def test_the_source_of_the_packages_is_part_of_the_digest(monkeypatch, tmp_path):
+    assert set(graph_digest.PACKAGES) > {"ir", "primitives", "control", "backend"}
     graph = row_graph(REGISTRY["sin"])
     of = lambda: graph_digest._source.cache_clear() or digest(GraphProgram(graph, (), ()))
     now = of()
     assert now is not None
-    for room in graph_digest.ROOMS:
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "a.py").write_text("1")
+    for package in graph_digest.PACKAGES:
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "a.py").write_text("1")
     try:
         for module in (source, graph_digest):
             monkeypatch.setattr(module, "PACKAGE", str(tmp_path))
@@ -225,12 +225,12 @@ def test_the_source_of_the_rooms_is_part_of_the_digest(monkeypatch, tmp_path):
         monkeypatch.setattr(source, "_loaded", time.time() + 100)
         first = of()
         assert first not in (now, None)
-        (tmp_path / "rows" / "a.py").write_text("2")
+        (tmp_path / "primitives" / "a.py").write_text("2")
         second = of()
-        (tmp_path / "rows" / "a.py").rename(tmp_path / "rows" / "b.py")
+        (tmp_path / "primitives" / "a.py").rename(tmp_path / "primitives" / "b.py")
         third = of()
         assert len({now, first, second, third, None}) == 5
-        (tmp_path / "rows" / "b.py").unlink()
-        assert of() is None, "a room without source"
+        (tmp_path / "primitives" / "b.py").unlink()
+        assert of() is None, "a package without source"
     finally:
         graph_digest._source.cache_clear()

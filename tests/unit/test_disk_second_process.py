@@ -19,8 +19,8 @@ from mindgrad.ir.build import is_tainted
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.kinds import elementwise
-from mindgrad.rows.samples import reals
+from mindgrad.primitives.kinds import elementwise
+from mindgrad.primitives.samples import reals
 from tests.tolerances import assert_close
 from tests.unit.test_disk import place, stored  # noqa: F401
 
@@ -40,7 +40,7 @@ COMMON = textwrap.dedent(
     from mindgrad.ir.dtype import as_dtype
     from mindgrad.ir.primitive import REGISTRY
     from mindgrad.ir.types import tensor_type
-    from mindgrad.rows.samples import draw
+    from mindgrad.primitives.samples import draw
 
     def program(cases):
         operands, outputs, builder = [], [], Builder()

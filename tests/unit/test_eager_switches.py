@@ -21,7 +21,7 @@ def tiers(function):
     return [line.partition(": ")[2].partition(":")[0] for line in ms.cache_info(function).eager]
 
 
-def test_synchronised_calls_run_operator_by_operator(at_once):
+def test_synchronized_calls_run_operator_by_operator(at_once):
     def f(x):
         return (ops.sin(x) * x).sum()
 

@@ -12,7 +12,7 @@ A = np.array([[1.0, -2.0, 0.3], [1.5, 0.5, -0.4], [0.2, 0.7, 3.0]])  # a conjuga
 B = np.stack([A, np.array([[2.0, 1.0, 0.0], [0.5, -1.0, 0.3], [0.1, 0.2, 5.0]])])
 
 
-def normalised(a):
+def normalized(a):
     """NumPy's, with the first large component of each vector positive."""
     values, v = np.linalg.eig(a)
     v = v.astype(complex)
@@ -27,8 +27,8 @@ def normalised(a):
 def test_values_and_derivatives(a):
     for part, of in ((ops.real, np.real), (ops.imag, np.imag)):
         check(lambda x, part=part: part(ops.eigvals(x)), lambda x, of=of: of(np.linalg.eigvals(x)), a)
-        check(lambda x, part=part: part(ops.eig(x)[0]), lambda x, of=of: of(normalised(x)[0]), a)
-        check(lambda x, part=part: part(ops.eig(x)[1]), lambda x, of=of: of(normalised(x)[1]), a)
+        check(lambda x, part=part: part(ops.eig(x)[0]), lambda x, of=of: of(normalized(x)[0]), a)
+        check(lambda x, part=part: part(ops.eig(x)[1]), lambda x, of=of: of(normalized(x)[1]), a)
 
 
 def test_a_function_of_a_matrix_through_its_eigenvalues():

@@ -8,11 +8,11 @@ from mindgrad.backend.xla import compile_graph
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.einsum import contraction_plan, einsum_plan, matmul_plan
-from mindgrad.rows.elementwise import sqrt
-from mindgrad.rows.kinds import full, ones
-from mindgrad.rows.reduction import reduce_sum
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.einsum import contraction_plan, einsum_plan, matmul_plan
+from mindgrad.primitives.elementwise import sqrt
+from mindgrad.primitives.kinds import full, ones
+from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
 from tests.tolerances import assert_close

@@ -18,7 +18,7 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.rewriting import REWRITES, Rewrite
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize import pipeline
-from mindgrad.rows.elementwise import exp, log
+from mindgrad.primitives.elementwise import exp, log
 from mindgrad.tools.cost import Cost, cost
 from mindgrad.tools.explain_command import main
 from mindgrad.tools.explanation import _saving
@@ -210,16 +210,16 @@ def test_loops_multiply():
     body = Builder()
     with building(body):
         x, s = (body.input(tensor_type("float32", (4,))) for _ in range(2))
-        trip = body.close([x * s])
+        iteration = body.close([x * s])
     builder = Builder()
     with building(builder):
         x = builder.input(tensor_type("float32", (4,)))
         xs = builder.input(tensor_type("float32", (9, 4)))
-        graph = builder.close(scan(x, xs, body=trip, length=9, consts=0, carries=1))
+        graph = builder.close(scan(x, xs, body=iteration, length=9, consts=0, carries=1))
     assert cost(graph) == Cost(1, 9 * 4, 9 * 3 * 16, True)
 
 
-def test_a_while_is_counted_with_one_trip_and_told():
+def test_a_while_is_counted_with_one_iteration_and_told():
     @ms.jit
     def halved(x):
         while x.sum() > 1.0:
@@ -229,11 +229,13 @@ def test_a_while_is_counted_with_one_trip_and_told():
     actual = ms.explain(halved)(X)
     assert not actual.after.is_known
     assert "counted as one iteration" in str(actual)
-    divisions = [run for run in runs(actual.graph, trips=50) if run.equation.primitive.name in ("mul", "div")]
+    divisions = [
+        run for run in runs(actual.graph, iterations=50) if run.equation.primitive.name in ("mul", "div")
+    ]
     assert [(run.times, run.is_known) for run in divisions] == [(50, False)]
-    (tanh,) = [run for run in runs(actual.graph, trips=50) if run.equation.primitive.name == "tanh"]
+    (tanh,) = [run for run in runs(actual.graph, iterations=50) if run.equation.primitive.name == "tanh"]
     assert (tanh.times, tanh.is_known) == (1, True)
-    back = [run for run in runs(ms.explain(ms.grad(halved))(X).graph, trips=50) if run.times == 50]
+    back = [run for run in runs(ms.explain(ms.grad(halved))(X).graph, iterations=50) if run.times == 50]
     assert any(run.equation.primitive.name in ("mul", "div") for run in back)
 
 

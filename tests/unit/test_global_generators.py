@@ -1,4 +1,4 @@
-"""NumPy's and Python's global generators belong to the program: nothing but an initialiser draws from them."""
+"""NumPy's and Python's global generators belong to the program: nothing but an initializer draws from them."""
 
 import subprocess
 import sys
@@ -58,7 +58,7 @@ PROGRAM = textwrap.dedent(
     step("data set")
     ms.jacobian(lambda x: x * x, sparse=True)(x)
     ms.common.initializer.initializer("ones", [2, 2], ms.float32).init_data()
-    step("sparse matrices and a constant initialiser")
+    step("sparse matrices and a constant initializer")
     """
 )
 

@@ -139,10 +139,10 @@ def test_value_and_gradient_of_a_loop_share_it():
 
 
 def test_tail_calls_are_a_loop():
-    def halved(x, trips):
+    def halved(x, iterations):
         if x > 1:
-            return halved(x / 2, trips + 1)
-        return x * trips
+            return halved(x / 2, iterations + 1)
+        return x * iterations
 
     assert_close(ms.jit(halved)(Tensor(20.0), Tensor(0.0)), 0.625 * 5)
     assert_close(ms.grad(ms.jit(halved))(Tensor(20.0), Tensor(0.0)), 5 / 32)

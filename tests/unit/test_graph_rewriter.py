@@ -7,7 +7,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.rows.elementwise import exp, sin
+from mindgrad.primitives.elementwise import exp, sin
 
 
 def test_what_no_replacement_reaches_is_shared():

@@ -11,10 +11,10 @@ from mindgrad.ir.dtype import float64
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.guarded_loops import guards_postponed
-from mindgrad.rows.arithmetic import equal, less, neg, not_equal
-from mindgrad.rows.exact_zeros import shield
-from mindgrad.rows.kinds import accumulate, full, zeros
-from mindgrad.rows.structural import convert
+from mindgrad.primitives.arithmetic import equal, less, neg, not_equal
+from mindgrad.primitives.exact_zeros import shield
+from mindgrad.primitives.kinds import accumulate, full, zeros
+from mindgrad.primitives.structural import convert
 from tests.unit.rewrite_checks import with_and_without
 
 
@@ -28,7 +28,7 @@ def falls(w):
 
 
 def test_shields_of_a_loop_are_postponed_and_the_slope_is_finite():
-    for w in (0.6, 1.3):  # roots of zero from the start, after some trips
+    for w in (0.6, 1.3):  # roots of zero from the start, after some iterations
         counts, (slope,) = with_and_without(ms.grad(falls), Tensor(np.array(w)))
         assert counts["plain products first"] == 1
         assert np.isfinite(slope)
@@ -46,21 +46,21 @@ def test_nan_of_a_moving_zero_stays():
 def looped(behind):
     """``i, a = i + 1, sum(behind(shield(k i, a ≠ 0) a) for k in 1 … 4)`` while ``i < 3``, as a graph."""
     number = tensor_type(float64, ())
-    test, trip, program = Builder(), Builder(), Builder()
+    test, iteration, program = Builder(), Builder(), Builder()
     with building(test):
         i, _ = test.input(number), test.input(number)
         condition = test.close([less(i, full(number, 3.0))])
-    with building(trip):
-        i, a = trip.input(number), trip.input(number)
+    with building(iteration):
+        i, a = iteration.input(number), iteration.input(number)
         keep = not_equal(a, zeros(number))
         products = [shield(i * full(number, k), keep) * a for k in (1.0, 2.0, 3.0, 4.0)]
-        body = trip.close([i + full(number, 1.0), accumulate(map(behind, products))])
+        body = iteration.close([i + full(number, 1.0), accumulate(map(behind, products))])
     with building(program):
         operands = program.input(number), program.input(number)
         return program.close(while_(*operands, condition=condition, body=body, consts=0))
 
 
-def test_nan_counts_where_a_trip_loses_it():
+def test_nan_counts_where_a_iteration_loses_it():
     for behind in (lambda x: convert(equal(x, zeros(x.type)), dtype=float64), lambda x: x + x, neg):
         graph = looped(behind)
         other = guards_postponed(graph)

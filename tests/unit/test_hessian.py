@@ -137,16 +137,16 @@ def test_loop_and_branch_in_a_program(mode):
     found = ms.hessian(f)(t(1.2, 0.8))
 
     at = np.array([1.2, 0.8])
-    trips, s = [], at
+    iterations, s = [], at
     while s.sum() < 10.0:
-        trips.append(s.max() > 1.5)
-        s = s * s + at if trips[-1] else s * 1.5
-    assert len(set(trips)) == 2
+        iterations.append(s.max() > 1.5)
+        s = s * s + at if iterations[-1] else s * 1.5
+    assert len(set(iterations)) == 2
 
     def fixed(x):
-        """The trips at this point."""
+        """The iterations at this point."""
         s = x
-        for big in trips:
+        for big in iterations:
             s = s * s + x if big else s * 1.5
         return s.sum()
 

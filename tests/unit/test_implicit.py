@@ -350,9 +350,9 @@ def test_a_solver_that_uses_what_is_differentiated_is_refused():
 
 def through_a_loop(a):
     def f(x):
-        y, trips = x, x * 0
-        while trips < 5:
-            y, trips = y * 1.1 + 0.1 * x * x, trips + 1
+        y, iterations = x, x * 0
+        while iterations < 5:
+            y, iterations = y * 1.1 + 0.1 * x * x, iterations + 1
         return y - a
 
     return ms.custom_root(f, double(1.0))

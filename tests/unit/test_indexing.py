@@ -7,11 +7,11 @@ from mindgrad.backend.xla import compile_graph
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
-from mindgrad.rows.indexing import gather, last_write, scatter_add, scatter_set
-from mindgrad.rows.slicing import dynamic_slice, dynamic_update_slice
-from mindgrad.rows.sorting import argsort
-from mindgrad.rows.static_slices import pad, slice
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.indexing import gather, last_write, scatter_add, scatter_set
+from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
+from mindgrad.primitives.sorting import argsort
+from mindgrad.primitives.static_slices import pad, slice
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.reverse import reverse
 
 generator = np.random.default_rng(0)

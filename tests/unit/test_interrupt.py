@@ -37,7 +37,7 @@ PROGRAM = textwrap.dedent(
     signal.signal(signal.SIGALRM, interrupt)
 
     def interrupted(call, seconds=0.2):
-        # again and again: Python ignores an exception that is raised while it runs a finaliser
+        # again and again: Python ignores an exception that is raised while it runs a finalizer
         signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
         try:
             call()

@@ -11,7 +11,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.known_lookups import known_lookups_untested
-from mindgrad.rows.indexing import gather
+from mindgrad.primitives.indexing import gather
 
 
 def lookup(positions, axes):

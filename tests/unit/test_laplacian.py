@@ -14,8 +14,8 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float64
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.structural import broadcast_in_dim
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_costs
 
@@ -371,20 +371,20 @@ def test_refusals(make, error, words):
         make()
 
 
-def normalised(x):
+def normalized(x):
     return network((x - x.mean(0)) / x.std(0))
 
 
 @pytest.mark.parametrize(
     ("function", "culprit"),
     [
-        (normalised, "reduce_sum"),
+        (normalized, "reduce_sum"),
         (lambda x: (x * x).sum(-1) * x.max(), "reduce_max"),
         (lambda x: (ops.matmul(x, x.T) ** 2).sum(-1), "dot"),
         (lambda x: ((x.expand_dims(0) - x.expand_dims(1)) ** 2).sum(-1).sum(-1), "sub"),
         (lambda x: ops.cumsum(x, 0).sum(-1), "cumsum"),
     ],
-    ids=["batch normalisation", "maximum", "products", "distances", "running sum"],
+    ids=["batch normalization", "maximum", "products", "distances", "running sum"],
 )
 def test_functions_that_mix_rows_are_refused(function, culprit, mode):
     message = f"input of shape \\({ROWS}, {D}\\), points are mixed by '{culprit}'"
@@ -400,7 +400,7 @@ def test_functions_that_mix_rows_are_refused(function, culprit, mode):
 
 def test_the_line_that_mixes_rows_is_named():
     with pytest.raises(ValueError, match=r"test_laplacian\.py:\d+, as batch normalization"):
-        ms.jit(lambda x: ms.laplacian(normalised)(x))(Tensor(X))
+        ms.jit(lambda x: ms.laplacian(normalized)(x))(Tensor(X))
 
 
 def test_what_only_looks_like_mixing_is_not_refused(mode):

@@ -479,7 +479,7 @@ def test_padding_layers():
         nn.ZeroPad2d((1, 2))(Tensor(x))
 
 
-def test_neighbouring_channels():
+def test_neighboring_channels():
     x = RNG.normal(size=(2, 5, 2, 3))
 
     def formula(x):

@@ -15,7 +15,7 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.nn import layer as layers
 from mindgrad.nn import loss as losses
-from tests.unit.references import extremes, optimisers, table
+from tests.unit.references import extremes, optimizers, table
 from tests.unit.references.case import REFERENCES, direction, mask
 
 FOLDER = Path(table.__file__).parent
@@ -55,7 +55,7 @@ def test_the_table_is_complete():
 
 
 def test_the_references_are_those_of_the_table():
-    names = [case.name for case in (*table.CASES, *optimisers.CASES)]
+    names = [case.name for case in (*table.CASES, *optimizers.CASES)]
     assert sorted(_read()) == sorted(names), AGAIN
 
 
@@ -158,13 +158,13 @@ def test_compiled_layer(case, expected):
     compare(ms.jit(program(case))(*_given(case)), expected[case.name])
 
 
-@pytest.mark.parametrize("case", optimisers.CASES, ids=lambda case: case.name)
-def test_optimiser(case, expected):
-    params = [ms.Parameter(Tensor(x), name=f"w{k}") for k, x in enumerate(optimisers.START)]
-    optimiser = eval(case.made, NAMES | {"params": params})
+@pytest.mark.parametrize("case", optimizers.CASES, ids=lambda case: case.name)
+def test_optimizer(case, expected):
+    params = [ms.Parameter(Tensor(x), name=f"w{k}") for k, x in enumerate(optimizers.START)]
+    optimizer = eval(case.made, NAMES | {"params": params})
     values, _ = expected[case.name]
-    for step, gradients in enumerate(optimisers.GRADIENTS):
-        optimiser(tuple(map(Tensor, gradients)))
+    for step, gradients in enumerate(optimizers.GRADIENTS):
+        optimizer(tuple(map(Tensor, gradients)))
         for p, value in zip(params, values, strict=True):
             # rates and powers of beta are kept in Float32, and with them 1 − 0.999ᵗ
             np.testing.assert_allclose(p.asnumpy(), value[step], rtol=1e-5, atol=5e-6)

@@ -15,7 +15,7 @@ PROGRAM = textwrap.dedent(
     """
     import os, sys
     import mindgrad as ms
-    from mindgrad import Tensor, _NAMES, _ROOMS
+    from mindgrad import Tensor, _NAMES, _PACKAGES
     from mindgrad.backend import jax_import
     from mindgrad.execution.compiled import trace
     from tests.numpy_programs import evaluated_ahead, select
@@ -31,7 +31,7 @@ PROGRAM = textwrap.dedent(
         assert abs(run(x) - 2 * x).max() < 1e-4
         assert abs(ms.grad(run)(x) - 2).max() < 1e-2
 
-    functions = {name: named(name) for name in [*_ROOMS, *[names[0] for names in _NAMES.values()]]}
+    functions = {name: named(name) for name in [*_PACKAGES, *[names[0] for names in _NAMES.values()]]}
     functions |= {
         "mint": lambda x: ms.mint.sin(x) / ms.mint.sin(x) * 2 * x,
         "mint.nn": lambda x: ms.mint.nn.functional.relu(x) + ms.mint.nn.ReLU()(x),
@@ -45,7 +45,7 @@ PROGRAM = textwrap.dedent(
     trace(lambda x: x + x, x)
     jax_import.jax_module()
     jax_import._is_loaded = False  # its runtime is not started: a child may use it
-    loaded = [name for name in _ROOMS if f"mindgrad.{name}" in sys.modules]
+    loaded = [name for name in _PACKAGES if f"mindgrad.{name}" in sys.modules]
     assert not {"nn", "mint", "scipy", "train"} & set(loaded), loaded
     for name, function in functions.items():
         child = os.fork()

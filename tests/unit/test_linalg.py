@@ -11,12 +11,12 @@ from mindgrad.backend.xla import compile_graph
 from mindgrad.ir import build
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
-from mindgrad.rows.determinant import det, slogdet
-from mindgrad.rows.eigh_svd import eigh, eigvalsh, svd, svdvals
-from mindgrad.rows.elementwise import log
-from mindgrad.rows.linalg import cholesky, inverse, qr, solve, triangular_solve
-from mindgrad.rows.linalg_rules import columns, diagonal, identity, matmul, sum_of_products, swapped
-from mindgrad.rows.reduction import reduce_sum
+from mindgrad.primitives.determinant import det, slogdet
+from mindgrad.primitives.eigh_svd import eigh, eigvalsh, svd, svdvals
+from mindgrad.primitives.elementwise import log
+from mindgrad.primitives.linalg import cholesky, inverse, qr, solve, triangular_solve
+from mindgrad.primitives.linalg_rules import columns, diagonal, identity, matmul, sum_of_products, swapped
+from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
@@ -208,7 +208,7 @@ def test_vectors_of_a_repeated_eigenvalue_have_no_derivative_and_say_so():
     q = orthogonal(3)
     a = q @ np.diag([1.0, 1.0, 3.0]) @ q.T
 
-    def root(a):  # V √Λ Vᵀ has a derivative, which this factorisation cannot give
+    def root(a):  # V √Λ Vᵀ has a derivative, which this factorization cannot give
         values, v = eigh(a)
         return reduce_sum(matmul(v * columns(values * values, v), swapped(v)) * a, axes=(0, 1))
 

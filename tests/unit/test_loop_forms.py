@@ -35,7 +35,7 @@ def falls(x):
     return x / v
 
 
-def first_trip_differs(x):
+def first_iteration_differs(x):
     is_first = True
     while True:
         if is_first:
@@ -46,7 +46,7 @@ def first_trip_differs(x):
             return x
 
 
-def first_trip_appends(x):
+def first_iteration_appends(x):
     seen = []
     while True:
         if len(seen) == 0:
@@ -66,7 +66,7 @@ def none_before(x):
             return last
 
 
-def known_trips_first(x):
+def known_iterations_first(x):
     k = 0
     while True:
         k += 1
@@ -111,7 +111,7 @@ def nested(x):
             return total
 
 
-def defined_in_a_trip(x):
+def defined_in_a_iteration(x):
     while True:
         y = x * 2.0
         if y.sum() < 1.0:
@@ -120,7 +120,7 @@ def defined_in_a_trip(x):
     return x + y
 
 
-def never_trips(x):
+def never_iterations(x):
     n = 0
     while True:
         if x.sum() < 100.0:
@@ -167,8 +167,8 @@ def changes_elements_where_it_leaves(x):
 
 
 FUNCTIONS = [
-    search, falls, first_trip_differs, first_trip_appends, none_before, known_trips_first, returns_what_was_before,
-    returns_of_one_variable_changed_between, nested, defined_in_a_trip, never_trips, changes_elements,
+    search, falls, first_iteration_differs, first_iteration_appends, none_before, known_iterations_first, returns_what_was_before,
+    returns_of_one_variable_changed_between, nested, defined_in_a_iteration, never_iterations, changes_elements,
     a_test_and_a_jump, changes_elements_and_goes_on, changes_elements_where_it_leaves,
 ]  # fmt: skip
 POINTS = [np.array([1.5, 0.8]), np.array([0.1, 0.2]), np.array([7.0, 3.0])]
@@ -216,10 +216,10 @@ def test_what_a_branch_assigns_to_elements_is_in_every_name():
 
 
 @pytest.mark.parametrize(
-    ("function", "carries", "branches"), [(search, 4, 1), (falls, 2, 0), (known_trips_first, 4, 2)]
+    ("function", "carries", "branches"), [(search, 4, 1), (falls, 2, 0), (known_iterations_first, 4, 2)]
 )
-def test_a_loop_carries_what_changes_and_begins_with_its_first_trip(function, carries, branches):
-    """``search``: x, rate, successes and its flag; no value to return, no test, no first trip outside."""
+def test_a_loop_carries_what_changes_and_begins_with_its_first_iteration(function, carries, branches):
+    """``search``: x, rate, successes and its flag; no value to return, no test, no first iteration outside."""
     graph, (loop,) = _loops(function)
     assert "cond" not in graph.count()
     assert len(loop.outputs) == carries
@@ -232,8 +232,8 @@ def test_exit_at_the_head_is_the_condition():
     assert {"less", "slice"} <= set(loop.parameters["condition"].count())
 
 
-def test_first_trips_that_differ_stay_outside():
-    for function in (first_trip_differs, first_trip_appends, none_before):
+def test_first_iterations_that_differ_stay_outside():
+    for function in (first_iteration_differs, first_iteration_appends, none_before):
         graph, _ = _loops(function)
         assert graph.equations[0].primitive is not while_
 

@@ -175,7 +175,7 @@ def test_options_of_jit():
     assert float(ms.jit(exec_order="bfs", infer_boost="off")(square)(Tensor(3.0))) == 9.0
 
 
-def test_two_parameters_of_one_name_in_an_optimiser():
+def test_two_parameters_of_one_name_in_an_optimizer():
     one, other, own = (Parameter(X, name=name) for name in ("p", "p", "q"))
     text = r"two Parameters have the name 'p', as number 0 and number 2 of the Parameters: Parameter \(name=p"
     with pytest.raises(RuntimeError, match=text):
@@ -293,7 +293,7 @@ def test_the_check_names_both_versions(capsys):
 
 
 @pytest.mark.parametrize("flag", [1, "True", 0.0])
-def test_synchronising_takes_a_truth_value(flag):
+def test_synchronizing_takes_a_truth_value(flag):
     with pytest.raises(TypeError, match="'pynative_synchronize' must be a bool"):
         ms.set_context(pynative_synchronize=flag)
     assert ms.get_context("pynative_synchronize") is False
@@ -303,7 +303,7 @@ def test_dir_of_the_package_shows_public_names_only():
     shown = [name for name in dir(ms) if not name.startswith("__")]
     assert sorted(ms.__all__) == shown
     assert {"Tensor", "nn", "ops", "tools", "vmap"} <= set(shown)
-    assert not {"ir", "rows", "backend", "trace", "transforms", "cli"} & set(shown)
+    assert not {"ir", "primitives", "backend", "trace", "transforms", "cli"} & set(shown)
 
 
 # --- arguments of operators under the names of others ---------------------------------------------------

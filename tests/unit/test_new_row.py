@@ -16,9 +16,9 @@ from mindgrad.ir.dtype import float64
 from mindgrad.ir.index_map import ORDERED
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.scope import apply
-from mindgrad.rows.axes import Along
-from mindgrad.rows.kinds import elementwise, linear
-from mindgrad.rows.samples import case, reals
+from mindgrad.primitives.axes import Along
+from mindgrad.primitives.kinds import elementwise, linear
+from mindgrad.primitives.samples import case, reals
 from tests.laws.harness import calls, kernel
 from tests.laws.test_index_maps import orders_are_free, rows_are_apart, samples
 from tests.laws.test_planted import BY_LAW

@@ -1,4 +1,4 @@
-"""Normalisation: values against formulas in NumPy, two derivatives, moving statistics in both modes."""
+"""Normalization: values against formulas in NumPy, two derivatives, moving statistics in both modes."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.unit.derivative_checks import as_parameters, check
 RNG = np.random.default_rng(3)
 
 
-def normalised(x, axes, eps):
+def normalized(x, axes, eps):
     return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
 
 
@@ -35,7 +35,7 @@ def test_batch_norm_in_training(layer, shape):
     axes = (0, *range(2, len(shape)))
 
     def formula(x, gamma, beta):
-        return normalised(x, axes, 1e-3) * of_channels(gamma, x) + of_channels(beta, x)
+        return normalized(x, axes, 1e-3) * of_channels(gamma, x) + of_channels(beta, x)
 
     check(function, formula, x, *values)
 
@@ -75,7 +75,7 @@ def test_batch_norm_elsewhere_is_affine():
 def test_use_batch_statistics_decides_alone():
     x = Tensor(RNG.normal(size=(4, 3)).astype(np.float32))
     always = nn.BatchNorm1d(3, use_batch_statistics=True)
-    assert_close(always(x), normalised(x.asnumpy(), (0,), 1e-5), kind="contraction")
+    assert_close(always(x), normalized(x.asnumpy(), (0,), 1e-5), kind="contraction")
     assert (always.moving_mean.asnumpy() != 0).all()
     never = nn.BatchNorm1d(3, use_batch_statistics=False).set_train()
     assert_close(never(x), x.asnumpy() / np.sqrt(1 + 1e-5))
@@ -127,7 +127,7 @@ def test_training_and_evaluation_are_two_programs():
     x = Tensor(RNG.normal(size=(2, 2, 3, 3)).astype(np.float32))
     outside = cell(x).asnumpy()
     inside = cell.set_train()(x).asnumpy()
-    assert_close(inside, normalised(x.asnumpy(), (0, 2, 3), 1e-5), kind="contraction")
+    assert_close(inside, normalized(x.asnumpy(), (0, 2, 3), 1e-5), kind="contraction")
     assert_close(outside, x.asnumpy() / np.sqrt(1 + 1e-5))
     assert (cell.set_train(False)(x).asnumpy() != outside).any()  # the statistics have moved
 
@@ -150,7 +150,7 @@ def test_layer_norm(shape, first):
     cell = nn.LayerNorm(shape[first:], first, first, epsilon=1e-3)
     function, values = as_parameters(cell)
     axes = tuple(range(len(shape) + first, len(shape)))
-    check(function, lambda x, g, b: normalised(x, axes, 1e-3) * g + b, x, *values)
+    check(function, lambda x, g, b: normalized(x, axes, 1e-3) * g + b, x, *values)
     assert [p.name for p in cell.trainable_params()] == ["gamma", "beta"]
 
 
@@ -158,7 +158,7 @@ def test_layer_norm_as_a_function():
     x, w, b = RNG.normal(size=(2, 3, 4)), RNG.normal(size=(3, 4)), RNG.normal(size=(3, 4))
     check(
         lambda x, w, b: ops.layer_norm(x, (3, 4), w, b),
-        lambda x, w, b: normalised(x, (1, 2), 1e-5) * w + b,
+        lambda x, w, b: normalized(x, (1, 2), 1e-5) * w + b,
         x, w, b,
     )  # fmt: skip
 
@@ -168,7 +168,7 @@ def test_group_norm():
     function, values = as_parameters(nn.GroupNorm(3, 6))
 
     def formula(x, gamma, beta):
-        y = normalised(x.reshape(2, 3, 2, 3, 2), (2, 3, 4), 1e-5).reshape(x.shape)
+        y = normalized(x.reshape(2, 3, 2, 3, 2), (2, 3, 4), 1e-5).reshape(x.shape)
         return y * of_channels(gamma, x) + of_channels(beta, x)
 
     check(function, formula, x, *values)
@@ -188,7 +188,7 @@ def test_instance_norm(layer, shape):
     axes = tuple(range(2, len(shape)))
     check(
         function,
-        lambda x, g, b: normalised(x, axes, 1e-5) * of_channels(g, x) + of_channels(b, x),
+        lambda x, g, b: normalized(x, axes, 1e-5) * of_channels(g, x) + of_channels(b, x),
         x, *values,
     )  # fmt: skip
 
@@ -202,7 +202,7 @@ def test_batch_norm_as_a_function():
         x, mean, variance, w, b,
     )  # fmt: skip
     found = ops.batch_norm(*map(Tensor, (x, mean, variance, w, b)), training=True)
-    expected = normalised(x, (0, 2), 1e-5) * of_channels(w, x) + of_channels(b, x)
+    expected = normalized(x, (0, 2), 1e-5) * of_channels(w, x) + of_channels(b, x)
     assert_close(found, expected, kind="program")
 
 

@@ -1,4 +1,4 @@
-"""Systems, determinants, factorisations, pseudoinverse: values, derivatives, errors, both executors."""
+"""Systems, determinants, factorizations, pseudoinverse: values, derivatives, errors, both executors."""
 
 import numpy as np
 import pytest
@@ -76,7 +76,7 @@ def test_kron():
 
 
 @BOTH
-def test_factorisations(kind):
+def test_factorizations(kind):
     a = positive(2, 3, complex_numbers=kind)
     factor = np.linalg.cholesky(a)
     close(ops.cholesky(Tensor(a)), factor)

@@ -50,7 +50,7 @@ def looping(x, say=print):
     say("start", x)
     n = 0
     while x.sum() > 0.5:
-        say("trip", n, x)
+        say("iteration", n, x)
         x = ops.sin(x) * 0.6
         n += 1
     say("n", n)

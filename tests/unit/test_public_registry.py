@@ -15,8 +15,8 @@ import mindgrad as ms
 import mindgrad.numpy as mnp
 from mindgrad import Tensor, mint, nn, ops
 from mindgrad.ops import define, forms, layout, methods, operations, registry, shuffling
-from mindgrad.rows.kinds import elementwise
-from mindgrad.rows.samples import reals
+from mindgrad.primitives.kinds import elementwise
+from mindgrad.primitives.samples import reals
 from tests.public_names import restored
 from tests.tolerances import assert_close
 

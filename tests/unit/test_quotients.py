@@ -10,8 +10,8 @@ from mindgrad.ir.dtype import float32, float64
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.quotients import quotients_joined
-from mindgrad.rows.arithmetic import div
-from mindgrad.rows.kinds import full
+from mindgrad.primitives.arithmetic import div
+from mindgrad.primitives.kinds import full
 from tests.unit.rewrite_checks import compiled, with_and_without
 
 

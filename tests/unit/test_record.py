@@ -17,7 +17,7 @@ from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.types import type_of
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
-from mindgrad.rows.samples import draw
+from mindgrad.primitives.samples import draw
 from tests.tolerances import assert_close
 
 #: how a function of tensors is run: as it is, or as one compiled program
@@ -305,26 +305,26 @@ ROWS = sorted(name for name, row in REGISTRY.items() if row.pointwise)
 @pytest.mark.parametrize("name", ROWS)
 def test_kernels_of_pointwise_rows_take_one_element_for_many(name):
     """Plans store a constant of equal elements as one element; the kernel must spread it."""
-    row = REGISTRY[name]
+    primitive = REGISTRY[name]
     tried = 0
     for dtype in (ms.float64, ms.complex128, ms.int32, ms.bool_):
         with np.errstate(all="ignore"):
-            for arrays, parameters in draw(row, dtype, 0):
+            for arrays, parameters in draw(primitive, dtype, 0):
                 arrays = [np.asarray(array) for array in arrays]
                 if (
                     len(arrays) < 2
                     or not arrays[0].size
                     or not arrays[0].ndim
-                    or _refused(row, arrays, parameters)
+                    or _refused(primitive, arrays, parameters)
                 ):
                     continue
                 for place in range(len(arrays)):
                     one = [a.reshape(-1)[0] if i == place else a for i, a in enumerate(arrays)]
                     many = [np.broadcast_to(a, arrays[0].shape) for a in one]
-                    found = row.numpy(*map(np.asarray, one), **parameters)
-                    np.testing.assert_array_equal(found, row.numpy(*many, **parameters))
+                    found = primitive.numpy(*map(np.asarray, one), **parameters)
+                    np.testing.assert_array_equal(found, primitive.numpy(*many, **parameters))
                     tried += 1
-    assert tried or all(len(arrays) < 2 for arrays, _ in draw(row, ms.float64, 0))
+    assert tried or all(len(arrays) < 2 for arrays, _ in draw(primitive, ms.float64, 0))
 
 
 def _refused(row, arrays, parameters):

@@ -10,8 +10,8 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
-from mindgrad.rows.cumulative import cumprod, cumsum, cumulative_argmax, cumulative_argmin
-from mindgrad.rows.reduction import (
+from mindgrad.primitives.cumulative import cumprod, cumsum, cumulative_argmax, cumulative_argmin
+from mindgrad.primitives.reduction import (
     argmax,
     argmin,
     logsumexp,

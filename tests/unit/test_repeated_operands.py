@@ -222,7 +222,7 @@ def test_kernel_that_fails_leaves_numpy_as_it_is(monkeypatch):
 
 def test_kernels_inside_kernels_and_in_threads(monkeypatch):
     """As in a handler of a signal or a finalizer, which run in the middle of a kernel."""
-    row = REGISTRY["tan"]
+    primitive = REGISTRY["tan"]
     inner = Tensor([1.0])
 
     def kernel(x):
@@ -232,7 +232,7 @@ def test_kernels_inside_kernels_and_in_threads(monkeypatch):
         return np.divide(x, 0)
 
     started = []
-    monkeypatch.setattr(row, "numpy", kernel)
+    monkeypatch.setattr(primitive, "numpy", kernel)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         threads = [

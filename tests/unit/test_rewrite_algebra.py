@@ -13,7 +13,7 @@ from mindgrad.optimize.distribution import distributed
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
-POINTS, CENTRES, WIDTH = 60, 8, 10
+POINTS, CENTERS, WIDTH = 60, 8, 10
 
 
 def arrays(*shapes, seed=0):
@@ -54,10 +54,10 @@ def sum_of_two(x, mu, q):
 
 
 SHAPES = {
-    other_sign: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
-    sum_of_two: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
-    mixture: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
-    mixture_by_matmul: [(POINTS, WIDTH), (CENTRES, WIDTH), (CENTRES, WIDTH, WIDTH)],
+    other_sign: [(POINTS, WIDTH), (CENTERS, WIDTH), (CENTERS, WIDTH, WIDTH)],
+    sum_of_two: [(POINTS, WIDTH), (CENTERS, WIDTH), (CENTERS, WIDTH, WIDTH)],
+    mixture: [(POINTS, WIDTH), (CENTERS, WIDTH), (CENTERS, WIDTH, WIDTH)],
+    mixture_by_matmul: [(POINTS, WIDTH), (CENTERS, WIDTH), (CENTERS, WIDTH, WIDTH)],
     pairwise: [(40, 5), (30, 5), (5, 4)],
     pairwise_sums: [(40, 5), (30, 5), (5, 4)],
 }
@@ -76,10 +76,10 @@ def test_one_product_is_left_and_no_differences():
         plain = trace(mixture, x, mu, q)
     better = distributed(plain)
     sizes = [e.outputs[0].type.size for e in better.equations if e.primitive.name == "sub"]
-    assert max(sizes) < POINTS * CENTRES * WIDTH
+    assert max(sizes) < POINTS * CENTERS * WIDTH
     large = [e for e in better.equations if e.primitive.name == "dot" and e.outputs[0].type.size > 4096]
     assert [e.parameters["batch"] for e in large] == [((), ())]
-    # the derivative in the centres sums before it multiplies
+    # the derivative in the centers sums before it multiplies
     with compiled():
         gradient = trace(ms.grad(mixture, 1), x, mu, q)
     products = [e for e in gradient.equations if e.primitive.name == "dot"]

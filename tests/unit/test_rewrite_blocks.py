@@ -54,7 +54,7 @@ def both(function, *inputs):
 
 
 def loops(function, *inputs):
-    """The numbers of trips of the loops of a program."""
+    """The numbers of iterations of the loops of a program."""
     return [e.parameters["length"] for e in trace(function, *inputs).equations if e.primitive.name == "scan"]
 
 
@@ -66,8 +66,8 @@ def test_a_laplacian(small):
 def test_its_gradient_in_the_weights_and_the_points(small):
     gradient = ms.value_and_grad(residual, tuple(range(5)))
     assert both(gradient, POINTS, *WEIGHTS) == 1
-    (trips,) = loops(gradient, POINTS, *WEIGHTS)
-    assert costs().fewest_tiles <= trips < MANY // 2, "blocks are not smaller than the sums"
+    (iterations,) = loops(gradient, POINTS, *WEIGHTS)
+    assert costs().fewest_tiles <= iterations < MANY // 2, "blocks are not smaller than the sums"
 
 
 def test_its_second_derivative(small):
@@ -120,25 +120,25 @@ def test_behind_a_mean_the_stacks_are_made_anew(small):
 
 def test_few_products_go_in_large_blocks_where_memory_would_be_fresh(monkeypatch):
     with_costs(monkeypatch, lone_stack_tile_bytes=costs().stack_tile_bytes)
-    centres = ms.Tensor(draw(64, 1, D))
+    centers = ms.Tensor(draw(64, 1, D))
     triangles = ms.Tensor(draw(64, D, D, seed=1))
 
-    def mixture(x, centres, triangles):
-        scaled = ops.matmul(triangles, ops.expand_dims(ops.expand_dims(x, 1) - centres[:, 0], -1))
+    def mixture(x, centers, triangles):
+        scaled = ops.matmul(triangles, ops.expand_dims(ops.expand_dims(x, 1) - centers[:, 0], -1))
         return ops.logsumexp(-ops.square(scaled[..., 0]).sum(-1), 1).sum()
 
     points = ms.Tensor(draw(2 * MANY, D, seed=2))
     gradient = ms.grad(lambda *given: mixture(points, *given), (0, 1))
-    assert both(gradient, centres, triangles) == 0
+    assert both(gradient, centers, triangles) == 0
     with_costs(monkeypatch, stack_tiles=2)
     with_costs(monkeypatch, whole_bytes=2 * 64 * points.nbytes)
-    assert both(gradient, centres, triangles) == 1
-    (trips,) = loops(gradient, centres, triangles)
-    assert 2 <= trips <= 8
+    assert both(gradient, centers, triangles) == 1
+    (iterations,) = loops(gradient, centers, triangles)
+    assert 2 <= iterations <= 8
     prime = ms.Tensor(draw(1201, D, seed=2))
-    assert both(ms.grad(lambda *given: mixture(prime, *given), (0, 1)), centres, triangles) == 0
+    assert both(ms.grad(lambda *given: mixture(prime, *given), (0, 1)), centers, triangles) == 0
     with_costs(monkeypatch, whole_bytes=4 * 64 * points.nbytes)
-    assert both(gradient, centres, triangles) == 0
+    assert both(gradient, centers, triangles) == 0
 
 
 def test_functions_whose_rows_are_not_known_to_stay_apart(small):

@@ -8,8 +8,8 @@ from mindgrad.ir.dtype import float32, float64
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.collective_fusion import with_joined_sums
-from mindgrad.rows.collectives import all_max, all_reduce
-from mindgrad.rows.elementwise import tanh
+from mindgrad.primitives.collectives import all_max, all_reduce
+from mindgrad.primitives.elementwise import tanh
 from tests.laws.rank_programs import RANKS, draw, evaluate_ranks
 from tests.unit.rewrite_checks import with_costs
 

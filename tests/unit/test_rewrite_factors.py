@@ -11,7 +11,7 @@ from mindgrad.ir.rewriting import watching
 from tests.unit.rewrite_checks import compiled, on_and_off, with_and_without, with_costs
 
 RANDOM = np.random.default_rng(3)
-POINTS, CENTRES = RANDOM.normal(size=(40, 6)), RANDOM.normal(size=(20, 6))
+POINTS, CENTERS = RANDOM.normal(size=(40, 6)), RANDOM.normal(size=(20, 6))
 
 
 @pytest.fixture(autouse=True)
@@ -19,21 +19,21 @@ def _small_values_count(monkeypatch):
     with_costs(monkeypatch, scaled_elements=200)
 
 
-def distances(centres, points):
-    square = ops.square(centres).sum(1)[:, None] + ops.square(points).sum(1)
-    return ops.amin(square - 2 * ops.matmul(centres, points.T), 0).sum()
+def distances(centers, points):
+    square = ops.square(centers).sum(1)[:, None] + ops.square(points).sum(1)
+    return ops.amin(square - 2 * ops.matmul(centers, points.T), 0).sum()
 
 
-def factor_on_both(centres, points):
-    sines = ops.sin(ops.matmul(centres, points.T))
+def factor_on_both(centers, points):
+    sines = ops.sin(ops.matmul(centers, points.T))
     return (ops.matmul(-3.0 * sines, points) * sines.sum(1)[:, None]).sum()
 
 
 @pytest.mark.parametrize("function", [distances, factor_on_both], ids=lambda f: f.__name__)
 def test_value_and_two_derivatives_are_the_same_and_no_large_value_has_a_factor(function):
-    assert on_and_off(function, [CENTRES, POINTS])["factors"] >= 1
+    assert on_and_off(function, [CENTERS, POINTS])["factors"] >= 1
     with compiled():
-        graph = trace(ms.grad(function), Tensor(CENTRES), Tensor(POINTS))
+        graph = trace(ms.grad(function), Tensor(CENTERS), Tensor(POINTS))
     products = [e for e in graph.equations if e.primitive.kind == "multilinear"]
     large = {x for e in products for x in e.inputs if x.type.size > 200}
     assert large
@@ -45,9 +45,9 @@ def test_value_and_two_derivatives_are_the_same_and_no_large_value_has_a_factor(
 
 def test_a_factor_that_is_a_power_of_two_changes_no_digit():
     for factor in (-1, 4):
-        scaled = lambda centres, points, factor=factor: factor * ops.matmul(centres, points.T)
+        scaled = lambda centers, points, factor=factor: factor * ops.matmul(centers, points.T)
         with compiled():
-            fired, _ = with_and_without(scaled, Tensor(CENTRES), Tensor(POINTS), kind="exact")
+            fired, _ = with_and_without(scaled, Tensor(CENTERS), Tensor(POINTS), kind="exact")
         assert fired["factors"] == 1
 
 
@@ -64,5 +64,5 @@ def test_a_factor_that_is_a_power_of_two_changes_no_digit():
 )
 def test_what_stays_where_it_is(function):
     with compiled(), watching() as fired:
-        trace(function, Tensor(CENTRES), Tensor(POINTS))
+        trace(function, Tensor(CENTERS), Tensor(POINTS))
     assert not fired["factors"]

@@ -45,8 +45,8 @@ def attention(x):
 
 def negated(x):
     """Both signs, and a mean in place of the maximum."""
-    centre = x.mean(1, keep_dims=True)
-    return ops.square(ops.log(1.0 / ops.exp(-(centre - x)).T.sum(0)) - centre.squeeze(1)).sum()
+    center = x.mean(1, keep_dims=True)
+    return ops.square(ops.log(1.0 / ops.exp(-(center - x)).T.sum(0)) - center.squeeze(1)).sum()
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,11 @@ def test_data_that_is_a_constant_of_the_program(small):
 
 
 def test_rows_that_mix_are_left_whole(small):
-    def centred(x, t, *weights):
+    def centered(x, t, *weights):
         u = net(x, t, *weights)
         return ops.square(u - u.mean(0)).mean()
 
-    both(in_weights(centred), X, T, *WEIGHTS)
+    both(in_weights(centered), X, T, *WEIGHTS)
 
 
 def test_no_divisor_near(small):

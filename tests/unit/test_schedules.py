@@ -67,11 +67,11 @@ def test_a_cell_computes_the_rate_of_a_step(case):
         scale=0.1,
         dtype=np.float32,
     )
-    # the global_step of optimisers has one axis
+    # the global_step of optimizers has one axis
     assert cell(ms.Tensor([3], ms.int32)).shape == (1,)
 
 
-def test_all_cells_in_one_compiled_program():
+def test_all_cells_in_one_hot_program():
     @ms.jit
     def rates(step):
         return [cell(step) for cell, _ in CELLS.values()]

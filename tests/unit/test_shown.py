@@ -217,7 +217,7 @@ def displays(monkeypatch):
 
 
 def plain(text):
-    """What is written on a terminal, without colours and movements."""
+    """What is written on a terminal, without colors and movements."""
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
 
 

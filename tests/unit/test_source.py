@@ -23,7 +23,7 @@ from tests.programs.corpus import nets as corpus_nets
 from tests.programs.corpus.program import PROGRAMS
 from tests.tolerances import assert_close
 
-ROOMS = (
+PACKAGES = (
     branches, contraction, corpus_nets, fors, functions, gradients, indexing, jumps, layout, nested, nets,
     numerics, physics, pointwise, reductions, types, whiles,
 )  # fmt: skip
@@ -76,9 +76,9 @@ def test_the_text_of_a_row_gives_what_its_kernel_gives(name):
 
 def test_a_wrong_form_is_noticed(monkeypatch):
     """The test above, on a planted error."""
-    row = REGISTRY["logsumexp"]
+    primitive = REGISTRY["logsumexp"]
     monkeypatch.setitem(NumpyTarget.forms, "logsumexp", lambda target, xs, result, axes: ("np.max(x0)", 9))
-    assert row.name == "logsumexp"
+    assert primitive.name == "logsumexp"
     with pytest.raises(AssertionError):
         test_the_text_of_a_row_gives_what_its_kernel_gives("logsumexp")
 
@@ -255,7 +255,7 @@ def test_a_loop_is_a_loop_and_its_derivative_one_backwards():
     assert "in reversed(saved):" in text
     agree(program.run(), ms.grad(decay)(POINT, Tensor(4)))
     longer = ms.grad(decay)(POINT, Tensor(9))
-    agree(program.function()(POINT.asnumpy(), np.int64(9)), longer)  # any number of trips
+    agree(program.function()(POINT.asnumpy(), np.int64(9)), longer)  # any number of iterations
 
 
 def test_jax_has_loops_of_its_own():
@@ -415,6 +415,6 @@ def test_carries_of_loops_and_their_cotangents_are_variables():
 
     program = ms.source(ms.grad(damped), Tensor([1.1, 1.2]))
     text = str(program)
-    for part in ("while goes_on:", "total_2 = ", "d_total = ", "d_x = d_x + ", "in reversed(saved):"):
+    for part in ("while continues:", "total_2 = ", "d_total = ", "d_x = d_x + ", "in reversed(saved):"):
         assert part in text, part
     assert "carry" not in text

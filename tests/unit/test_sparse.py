@@ -1,4 +1,4 @@
-"""``jacobian`` and ``hessian`` with ``sparse=True``: against dense ones, and the colourings beneath them."""
+"""``jacobian`` and ``hessian`` with ``sparse=True``: against dense ones, and the colorings beneath them."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from scipy.sparse.linalg import splu, spsolve
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.sparse.colouring import columns, star
+from mindgrad.sparse.coloring import columns, star
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_costs
 
@@ -118,24 +118,24 @@ def test_what_is_linear_by_pieces_keeps_a_hessian_diagonal(name):
         (lambda d: ops.min(d, 0)[0].sum(), 24),
         (lambda d: ops.topk(-d.T, 2)[0].sum(), 24),
         (lambda d: ops.amax(ops.amin(d, 0)), 24),
-        (lambda d: ops.sqrt(d).amin(0).sum(), 72),  # the coordinates of one centre meet in the root
+        (lambda d: ops.sqrt(d).amin(0).sum(), 72),  # the coordinates of one center meet in the root
     ],
     ids=["min", "min and place", "topk", "amax of amin", "distances"],
 )
 def test_k_means(mode, cost, count):
-    points, centres = x_of(20, 3), x_of(8, 3, seed=1)
+    points, centers = x_of(20, 3), x_of(8, 3, seed=1)
     f = lambda c: cost(((points - c[:, None]) ** 2).sum(-1))
-    found = ms.hessian(f, sparse=True)(centres)
-    same(found, ms.hessian(f)(centres))
+    found = ms.hessian(f, sparse=True)(centers)
+    same(found, ms.hessian(f)(centers))
     assert found.nnz == count
 
 
 def test_a_pattern_holds_nothing_of_what_is_only_compared(monkeypatch):
-    """The least distance depends on all centres, and is compared with the distance to each."""
+    """The least distance depends on all centers, and is compared with the distance to each."""
     with_costs(monkeypatch, pattern_entries=1000)
-    points, centres = x_of(20, 3), x_of(8, 3, seed=1)
+    points, centers = x_of(20, 3), x_of(8, 3, seed=1)
     distances = lambda c: (points**2).sum(1) + (c**2).sum(1)[:, None] - 2 * ops.matmul(c, points.T)
-    assert ms.hessian(lambda c: distances(c).amin(0).sum(), sparse=True)(centres).nnz == 24
+    assert ms.hessian(lambda c: distances(c).amin(0).sum(), sparse=True)(centers).nnz == 24
 
 
 def test_sums_over_nothing():
@@ -220,7 +220,7 @@ STEPS = {
     "product": lambda a, b: a * b,
     "square": lambda a, b: a * a - b,
     "quotient": lambda a, b: a / (2.0 + b * b),
-    "neighbours": lambda a, b: ops.concat((a[1:] - a[:-1], a[:1]), 0),
+    "neighbors": lambda a, b: ops.concat((a[1:] - a[:-1], a[:1]), 0),
     "reversed": lambda a, b: ops.flip(a, (0,)) + b,
     "every second": lambda a, b: ops.concat((a[::2], b[1::2]), 0),
     "of two axes": lambda a, b: (a.reshape(3, -1).T + 1.0).reshape(-1) * b,
@@ -231,7 +231,7 @@ STEPS = {
     "taken": lambda a, b: a[Tensor([5, 5, 0, 1, 2, 3], ms.int32)] * b,
     "where it is large": lambda a, b: ops.where(a > 1.0, a * b, b),
     "matrix": lambda a, b: ops.matmul(a.reshape(2, 3), b.reshape(3, 2)).reshape(-1)[Tensor([0, 1, 2, 3, 3, 0], ms.int32)],
-    "normalised": lambda a, b: ops.softmax(a.reshape(2, 3), -1).reshape(-1),
+    "normalized": lambda a, b: ops.softmax(a.reshape(2, 3), -1).reshape(-1),
     "convolved": lambda a, b: ops.conv1d(a.reshape(1, 1, 6), Tensor(np.array([[[0.5, -1.0, 0.25]]])), pad_mode="same").reshape(-1),
 }  # fmt: skip
 
@@ -283,7 +283,7 @@ def test_random_programs(program):
 @pytest.mark.parametrize(
     "program",
     [
-        [("sorted", 1, 0), ("neighbours", 2, 0), ("product", 3, 2)],
+        [("sorted", 1, 0), ("neighbors", 2, 0), ("product", 3, 2)],
         [("taken", 0, 1), ("every second", 2, 1), ("square", 3, 3), ("sums", 4, 0)],
         [("of two axes", 1, 0), ("where it is large", 2, 0), ("convolved", 3, 0), ("quotient", 4, 1)],
     ],
@@ -519,7 +519,7 @@ def test_scipy_is_not_imported_before_it_is_needed():
     assert done.returncode == 0, done.stderr
 
 
-# --- colourings -------------------------------------------------------------------------------------
+# --- colorings -------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -533,27 +533,27 @@ def patterns(draw, square=False):
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(patterns())
-def test_columns_of_one_colour_share_no_row(pattern):
-    colours, count = columns(sparse.csr_array(pattern), (pattern.shape[1],))
-    assert colours.shape == (pattern.shape[1],)
+def test_columns_of_one_color_share_no_row(pattern):
+    colors, count = columns(sparse.csr_array(pattern), (pattern.shape[1],))
+    assert colors.shape == (pattern.shape[1],)
     assert count >= pattern.sum(1).max()
     for row in pattern:
-        own = colours[row]
+        own = colors[row]
         assert len(set(own)) == len(own)
         assert all(0 <= c < count for c in own)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(patterns(square=True))
-def test_a_star_colouring_shows_every_entry(pattern):
-    colours, count = star(sparse.csr_array(pattern))
-    assert (colours < count).all()
+def test_a_star_coloring_shows_every_entry(pattern):
+    colors, count = star(sparse.csr_array(pattern))
+    assert (colors < count).all()
     for i, j in np.argwhere(pattern):
-        alone = [(colours[pattern[a]] == colours[b]).sum() == 1 for a, b in ((i, j), (j, i))]
+        alone = [(colors[pattern[a]] == colors[b]).sum() == 1 for a, b in ((i, j), (j, i))]
         assert any(alone), f"the entry ({i}, {j}) cannot be read"
 
 
-def test_colours_are_few_where_a_pattern_repeats():
+def test_colors_are_few_where_a_pattern_repeats():
     n = 12
     grid = np.arange(n * n).reshape(n, n)
     rows = np.tile(grid.ravel(), 5)
@@ -561,10 +561,10 @@ def test_colours_are_few_where_a_pattern_repeats():
         [np.roll(grid, k, axis).ravel() for k, axis in ((0, 0), (1, 0), (-1, 0), (1, 1), (-1, 1))]
     )
     stencil = sparse.csr_array((np.ones(len(rows), bool), (rows, across)))
-    colours, count = columns(stencil, (n, n))
+    colors, count = columns(stencil, (n, n))
     assert count <= 6
     assert all(
-        len(set(colours[stencil.indices[a:b]])) == 5
+        len(set(colors[stencil.indices[a:b]])) == 5
         for a, b in zip(stencil.indptr, stencil.indptr[1:], strict=False)
     )
     chain = sparse.diags_array(

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.special
 
-import mindgrad.rows.special as special
+import mindgrad.primitives.special as special
 from mindgrad.ir.types import type_of
-from mindgrad.rows import special_kernels as kernels
-from mindgrad.rows.special import polygamma
+from mindgrad.primitives import special_kernels as kernels
+from mindgrad.primitives.special import polygamma
 from tests.tolerances import assert_close
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan]

@@ -39,7 +39,7 @@ def folder(tmp_path):
     fast = [contender("mindgrad:graph", 2e-6, at=10), contender("jax:jit", 8e-6, at=10)]
     new = [
         {"task": "t3", "title": "", "size": "", "only_value": [], "goals": [GOAL], "rows": rows},
-        {"task": "gmm-2", "title": "", "size": "centres", "only_value": [], "goals": [], "rows": fast},
+        {"task": "gmm-2", "title": "", "size": "centers", "only_value": [], "goals": [], "rows": fast},
     ]
     old = [{**new[0], "rows": rows[1:2]}]
     for name, time, tasks in (("b", "09:59 UTC", old), ("a", "10:00 UTC", new)):
@@ -59,10 +59,10 @@ def test_a_row_is_the_ratio_within_the_rounds_to_the_fastest_peer(page, folder):
     content = page["sections"](folder)
     (slow,), (fast,) = content["Derivatives of derivatives"], content["GradBench derivatives"]
     assert (slow.ours, slow.fastest, slow.ratio) == ("mindgrad:graph loss", "jax:jit", 2.0)
-    assert (fast.label, fast.ratio) == ("gmm-2, 10 centres", 0.25)
+    assert (fast.label, fast.ratio) == ("gmm-2, 10 centers", 0.25)
     text = page["page"](content, {"t3": {"where": "XLA", "why": "It waits."}})
     assert "| t3 | 3.00 s | jax:jit | 2.00 s | **2.00** | 1.50 – 4.00 |" in text
-    assert "| gmm-2, 10 centres | 2.00 µs | jax:jit | 8.00 µs | 0.25 | 0.25 – 0.25 |" in text
+    assert "| gmm-2, 10 centers | 2.00 µs | jax:jit | 8.00 µs | 0.25 | 0.25 – 0.25 |" in text
     assert "- `t3` (in XLA): It waits." in text
     assert "fastest in 1, level in 0 (a ratio up to 1.03) and slower in 1. The geometric mean of" in text
     assert "ratios is 0.71." in text

@@ -11,17 +11,17 @@ from mindgrad.execution.compiled import trace
 @pytest.mark.parametrize("mean", [True, False])
 def test_nothing_is_added(mean):
     net = nn.Dense(3, 1)
-    optimiser = nn.Adam(net.trainable_params(), 0.01)
-    gradient = ms.value_and_grad(nn.WithLossCell(net, nn.MSELoss()), None, optimiser.parameters)
+    optimizer = nn.Adam(net.trainable_params(), 0.01)
+    gradient = ms.value_and_grad(nn.WithLossCell(net, nn.MSELoss()), None, optimizer.parameters)
     ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=mean)
     try:
-        reducer = nn.DistributedGradReducer(optimiser.parameters)
+        reducer = nn.DistributedGradReducer(optimizer.parameters)
     finally:
         ms.reset_auto_parallel_context()
 
     def step(x, y, reduce):
         value, gradients = gradient(x, y)
-        optimiser(reduce(gradients))
+        optimizer(reduce(gradients))
         return value
 
     x, y = (ms.Tensor(np.ones(shape, np.float32)) for shape in ((4, 3), (4, 1)))

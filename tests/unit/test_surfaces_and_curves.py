@@ -120,7 +120,7 @@ def test_the_area_below_a_curve_needs_points_in_order():
 
 
 @pytest.mark.parametrize(("normalize", "axis"), [("target", 1), ("prediction", 0), ("all", None)])
-def test_a_normalised_confusion_matrix_sums_to_one(normalize, axis):
+def test_a_normalized_confusion_matrix_sums_to_one(normalize, axis):
     predicted, true = np.array([0, 1, 1, 2, 2]), np.array([0, 0, 1, 2, 2])
     metric = nn.ConfusionMatrix(4, normalize)
     sums = evaluated(metric, Tensor(predicted), Tensor(true)).sum(axis=axis)

@@ -216,7 +216,7 @@ def looped(x):
 
 
 def test_control_flow(mode):
-    """Polynomials, so that derivatives are known: at 1.2 the trips are 2 x, then (2 x)² + 1, … ."""
+    """Polynomials, so that derivatives are known: at 1.2 the iterations are 2 x, then (2 x)² + 1, … ."""
     one = lambda x: ((2 * x) ** 2 + 1) ** 2 + 1
     known = np.polynomial.Polynomial([0, 1])
     expected = one(known)

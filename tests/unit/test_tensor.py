@@ -135,7 +135,7 @@ def test_what_no_tensor_can_be_made_of(arguments, kind, text):
         Tensor(**arguments)
 
 
-def test_initialisers():
+def test_initializers():
     same(Tensor(shape=(2,), dtype=ms.float16, init=1.5), np.full(2, 1.5, np.float16))
 
     def countdown(array):

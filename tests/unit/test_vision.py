@@ -123,8 +123,8 @@ def test_rotations_by_right_angles_are_those_of_numpy():
 
 
 def test_hue_saturation_value_and_back():
-    colours = np.random.default_rng(0).random((20, 30, 3))
-    assert_close(vision.HsvToRgb(True)(vision.RgbToHsv(True)(colours)), colours, kind="program")
+    colors = np.random.default_rng(0).random((20, 30, 3))
+    assert_close(vision.HsvToRgb(True)(vision.RgbToHsv(True)(colors)), colors, kind="program")
     assert np.array_equal(vision.AdjustHue(0)(IMAGE), IMAGE)
     assert np.array_equal(vision.AdjustHue(1 / 3)(np.full((1, 1, 3), (9, 0, 0), np.uint8)), [[[0, 9, 0]]])
 

@@ -47,7 +47,7 @@ def stacked(f, *arrays):
 
 
 def looped(x):
-    """Another number of trips for each element, and a branch."""
+    """Another number of iterations for each element, and a branch."""
     while x.sum() < 20.0:
         x = x * x + 1.0 if x.max() > 1.5 else x * 2.0 + 1.0
     return x

@@ -30,10 +30,10 @@ def _loop(x):
 
 
 def _while(x):
-    total, trips = ops.zeros(2), Tensor(0)
-    while trips < 3:
+    total, iterations = ops.zeros(2), Tensor(0)
+    while iterations < 3:
         total = total + ops.ceil(x)
-        trips = trips + 1
+        iterations = iterations + 1
     return total.sum()
 
 

@@ -26,7 +26,7 @@ def mnist(folder: Path, generator: np.random.RandomState) -> None:
 
 
 def cifar(folder: Path, generator: np.random.RandomState) -> None:
-    """Coloured images of 32 times 32 pixels."""
+    """Colored images of 32 times 32 pixels."""
     target = folder / "cifar-10-batches-bin"
     target.mkdir(parents=True, exist_ok=True)
     for name in [*(f"data_batch_{number}" for number in range(1, 6)), "test_batch"]:

@@ -193,18 +193,18 @@ def replaced(owner: Any, **members: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def measured(program: Program, mode: int, steps: Steps) -> Iterator[None]:
     """MindSpore and NumPy as the program is to see them."""
-    set_context, initialise, call = mindspore.set_context, nn.Optimizer.__init__, nn.Cell.__call__
+    set_context, initialize, call = mindspore.set_context, nn.Optimizer.__init__, nn.Cell.__call__
     generator, read_arrays = np.random.RandomState(SEED), np.load
 
     def set_mode(**settings: Any) -> None:
         kept = {name: value for name, value in settings.items() if name not in DEVICE_SETTINGS}
         set_context(**{**kept, "mode": mode})
 
-    def initialised(self: nn.Optimizer, rate: Any, parameters: Any, *args: Any, **kwargs: Any) -> None:
+    def initialized(self: nn.Optimizer, rate: Any, parameters: Any, *args: Any, **kwargs: Any) -> None:
         parameters = list(parameters)
         if parameters and not isinstance(parameters[0], dict):
             fill(parameters)
-        initialise(self, rate, parameters, *args, **kwargs)
+        initialize(self, rate, parameters, *args, **kwargs)
         steps.optimizers.append(self)
         np.random.seed(SEED)  # noqa: NPY002 (the generator of the programs)
 
@@ -225,7 +225,7 @@ def measured(program: Program, mode: int, steps: Steps) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(replaced(mindspore, set_context=set_mode))
         stack.enter_context(replaced(mindspore.context, set_context=set_mode))
-        stack.enter_context(replaced(nn.Optimizer, __init__=initialised))
+        stack.enter_context(replaced(nn.Optimizer, __init__=initialized))
         stack.enter_context(replaced(nn.Cell, __call__=called))
         stack.enter_context(replaced(np, load=load_arrays))
         if program.data:

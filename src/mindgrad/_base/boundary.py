@@ -33,7 +33,7 @@ from typing import Any
 from mindgrad._base.location import LAUNCHERS, PACKAGE
 from mindgrad._base.refusal import without_own_frames
 
-__all__ = ["before_trimming", "enclose", "enclose_rooms", "enclosed", "trim"]
+__all__ = ["before_trimming", "enclose", "enclose_packages", "enclosed", "trim"]
 
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
 #: code without a handler, because the frame of a generator or coroutine is resumed many times
@@ -205,7 +205,7 @@ class _Boundary:
     """The functions and modules that already have handlers."""
 
     def __init__(self) -> None:
-        self.rooms: set[str] = set()
+        self.packages: set[str] = set()
         self.classes: set[type] = set()
         #: code with a handler, by the id of the original code, because `==` compares all contents of two
         #: codes
@@ -213,7 +213,7 @@ class _Boundary:
         #: the original code objects, kept so that their ids stay valid
         self.before: list[CodeType] = []
 
-    def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
+    def enclose_package(self, module: ModuleType, with_inner: bool) -> None:
         # includes names such as `_no_grad`; `vars` does not load modules, unlike `getattr`
         public = vars(module).get("__all__", ())
         for name, value in list(vars(module).items()):
@@ -276,16 +276,16 @@ _SURFACE = frozenset((
 _MAKERS = frozenset(("api", "solvers", "tools"))
 
 
-def enclose_rooms() -> None:
+def enclose_packages() -> None:
     """Append handlers to the public functions of newly loaded modules."""
     if not _IS_KNOWN:
         return
     for name, module in list(sys.modules.items()):
         parts = name.split(".")
-        if parts[0] != _NAME or name in _boundary.rooms or not isinstance(module, ModuleType):
+        if parts[0] != _NAME or name in _boundary.packages or not isinstance(module, ModuleType):
             continue
         if not getattr(module.__spec__, "_initializing", False):  # otherwise its import is not finished
-            _boundary.rooms.add(name)
-        room = parts[1] if len(parts) > 1 else ""
-        if room in _SURFACE or not room:
-            _boundary.enclose_room(module, room in _MAKERS)
+            _boundary.packages.add(name)
+        package = parts[1] if len(parts) > 1 else ""
+        if package in _SURFACE or not package:
+            _boundary.enclose_package(module, package in _MAKERS)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
-from mindgrad._base.boundary import enclose, enclose_rooms
+from mindgrad._base.boundary import enclose, enclose_packages
 from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad._base.nearest import nearest
 
@@ -53,18 +53,18 @@ def explain_all() -> None:
     _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
 
 
-def explain_room(name: str) -> None:
+def explain_package(name: str) -> None:
     """Install the errors for missing names in a loaded module and in its submodules."""
     _explain({name})
 
 
-def _explain(rooms: set[str]) -> None:
+def _explain(packages: set[str]) -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith(PACKAGE) and is_own(module):
             above = name.rpartition(".")[0]
-            if name in rooms or (above in rooms and above != PACKAGE):
+            if name in packages or (above in packages and above != PACKAGE):
                 explain_missing_names(module)
-    enclose_rooms()
+    enclose_packages()
 
 
 def explain_missing_names(module: ModuleType) -> None:
@@ -93,7 +93,7 @@ def explain_missing_names(module: ModuleType) -> None:
             if _has(above, name):
                 return vars(above)[name]
         hint = f"{PACKAGE} has no such name"
-        elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
+        elsewhere = [_spelling(each) for each in _all_packages() if each is not module and _has(each, name)]
         if elsewhere:
             hint = f"write {' or '.join(f'{each}.{name}' for each in elsewhere)}"
         hint += advice(MODULES, name)
@@ -115,7 +115,7 @@ def explain_missing_names(module: ModuleType) -> None:
     module.__dict__["__getattr__"] = explain
 
 
-def _all_rooms() -> list[ModuleType]:
+def _all_packages() -> list[ModuleType]:
     """Load and return all public modules, because any of them may have the name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:

@@ -12,7 +12,7 @@ __all__ = ["unchanged_source"]
 _loaded = time.time()
 
 
-def unchanged_source(rooms: tuple[str, ...]) -> list[str] | None:
+def unchanged_source(packages: tuple[str, ...]) -> list[str] | None:
     """List the source files of some subpackages, in order.
 
     Returns:
@@ -20,8 +20,8 @@ def unchanged_source(rooms: tuple[str, ...]) -> list[str] | None:
         was loaded. The running code may then differ from the files.
     """
     files: list[str] = []
-    for room in rooms:
-        folder = os.path.join(PACKAGE, room)
+    for package in packages:
+        folder = os.path.join(PACKAGE, package)
         try:
             with os.scandir(folder) as listed:
                 statuses = sorted(

@@ -16,7 +16,7 @@ from typing import Any
 from mindgrad._base.tree import flatten, map_leaves, unflatten
 from mindgrad.ir.scope import apply, rebind
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.structural import convert, stop_gradient
+from mindgrad.primitives.structural import convert, stop_gradient
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.custom import CustomDerivative, summed_to
 

@@ -24,7 +24,7 @@ from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import outermost_program
 from mindgrad.optimize.tiled_loop import accumulated
 from mindgrad.optimize.tiling import keeps_rows_apart, tile_of_directions
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.forward_laplacian import Collapse, Stack
 from mindgrad.transforms.linearize import dependent
 

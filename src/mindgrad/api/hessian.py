@@ -34,8 +34,8 @@ from mindgrad.ir.memo import memoized
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.mode_choice import of_vector
-from mindgrad.rows.kinds import zeros
-from mindgrad.rows.structural import stop_gradient
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.structural import stop_gradient
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.numbers import block
 from mindgrad.transforms.apply_rule import between, step
@@ -300,7 +300,7 @@ def ggnvp(
 
     def make() -> Callable[..., Any]:
         own = differentiates(with_loss, fn, order=0)
-        return _product("ggnvp", own, grad_position, False, weights, lambda run: _generalised(_models(run)))
+        return _product("ggnvp", own, grad_position, False, weights, lambda run: _generalized(_models(run)))
 
     key = ("ggnvp", loss, grad_position, None if weights is None else Weights("ggnvp", weights).key)
     return remembered(fn, key, make)
@@ -413,7 +413,7 @@ def _models(run: Run) -> int:
 
 
 @cache
-def _generalised(count: int) -> Rule:
+def _generalized(count: int) -> Rule:
     """Return the rule for runs of a model with its loss.
 
     The outputs of such a run are ``count`` results of the model, ``count`` detached inputs of the loss, and

@@ -26,10 +26,10 @@ from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.arithmetic import equal
-from mindgrad.rows.batching import placed
-from mindgrad.rows.kinds import ones, zeros
-from mindgrad.rows.structural import convert, iota, reshape
+from mindgrad.primitives.arithmetic import equal
+from mindgrad.primitives.batching import placed
+from mindgrad.primitives.kinds import ones, zeros
+from mindgrad.primitives.structural import convert, iota, reshape
 from mindgrad.trace.numbers import block
 from mindgrad.transforms.apply_rule import directional
 from mindgrad.transforms.batch import push_batch

@@ -32,10 +32,10 @@ from mindgrad.execution.pullback import forward_rule
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import current
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.batching import moved, placed
-from mindgrad.rows.kinds import zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.structural import broadcast_in_dim, reshape
+from mindgrad.primitives.batching import moved, placed
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.trace import state
 from mindgrad.transforms.apply_rule import between, directional
 from mindgrad.transforms.batch import push_batch

@@ -27,7 +27,7 @@ from mindgrad.ir.pending import resolved
 from mindgrad.ir.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.rows.kinds import is_zero
+from mindgrad.primitives.kinds import is_zero
 from mindgrad.trace.numbers import as_data
 from mindgrad.transforms.apply_rule import directional
 

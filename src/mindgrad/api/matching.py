@@ -13,7 +13,7 @@ from mindgrad._base.tree import attributes_of, is_record
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Number, Tensor
-from mindgrad.rows.structural import convert
+from mindgrad.primitives.structural import convert
 from mindgrad.trace import state
 from mindgrad.trace.numbers import is_number, number_tensor
 

@@ -25,9 +25,9 @@ from mindgrad.ir.dtype import float32
 from mindgrad.ir.mutable import is_mutable
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.kinds import ones
-from mindgrad.rows.static_slices import concatenate, slice_axis
-from mindgrad.rows.structural import convert, reshape
+from mindgrad.primitives.kinds import ones
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.trace import state
 from mindgrad.transforms.apply_rule import between
 from mindgrad.transforms.taylor import taylor as series_of

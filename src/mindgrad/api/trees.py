@@ -12,9 +12,9 @@ from mindgrad._base.tree import differences, flatten, paths, unflatten
 from mindgrad.ir.dtype import float32, promote
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.static_slices import slice as part_of
-from mindgrad.rows.structural import convert, reshape
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.static_slices import slice as part_of
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.trace import state, user_calls
 
 __all__ = ["ravel_pytree", "tree_leaves", "tree_map"]

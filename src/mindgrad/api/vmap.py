@@ -37,10 +37,10 @@ from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.derivative_fusion import joined
-from mindgrad.rows.batching import placed
-from mindgrad.rows.random import random_bits
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import convert, reshape
+from mindgrad.primitives.batching import placed
+from mindgrad.primitives.random import random_bits
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.trace import effect_log, state, user_calls
 from mindgrad.trace.closed_program import trace
 from mindgrad.transforms.batch import push_batch
@@ -183,11 +183,11 @@ def _axes_of_arguments(
             )
     else:
         axes = [axes] * len(args)
-    labelled = []
+    labeled = []
     for index, (axis, x) in enumerate(zip(axes, args, strict=True)):
         name = names[index] if index < len(names) else ""
-        labelled += leaf_axes("in_axes", axis, x, f"argument {index}" + f" '{name}'" * bool(name))
-    return labelled
+        labeled += leaf_axes("in_axes", axis, x, f"argument {index}" + f" '{name}'" * bool(name))
+    return labeled
 
 
 # -- the function of one element ---------------------------------------------------------------------
@@ -211,8 +211,8 @@ def _mapped(
     element = _Element(fn, leaves, structure, kwargs, places, members)
     graph, operands, axes = element.program(size)
     results = element.results
-    labelled = leaf_axes("out_axes", out_axes, unflatten(element.structure, results), "the result")
-    chosen = [axis for y, axis in zip(results, labelled, strict=True) if isinstance(y, Tensor)]
+    labeled = leaf_axes("out_axes", out_axes, unflatten(element.structure, results), "the result")
+    chosen = [axis for y, axis in zip(results, labeled, strict=True) if isinstance(y, Tensor)]
     chosen += [("the Parameter", place) for _, place in element.assigned]
     program = _batched(joined(graph) if is_rewriting() else graph, operands, axes, size, chosen)
     if outermost_program() is None:

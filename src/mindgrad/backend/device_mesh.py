@@ -16,7 +16,7 @@ import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.ir.partition import Axes, mesh_sizes, replicated
-from mindgrad.rows.sharding import mesh
+from mindgrad.primitives.sharding import mesh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -172,9 +172,9 @@ def is_joint(devices: Sequence[Any]) -> bool:
     return len({device.process_index for device in devices}) > 1
 
 
-def on_one_device(array: Any, place: Callable[[np.ndarray], Any]) -> Any:
-    """Gather an array from several devices and pass it to ``place``.
+def on_one_device(array: Any, transfer: Callable[[np.ndarray], Any]) -> Any:
+    """Gather an array from several devices and pass it to ``transfer``.
 
     An array on one device is returned unchanged.
     """
-    return place(np.asarray(array)) if is_divided(array) else array
+    return transfer(np.asarray(array)) if is_divided(array) else array

@@ -40,10 +40,10 @@ from mindgrad.ir.graph import Constant, Graph, Variable, all_equations
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 
-__all__ = ["ROOMS", "digest"]
+__all__ = ["PACKAGES", "digest"]
 
 #: packages whose code determines how a graph is lowered: the back end and the packages that it imports
-ROOMS = ("_base", "ir", "rows", "transforms", "control", "optimize", "backend")
+PACKAGES = ("_base", "ir", "primitives", "transforms", "control", "optimize", "backend")
 #: version of the ``marshal`` format that writes floats in binary and repeats equal objects
 _FORMAT = 2
 #: types that ``marshal`` writes by value
@@ -192,13 +192,13 @@ def _code(code: CodeType) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=1)
 def _folders() -> tuple[str, ...]:
-    return tuple([os.path.join(PACKAGE, room, "") for room in ROOMS])
+    return tuple([os.path.join(PACKAGE, package, "") for package in PACKAGES])
 
 
 @lru_cache(maxsize=1)
 def _source() -> bytes | None:
-    """Return a digest of the source code of ``ROOMS``; ``None`` if it is unknown."""
-    files = unchanged_source(ROOMS)
+    """Return a digest of the source code of ``PACKAGES``; ``None`` if it is unknown."""
+    files = unchanged_source(PACKAGES)
     if files is None:
         return None
     contents = []

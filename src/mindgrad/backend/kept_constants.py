@@ -146,8 +146,8 @@ def _stepped_quotients(graph: Graph) -> set[Equation]:
 
 
 def _is_quotient(equation: Equation) -> bool:
-    row = equation.primitive
-    return row.kind == "pointwise multilinear" and row.linear_in == (0,)
+    primitive = equation.primitive
+    return primitive.kind == "pointwise multilinear" and primitive.linear_in == (0,)
 
 
 def _is_step(equation: Equation, x: Any) -> bool:

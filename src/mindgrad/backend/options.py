@@ -52,7 +52,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
     """Return the options for a graph on a JAX device; ``None`` for the CPU."""
     if device is not None and device.platform != "cpu":
         return dict(_GPU) if device.platform == "gpu" else {}
-    saved = sum(run.times * _saved(run.equation) for run in runs(graph, costs().assumed_trips))
+    saved = sum(run.times * _saved(run.equation) for run in runs(graph, costs().assumed_iterations))
     return dict(_WITHOUT_REDUCTIONS) if saved < -costs().option_nanoseconds else {}
 
 

@@ -31,7 +31,7 @@ from mindgrad.backend.processes import entered, left
 from mindgrad.ir.graph import Graph, is_communication
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.collectives import AXIS, world_of
+from mindgrad.primitives.collectives import AXIS, world_of
 
 __all__ = [
     "PartOnRequest", "ProcessMesh", "after", "agree", "forget_mesh", "is_part", "mesh_of", "noted",

@@ -15,7 +15,7 @@ from mindgrad._base.refusal import refuse
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.random import STATE_WORDS
+from mindgrad.primitives.random import STATE_WORDS
 from mindgrad.trace.state import generators, is_compiling, stream, write
 
 __all__ = [
@@ -42,7 +42,7 @@ def initial_state(seed: int | None) -> np.ndarray:
     return np.array(found, np.uint32)
 
 
-#: state of the default generator; see ``mindgrad.rows.random``
+#: state of the default generator; see ``mindgrad.primitives.random``
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)

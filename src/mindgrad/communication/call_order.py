@@ -187,7 +187,7 @@ class CallOrder:
         own = self._publish()
         with self._lock:
             histories = {ranks: list(history) for ranks, history in self._history.items()}
-        for other in self._neighbours():
+        for other in self._neighbors():
             with suppress(RuntimeError):  # the other rank has not published a record, or the job has failed
                 record = Record.decoded(self._store.get(self._key(other), 0.0))
                 text = difference(own, record, histories, self._store.rank, other)
@@ -203,7 +203,7 @@ class CallOrder:
         self._suspicions[other] = (text, serial)
         return text if before is not None and before[0] == text and before[1] != serial else ""
 
-    def _neighbours(self) -> list[int]:
+    def _neighbors(self) -> list[int]:
         rank = self._store.rank
         groups = [*self._history, *([self._awaited[0]] if self._awaited else [])]
         members = [ranks for ranks in groups if rank in ranks and len(ranks) > 1]

@@ -15,7 +15,7 @@ from mindgrad.backend.process_mesh import forget_mesh, set_agreement
 from mindgrad.communication.agreement import Agreement
 from mindgrad.communication.call_order import CallOrder
 from mindgrad.communication.store import Store
-from mindgrad.rows.collectives import all_reduce, set_runner
+from mindgrad.primitives.collectives import all_reduce, set_runner
 from mindgrad.trace.state import use_stream
 
 __all__ = ["connect", "disconnect"]

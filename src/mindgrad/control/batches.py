@@ -18,12 +18,12 @@ from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.arithmetic import select
-from mindgrad.rows.batching import at_front
-from mindgrad.rows.kinds import full, zeros
-from mindgrad.rows.reduction import reduce_any, reduce_min
-from mindgrad.rows.slicing import dynamic_slice
-from mindgrad.rows.structural import broadcast_in_dim, iota, reshape, stop_gradient
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.kinds import full, zeros
+from mindgrad.primitives.reduction import reduce_any, reduce_min
+from mindgrad.primitives.slicing import dynamic_slice
+from mindgrad.primitives.structural import broadcast_in_dim, iota, reshape, stop_gradient
 from mindgrad.transforms.batch import push_batch
 
 __all__ = [

@@ -29,7 +29,7 @@ from mindgrad.ir import settings
 from mindgrad.ir.cost_model import DEVICES, costs
 from mindgrad.ir.types import TensorType
 
-__all__ = ["ReverseTrips", "Saved", "Trip", "save", "slots_for"]
+__all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
 #: if a carry has at least this many bytes, the first iterations save every carry. This is a plain number,
 #: because exported source code contains the function that reads it.
@@ -77,7 +77,7 @@ def _empty(jax: Any, xs: Sequence[Any], slots: int) -> tuple[Any, ...]:
 
 def save(
     jax: Any,
-    goes_on: Callable[[Any], Any],
+    continues: Callable[[Any], Any],
     step: Callable[[Any], Any],
     carry: Sequence[Any],
     slots: int,
@@ -86,7 +86,7 @@ def save(
 
     Args:
         jax: the ``jax`` module.
-        goes_on: function of the carry that returns whether to run another iteration.
+        continues: function of the carry that returns whether to run another iteration.
         step: one iteration, as a function from carry to carry.
         carry: the initial carry.
         slots: number of slots.
@@ -98,7 +98,7 @@ def save(
     zero, one = np.int32(0), np.int32(1)
 
     def segment(state: Any) -> Any:
-        x, trips, period, slot, buffers = state
+        x, iterations, period, slot, buffers = state
         is_full = slot == slots
 
         def move(inner: Any) -> Any:
@@ -111,24 +111,24 @@ def save(
         slot = np.where(is_full, slots // 2, slot)
         buffers = _put(jax, buffers, slot, x)
         x, count = loop(
-            lambda now: (now[1] < period) & goes_on(now[0]),
+            lambda now: (now[1] < period) & continues(now[0]),
             lambda now: (step(now[0]), now[1] + one),
             (x, zero),
         )
-        return x, trips + count, period, slot + one, buffers
+        return x, iterations + count, period, slot + one, buffers
 
     buffers = _empty(jax, carry, slots)
     state = (tuple(carry), zero, np.int32(slots), zero, buffers)
     if _saves_every(buffers):
-        x, trips, buffers = loop(
-            lambda now: (now[1] < slots) & goes_on(now[0]),
+        x, iterations, buffers = loop(
+            lambda now: (now[1] < slots) & continues(now[0]),
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
         # if the loop is longer, the segments keep only the first of these carries
-        state = (x, trips, np.int32(slots), one, buffers)
-    x, trips, period, _, buffers = loop(lambda state: goes_on(state[0]), segment, state)
-    return (*x, trips, period, *buffers)
+        state = (x, iterations, np.int32(slots), one, buffers)
+    x, iterations, period, _, buffers = loop(lambda state: continues(state[0]), segment, state)
+    return (*x, iterations, period, *buffers)
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
@@ -141,7 +141,7 @@ def _depth(slots: int) -> int:
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
-class Trip(NamedTuple):
+class Iteration(NamedTuple):
     """Functions that the reverse pass needs of one loop iteration.
 
     Attributes:
@@ -167,31 +167,31 @@ class Trip(NamedTuple):
 class Saved(NamedTuple):
     """Results of :func:`save`: number of iterations, period, and buffers."""
 
-    trips: Any
+    iterations: Any
     period: Any
     buffers: Sequence[Any]
 
 
-class ReverseTrips:
+class ReverseIterations:
     """Reverse pass of a loop, block by block from the last iteration to the first.
 
     Args:
         jax: the ``jax`` module.
-        trip: functions of one iteration.
+        iteration: functions of one iteration.
         saved: the saved carries.
-        needed: indices of the parts of the carry that ``trip`` needs.
+        needed: indices of the parts of the carry that ``iteration`` needs.
         slots: number of slots.
         rows: number of iterations in a chunk, whose coefficients are computed together. If it is 1, operands
             and results have no axis of iterations.
     """
 
     def __init__(
-        self, jax: Any, trip: Trip, saved: Saved, needed: Sequence[int], slots: int, rows: int
+        self, jax: Any, iteration: Iteration, saved: Saved, needed: Sequence[int], slots: int, rows: int
     ) -> None:
         self.jax, self.np, self.loop = jax, jax.numpy, jax.lax.while_loop
         self.zero, self.one = self.np.int32(0), self.np.int32(1)
-        self.step, self.expensive, self.coefficients, self.pull, self.totals = trip
-        self.trips, self.period, self.buffers = saved
+        self.step, self.expensive, self.coefficients, self.pull, self.totals = iteration
+        self.iterations, self.period, self.buffers = saved
         self.needed, self.slots, self.rows = needed, slots, rows
         self.is_saved = _saves_every(saved.buffers)
 
@@ -205,11 +205,11 @@ class ReverseTrips:
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
         if not self.needed:  # the iterations are linear: there is nothing to replay
-            last = (self.trips - 1) // self.rows
-            start: Any = (last, self.trips, tuple(sums), tuple(cotangents), (), after)
+            last = (self.iterations - 1) // self.rows
+            start: Any = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
             state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
             return (*state[2], *state[3])
-        last = np.where(self.trips > 0, ((self.trips - 1) // slots) * slots, -self.one)
+        last = np.where(self.iterations > 0, ((self.iterations - 1) // slots) * slots, -self.one)
         saved = tuple([self.buffers[k] for k in self.needed])
         if not self.is_saved:
             saved = _empty(jax, [x[0] for x in saved], slots)
@@ -232,16 +232,16 @@ class ReverseTrips:
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
             return at - one, count, sums, before, saved, after
         first = at * rows
-        trips_left = self.np.minimum(count - first, rows)
+        iterations_left = self.np.minimum(count - first, rows)
         residuals = self.coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in saved]), ())
-        after = _put(jax, after, trips_left, cts)
+        after = _put(jax, after, iterations_left, cts)
 
         def back(inner: Any) -> Any:
             k, after = inner
             pulled = self.pull(_get(jax, residuals, k), _get(jax, after, k + one))
             return k - one, _put(jax, after, k, pulled)
 
-        _, after = self.loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
+        _, after = self.loop(lambda inner: inner[0] >= 0, back, (iterations_left - one, after))
         if sums:
             # only the chunk that runs first can be incomplete; its unused entries of `after` are still zero
             assert self.totals is not None
@@ -261,7 +261,7 @@ class ReverseTrips:
         position = np.where(depth > 0, places[top], segment * self.period)
         blocks = (first - position) // slots
         is_here = blocks == 0
-        count = np.where(is_here, np.minimum(slots, self.trips - first), slots * ((blocks + 1) // 2))
+        count = np.where(is_here, np.minimum(slots, self.iterations - first), slots * ((blocks + 1) // 2))
         x, saved = self._replayed(x, saved, is_here, count)
         stack = _put(jax, stack, depth, x)
         places = jax.lax.dynamic_update_index_in_dim(places, position + count, depth, 0)
@@ -291,7 +291,7 @@ class ReverseTrips:
             return k, x, _put(jax, saved, k & np.int32(self.slots - 1), [x[part] for part in self.needed])
 
         # if every carry was saved, no iteration is replayed
-        replayed = np.where(self.trips > self.slots, count - 1, zero) if self.is_saved else count - 1
+        replayed = np.where(self.iterations > self.slots, count - 1, zero) if self.is_saved else count - 1
         end = np.where(is_block, replayed, count)
         _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:

@@ -54,12 +54,12 @@ from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.arithmetic import select
-from mindgrad.rows.exact_zeros import OF_CONTROL, Steps, compared
-from mindgrad.rows.kinds import is_zero, zeros
-from mindgrad.rows.kinds import marked as marked_as
-from mindgrad.rows.logic import logical_not
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.exact_zeros import OF_CONTROL, Steps, compared
+from mindgrad.primitives.kinds import is_zero, zeros
+from mindgrad.primitives.kinds import marked as marked_as
+from mindgrad.primitives.logic import logical_not
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.zero_gradients import paths_of_branch
 
 __all__ = ["cond"]
@@ -262,7 +262,7 @@ def _nothing(graph: Graph) -> Graph:
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 
-def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
+def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
     for name in ("true", "false"):
         yield Inner(equation.parameters[name], equation.inputs[1:])
 

@@ -18,14 +18,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, fronted
-from mindgrad.control.loop_patterns import customised
+from mindgrad.control.loop_patterns import customized
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import FREE
-from mindgrad.rows.kinds import ones, zeros
+from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["custom", "custom_tangent"]
@@ -92,7 +92,7 @@ custom = Primitive(
     unique=True,
     runs_graphs=False,
     by_user=True,
-    pattern=customised,
+    pattern=customized,
 )
 
 

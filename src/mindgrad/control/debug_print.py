@@ -20,8 +20,8 @@ import numpy as np
 from mindgrad._base.callback_errors import note
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.work import FREE
-from mindgrad.rows.batching import at_front
-from mindgrad.rows.callback import from_words, in_words
+from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.callback import from_words, in_words
 
 __all__ = ["show"]
 

@@ -24,7 +24,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import type_of
 from mindgrad.ir.work import FREE
-from mindgrad.rows.batching import at_front
+from mindgrad.primitives.batching import at_front
 
 __all__ = ["hook"]
 

@@ -30,7 +30,7 @@ from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import FREE
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]

@@ -18,7 +18,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor

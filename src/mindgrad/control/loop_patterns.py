@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 
-__all__ = ["branched", "customised", "looped", "scanned"]
+__all__ = ["branched", "customized", "looped", "scanned"]
 
 
 def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
@@ -44,13 +44,13 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     carry, carry_values = list(patterns[first:end]), values[first:end]
     sizes = [v.type.size for v in body.inputs[end:]]
     ys: list[list[Any]] = [[None] * length for _ in body.outputs[end - first :]]
-    trips = range(length)
-    for trip in reversed(trips) if parameters.get("reverse", False) else trips:
+    iterations = range(length)
+    for iteration in reversed(iterations) if parameters.get("reverse", False) else iterations:
         slices = [
-            None if p is None else p[trip * size : (trip + 1) * size]
+            None if p is None else p[iteration * size : (iteration + 1) * size]
             for p, size in zip(patterns[end:], sizes, strict=True)
         ]
-        slice_values = [None if each is None else (each[0][trip], each[1]) for each in values[end:]]
+        slice_values = [None if each is None else (each[0][iteration], each[1]) for each in values[end:]]
         inside = run.inside(
             body, [*patterns[:first], *carry, *slices], [*values[:first], *carry_values, *slice_values]
         )
@@ -58,7 +58,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         carry = outputs[: end - first]
         carry_values = [inside.known(y) if y.type.size == 1 else None for y in body.outputs[: end - first]]
         for listed, p in zip(ys, outputs[end - first :], strict=True):
-            listed[trip] = p
+            listed[iteration] = p
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
 
 
@@ -84,7 +84,7 @@ def _settled(
         slices.append(None if p is None else run.grouped(p, group, v.type.size))
     values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(patterns[first:end])
-    for _ in range(costs().pattern_trips):
+    for _ in range(costs().pattern_iterations):
         nothing = [None] * (len(body.inputs) - first)
         inside = run.inside(body, [*patterns[:first], *carry, *slices], [*values, *nothing])
         outputs = [inside.pattern(y) for y in body.outputs]
@@ -99,7 +99,7 @@ def _settled(
     return run.mixed(patterns, equation.outputs)
 
 
-def customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     """Return the transpose of the pullback's pattern with respect to the cotangents."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]

@@ -46,11 +46,11 @@ from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent, witho
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.arithmetic import greater_equal, less
-from mindgrad.rows.kinds import zeros
-from mindgrad.rows.logic import isnan, logical_or
-from mindgrad.rows.static_slices import slice
-from mindgrad.rows.structural import convert, reshape
+from mindgrad.primitives.arithmetic import greater_equal, less
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.logic import isnan, logical_or
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.reverse import pull_back
 from mindgrad.transforms.zero_gradients import paths_of_block
 

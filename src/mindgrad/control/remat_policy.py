@@ -195,7 +195,7 @@ class _Plan:
     def _is_free(self, x: Variable) -> bool:
         """Return whether cheap equations compute ``x`` from available values."""
         waiting = [x]
-        for _ in range(costs().rematerialised_equations):
+        for _ in range(costs().rematerialized_equations):
             if not waiting:
                 return True
             now = waiting.pop()

@@ -30,8 +30,8 @@ from mindgrad.ir.build import current
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.movement_fusion import PARTS
-from mindgrad.rows.static_slices import concatenate, slice
+from mindgrad.primitives.movement_fusion import PARTS
+from mindgrad.primitives.static_slices import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
 __all__ = ["rowwise_gradient", "written_out"]

@@ -1,4 +1,4 @@
-"""The ``scan`` primitive: a loop over array slices with a static trip count.
+"""The ``scan`` primitive: a loop over array slices with a static iteration count.
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
 
@@ -29,7 +29,7 @@ import numpy as np
 from mindgrad.control.batches import batched_graph, batched_outputs, batched_parts, fronted
 from mindgrad.control.loop_patterns import scanned
 from mindgrad.control.remat_policy import partial_eval_body
-from mindgrad.control.scan_transpose import transposed_trip
+from mindgrad.control.scan_transpose import transposed_iteration
 from mindgrad.control.subgraphs import (
     active,
     closure,
@@ -51,8 +51,8 @@ from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.batching import moved
-from mindgrad.rows.kinds import is_zero, zeros
+from mindgrad.primitives.batching import moved
+from mindgrad.primitives.kinds import is_zero, zeros
 from mindgrad.transforms.zero_gradients import paths_of_scan
 
 __all__ = ["scan"]
@@ -110,11 +110,11 @@ def _xla(
 ) -> Any:
     fixed, carry, scanned = _divided(operands, consts, carries)
 
-    def trip(now: Any, slices: Any) -> Any:
+    def iteration(now: Any, slices: Any) -> Any:
         found = body(*fixed, *now, *slices)
         return tuple(found[:carries]), tuple(found[carries:])
 
-    carry, ys = jax.lax.scan(trip, tuple(carry), tuple(scanned), length=length, reverse=reverse)
+    carry, ys = jax.lax.scan(iteration, tuple(carry), tuple(scanned), length=length, reverse=reverse)
     return (*carry, *ys)
 
 
@@ -262,28 +262,28 @@ def _transpose(
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])
     of_ys = tuple([k for k, ct in enumerate(cts) if k >= carries and not is_zero(ct)])
     marks = marks_of([cts[k] for k in (*start, *of_ys)])
-    trip = transposed_trip(body, directions, length, consts, carries, start, of_ys, marks)
+    iteration = transposed_iteration(body, directions, length, consts, carries, start, of_ys, marks)
     residuals = [x for k, x in enumerate(operands[:consts]) if k not in directions]
     slices = [x for k, x in enumerate(operands) if k >= end and k not in directions]
     results = scan(
         *residuals,
-        *[zeros(operands[k].type) for k in trip.summed],
-        *[cts[k] for k in trip.parts],
+        *[zeros(operands[k].type) for k in iteration.summed],
+        *[cts[k] for k in iteration.parts],
         *slices,
         *[cts[k] for k in of_ys],
-        body=trip.body,
+        body=iteration.body,
         length=length,
         consts=len(residuals),
-        carries=len(trip.summed) + len(trip.parts),
+        carries=len(iteration.summed) + len(iteration.parts),
         reverse=not reverse,
     )
     result: list[Any] = [None] * len(operands)
-    places = (*trip.summed, *[consts + k for k in trip.parts], *trip.sliced)
+    places = (*iteration.summed, *[consts + k for k in iteration.parts], *iteration.sliced)
     for k, ct in zip(places, results, strict=False):
         result[k] = ct
-    stacks = [*slices, *[cts[k] for k in of_ys], *results[len(trip.summed) + len(trip.parts) :]]
-    later = current().inline(trip.after, [*residuals, *[stacks[k] for k in trip.leaves]])
-    for k, ct in zip(trip.deferred, later, strict=True):
+    stacks = [*slices, *[cts[k] for k in of_ys], *results[len(iteration.summed) + len(iteration.parts) :]]
+    later = current().inline(iteration.after, [*residuals, *[stacks[k] for k in iteration.leaves]])
+    for k, ct in zip(iteration.deferred, later, strict=True):
         result[k] = ct
     return result
 
@@ -333,9 +333,9 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
         operands += xs[first:last]
         operands += series_operands(xs, coefficients, [k for k in places if first <= k < last])
     fixed, moved = consts + order * sum(k < consts for k in active_inputs), order * len(moving)
-    trip = _series_body(body, consts, carries, places, active_outputs, order)
+    iteration = _series_body(body, consts, carries, places, active_outputs, order)
     used = parameters | {
-        "body": marked_loop(trip, operands, fixed, carries + moved),
+        "body": marked_loop(iteration, operands, fixed, carries + moved),
         "consts": fixed,
         "carries": carries + moved,
     }
@@ -393,7 +393,7 @@ scan = Primitive(
     series=_series,
     replaceable=True,
     pattern=scanned,
-    programs=lambda equation, trips: [
+    programs=lambda equation, iterations: [
         Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
     ],
     paths=paths_of_scan,

@@ -18,14 +18,14 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import memoized
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 
-__all__ = ["TransposedTrip", "transposed_trip"]
+__all__ = ["TransposedIteration", "transposed_iteration"]
 
 Indices = tuple[int, ...]
 
 
-class TransposedTrip:
+class TransposedIteration:
     """One iteration of the transposed loop.
 
     Attributes:
@@ -51,11 +51,11 @@ class TransposedTrip:
         while True:
             given = (*[of_parts[k] for k in parts], *of_ys_marks)
             pulled, reached = transposed_body(body, directions, (*parts, *ys), given)
-            before_trip, of_parts = of_parts, dict(of_parts)
+            before_iteration, of_parts = of_parts, dict(of_parts)
             for k, mark in zip(reached, marks_of(pulled.outputs), strict=True):
                 if consts <= k < end:
                     of_parts[k - consts] = of_parts.get(k - consts, 0) | mark
-            if of_parts == before_trip:
+            if of_parts == before_iteration:
                 break
             parts = tuple(sorted(of_parts))
         self.parts = parts
@@ -82,14 +82,14 @@ class TransposedTrip:
                 for k in parts
             ]
             of_consts = {k: cotangents[k] for k in reached if k < consts}
-            trip = Graph(builder.inputs, builder.equations, list(cotangents.values()))
+            iteration = Graph(builder.inputs, builder.equations, list(cotangents.values()))
             stacked = [*slices, *of_ys]
             of_slices = [cotangents[k] for k in self.sliced]
-            self.deferred = _deferred(trip, [*of_carry, *stacked], stacked, of_slices, of_consts)
+            self.deferred = _deferred(iteration, [*of_carry, *stacked], stacked, of_slices, of_consts)
             self.summed = tuple([k for k in of_consts if k not in self.deferred])
             sums = builder.inputs_like(body.inputs[k] for k in self.summed)
             totals = [total + cotangents[k] for total, k in zip(sums, self.summed, strict=True)]
-            later = Totals(trip, [*of_carry, *stacked], [of_consts[k] for k in self.deferred], of_slices)
+            later = Totals(iteration, [*of_carry, *stacked], [of_consts[k] for k in self.deferred], of_slices)
             fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
             places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
             self.leaves = tuple([places[x] for x in later.leaves])
@@ -101,7 +101,7 @@ class TransposedTrip:
 
 
 def _deferred(
-    trip: Graph,
+    iteration: Graph,
     varying: Sequence[Any],
     stacked: Sequence[Any],
     of_slices: Sequence[Any],
@@ -113,7 +113,7 @@ def _deferred(
     for _ in range(2):  # leaves stacked for one constant may serve another
         for k, ct in of_consts.items():
             if k not in chosen:
-                leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in available]
+                leaves = [x for x in Totals(iteration, varying, [ct], of_slices).leaves if x not in available]
                 if costs().stacked_part * sum(x.type.size for x in leaves) <= ct.type.size:
                     chosen.append(k)
                     available.update(leaves)
@@ -121,10 +121,10 @@ def _deferred(
 
 
 @memoized
-def transposed_trip(
+def transposed_iteration(
     body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices,
     marks: Indices,
-) -> TransposedTrip:  # fmt: skip
+) -> TransposedIteration:  # fmt: skip
     """Transpose one iteration, for given cotangents of the carry and of outputs.
 
     Args:
@@ -137,4 +137,4 @@ def transposed_trip(
         ys: outputs whose cotangents are given.
         marks: marks of these cotangents, such as the mark of a selection that discards samples.
     """
-    return TransposedTrip(body, directions, length, consts, carries, start, ys, marks)
+    return TransposedIteration(body, directions, length, consts, carries, start, ys, marks)

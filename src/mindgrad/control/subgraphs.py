@@ -15,8 +15,8 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import DISCARDS, INHERITED, STEADY, Graph, Variable, live_equations, without_effects
 from mindgrad.ir.memo import memoized
-from mindgrad.rows.exact_zeros import has_cuts, nonzeros
-from mindgrad.rows.kinds import full, zeros
+from mindgrad.primitives.exact_zeros import has_cuts, nonzeros
+from mindgrad.primitives.kinds import full, zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
 from mindgrad.transforms.taylor import taylor

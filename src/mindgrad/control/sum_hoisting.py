@@ -21,11 +21,11 @@ from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.batching import at_front
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.kinds import full
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.structural import convert, reshape
+from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.kinds import full
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["Totals", "summed_graph"]

@@ -2,10 +2,10 @@
 
     times(equation) = Π lengths of the loops around it
 
-The trip count of a ``while`` loop depends on the data. It is replaced by an assumed number, and the result
-reports that it is an assumption. Both branches of a conditional are listed, because either may run. Graphs
-that are used only for derivatives, such as the pullback of a custom VJP, are not listed because they never
-run.
+The iteration count of a ``while`` loop depends on the data. It is replaced by an assumed number, and the
+result reports that it is an assumption. Both branches of a conditional are listed, because either may run.
+Graphs that are used only for derivatives, such as the pullback of a custom VJP, are not listed because they
+never run.
 
 The counts bound the run time of a compiled function. The bound decides whether its calls must be
 interruptible:
@@ -30,8 +30,8 @@ class Run(NamedTuple):
 
     Attributes:
         equation: the equation.
-        times: number of runs, with the assumed trip count of each ``while`` loop.
-        is_known: whether ``times`` is exact, without an assumed trip count.
+        times: number of runs, with the assumed iteration count of each ``while`` loop.
+        is_known: whether ``times`` is exact, without an assumed iteration count.
     """
 
     equation: Equation
@@ -39,12 +39,12 @@ class Run(NamedTuple):
     is_known: bool
 
 
-def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
+def runs(graph: Graph, iterations: int = 1) -> Iterator[Run]:
     """Yield every equation of ``graph`` and its inner graphs that has no inner graph.
 
     Args:
         graph: the graph.
-        trips: assumed trip count of a ``while`` loop.
+        iterations: assumed iteration count of a ``while`` loop.
 
     >>> from mindgrad.execution.compiled import trace
     >>> import mindgrad as ms
@@ -52,24 +52,24 @@ def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
     >>> [(run.equation.primitive.name, run.times) for run in runs(graph)]
     [('sin', 1), ('mul', 1)]
     """
-    yield from _within(graph, trips, 1, True)
+    yield from _within(graph, iterations, 1, True)
 
 
-def _within(graph: Graph, trips: int, times: int, is_known: bool) -> Iterator[Run]:
+def _within(graph: Graph, iterations: int, times: int, is_known: bool) -> Iterator[Run]:
     for equation in graph.equations:
         if not equation.graphs:
             yield Run(equation, times, is_known)
             continue
-        for inner in inner_programs(equation, trips):
-            yield from _within(inner.graph, trips, times * inner.times, is_known and inner.is_known)
+        for inner in inner_programs(equation, iterations):
+            yield from _within(inner.graph, iterations, times * inner.times, is_known and inner.is_known)
 
 
 def has_long_loops(graph: Graph) -> bool:
-    """Return whether ``graph`` has loops with a data-dependent or a large trip count.
+    """Return whether ``graph`` has loops with a data-dependent or large length.
 
     XLA runs a small program in the calling thread, and it counts only one iteration of a loop.
     """
-    return any(not each.is_known or each.times > costs().long_loop_trips for each in runs(graph))
+    return any(not each.is_known or each.times > costs().long_loop_iterations for each in runs(graph))
 
 
 def is_short(graph: Graph) -> bool:

@@ -59,7 +59,7 @@ from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.zero_gradients import paths_of_while
 
 __all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
@@ -126,15 +126,15 @@ def _numpy(*operands: Any, condition: Graph, body: Graph, consts: int, slots: in
 def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int = 0) -> Any:
     constants, carry = operands[:consts], operands[consts:]
 
-    def goes_on(now: Any) -> Any:
+    def continues(now: Any) -> Any:
         return condition(*constants, *now)[0]
 
     def step(now: Any) -> Any:
         return tuple(body(*constants, *now))
 
     if slots:
-        return checkpoints.save(jax, goes_on, step, carry, slots)
-    return jax.lax.while_loop(goes_on, step, carry)
+        return checkpoints.save(jax, continues, step, carry, slots)
+    return jax.lax.while_loop(continues, step, carry)
 
 
 # -- its forward mode ----------------------------------------------------------------------------
@@ -341,15 +341,15 @@ class Batched:
         refuse_effects("a loop", condition, body)
         self.flags = flags = (*flags[:consts], *[True] * carries)
         self._test = batched_graph(condition, flags, (True,), size)
-        trip = batched_graph(body, flags, flags[consts:], size)
+        iteration = batched_graph(body, flags, flags[consts:], size)
         builder = Builder()
         with building(builder):
             constants, carry = (
-                builder.inputs_like(part) for part in (trip.inputs[:consts], trip.inputs[consts:])
+                builder.inputs_like(part) for part in (iteration.inputs[:consts], iteration.inputs[consts:])
             )
             going = Variable(self._test.outputs[0].type)
             builder.inputs.insert(consts, going)
-            after = builder.inline(trip, only_for(going, [*constants, *carry], flags))
+            after = builder.inline(iteration, only_for(going, [*constants, *carry], flags))
             after = [chosen(going, new, old) for new, old in zip(after, carry, strict=True)]
             test = builder.inline(self._test, [*constants, *after])
             self.body = builder.close([*test, *after])
@@ -395,8 +395,8 @@ def _batch(
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
     if slots:  # only `while_pullback` reads these, and its batching rule rebuilds the loop
-        trips, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
-        result += [*trips, *buffers]
+        iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
+        result += [*iterations, *buffers]
         places += [None, None, *[None if place is None else 1 for place in places]]
     return tuple(result), places
 
@@ -409,9 +409,9 @@ def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots:
     return while_(*operands, condition=condition, body=simplified, consts=consts, **saving)
 
 
-def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
+def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
     for name in ("condition", "body"):
-        yield Inner(equation.parameters[name], equation.inputs, trips, is_known=False)
+        yield Inner(equation.parameters[name], equation.inputs, iterations, is_known=False)
 
 
 while_ = Primitive(

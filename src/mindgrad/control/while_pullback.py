@@ -44,14 +44,14 @@ from mindgrad.control.while_ import (
     series_loop,
     while_,
 )
-from mindgrad.control.while_reverse_step import Marks, linear_trip, reverse_trip
+from mindgrad.control.while_reverse_step import Marks, linear_iteration, reverse_iteration
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import INHERITED, Equation, Graph, without_effects
 from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.batching import at_front
-from mindgrad.rows.kinds import is_zero, zeros
+from mindgrad.primitives.batching import at_front
+from mindgrad.primitives.kinds import is_zero, zeros
 
 __all__ = ["while_pullback"]
 
@@ -154,7 +154,7 @@ def _pullback_xla(
     fixed = outside(*constants)
     # ones, computed from an operand so that XLA cannot fold them
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
-    trip = checkpoints.Trip(
+    iteration = checkpoints.Iteration(
         step=lambda x: tuple(body(*constants, *x)),
         expensive=lambda xs: tuple(expensive(*constants, *xs)),
         coefficients=lambda xs, found: tuple(coefficients(*constants, *xs, *found)),
@@ -163,7 +163,7 @@ def _pullback_xla(
     )
     saved = checkpoints.Saved(state[carries], state[carries + 1], state[carries + 2 : 2 * carries + 2])
     sums = [jax.numpy.zeros_like(constants[k]) for k in active_consts]
-    reverse = checkpoints.ReverseTrips(jax, trip, saved, needed, slots, rows)
+    reverse = checkpoints.ReverseIterations(jax, iteration, saved, needed, slots, rows)
     return reverse.run(state[2 * carries + 2 :], sums)
 
 
@@ -211,12 +211,13 @@ def _pullback_parameters(
     condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices,
     marks: Marks,
 ) -> dict[str, Any]:  # fmt: skip
-    trip = linear_trip(body, consts, active_consts, moving, slots, marks)
+    iteration = linear_iteration(body, consts, active_consts, moving, slots, marks)
     return {
         "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
         "active_consts": active_consts, "moving": moving, "marks": marks,
-        "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "expensive": trip.expensive,
-        "coefficients": trip.coefficients, "step": trip.step, "totals": trip.totals,
+        "needed": iteration.needed, "rows": iteration.rows, "outside": iteration.outside,
+        "expensive": iteration.expensive, "coefficients": iteration.coefficients, "step": iteration.step,
+        "totals": iteration.totals,
     }  # fmt: skip
 
 
@@ -351,21 +352,21 @@ def _pullback_simplify(
     )
 
 
-def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
+def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
     parameters = equation.parameters
-    blocks = math.ceil(trips / parameters["rows"])
-    by_trip, by_block = ("condition", "body", "expensive", "step"), ("coefficients", "totals")
-    for names, times in ((by_trip, trips), (by_block, blocks)):
+    blocks = math.ceil(iterations / parameters["rows"])
+    by_iteration, by_block = ("condition", "body", "expensive", "step"), ("coefficients", "totals")
+    for names, times in ((by_iteration, iterations), (by_block, blocks)):
         for name in names:
             yield Inner(parameters[name], (), times, is_known=False)
     yield Inner(parameters["outside"], ())
 
 
-def _trip(equation: Equation) -> tuple[Graph, Sequence[Any]]:
+def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
     """Return the graph of one reverse iteration, and its operands."""
     parameters, (xs, cts) = equation.parameters, _pullback_parts(equation.inputs, equation.parameters["body"])
     names = ("body", "consts", "active_consts", "moving", "marks")
-    return reverse_trip(*[parameters[name] for name in names]), [*xs, *cts]
+    return reverse_iteration(*[parameters[name] for name in names]), [*xs, *cts]
 
 
 while_pullback = Primitive(
@@ -380,7 +381,7 @@ while_pullback = Primitive(
     series=_pullback_series,
     multiple=True,
     programs=_programs,
-    trip=_trip,
+    iteration=_iteration,
     taint=lambda *_, step, totals, **parameters: starts_taint(step, totals),
 )
 

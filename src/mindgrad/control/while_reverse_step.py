@@ -23,16 +23,16 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import DISCARDS, Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 
-__all__ = ["LinearTrip", "Marks", "linear_trip"]
+__all__ = ["LinearIteration", "Marks", "linear_iteration"]
 
 Indices = tuple[int, ...]
 #: marks (``Atom.tainted``) of the cotangents of the parts of a carry; ``None`` if a cotangent is zero
 Marks = tuple["int | None", ...]
 
 
-class LinearTrip:
+class LinearIteration:
     """Graphs for the reverse pass of one iteration of a loop without scanned inputs.
 
     Attributes:
@@ -135,11 +135,11 @@ class LinearTrip:
 
     def _fitting(self, rows: int) -> int:
         largest = max([y.type.size for e in self.coefficients.equations for y in e.outputs], default=0)
-        while rows > costs().joint_block_trips and rows * largest > costs().block_elements:
+        while rows > costs().joint_block_iterations and rows * largest > costs().block_elements:
             rows //= 2
         while rows > 1 and rows * largest > costs().joint_elements:
             rows //= 2
-        return rows if rows >= costs().fewest_joint_trips else 1
+        return rows if rows >= costs().fewest_joint_iterations else 1
 
 
 def _operands(equations: Iterable[Equation]) -> list[Variable]:
@@ -194,43 +194,45 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
     return Graph([*pulled.inputs[:first], *cts], pulled.equations, pulled.outputs), reached
 
 
-def linear_trip(
+def linear_iteration(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Marks
-) -> LinearTrip:
+) -> LinearIteration:
     """Return the graphs of the reverse step of a loop.
 
     They compute cotangents of the constants ``active_consts`` and of the carry's parts ``moving``. A chunk
     has at most ``slots`` iterations, a power of two. ``marks`` are the marks of the cotangents of the last
     carry.
     """
-    rows = min(slots, costs().joint_inner_trips if is_in_loop() else costs().joint_trips)
-    return _linear_trip(body, consts, active_consts, moving, rows, marks)
+    rows = min(slots, costs().joint_inner_iterations if is_in_loop() else costs().joint_iterations)
+    return _linear_iteration(body, consts, active_consts, moving, rows, marks)
 
 
 @memoized
-def _linear_trip(
+def _linear_iteration(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Marks
-) -> LinearTrip:
-    return LinearTrip(body, consts, active_consts, moving, rows, marks)
+) -> LinearIteration:
+    return LinearIteration(body, consts, active_consts, moving, rows, marks)
 
 
 @memoized
-def reverse_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks) -> Graph:
+def reverse_iteration(
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks
+) -> Graph:
     """Return one iteration of a pullback as a graph.
 
     Its inputs are ``(*constants, *carry, *cotangents)``. Its results are the contribution to the cotangents
     of the constants ``active_consts``, then the cotangents of the carry's parts ``moving`` before the
     iteration.
     """
-    trip = linear_trip(body, consts, active_consts, moving, 1, marks)
+    iteration = linear_iteration(body, consts, active_consts, moving, 1, marks)
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(body.inputs)
         cotangents = builder.inputs_like([body.inputs[consts + k] for k in moving])
         constants = inputs[:consts]
-        needed = [*constants, *[inputs[consts + k] for k in trip.needed]]
-        fixed = builder.inline(trip.outside, constants)
-        expensive = builder.inline(trip.expensive, needed)
-        known = [*fixed, *builder.inline(trip.coefficients, [*needed, *expensive]), *cotangents]
-        pulled = builder.inline(trip.step, known)
+        needed = [*constants, *[inputs[consts + k] for k in iteration.needed]]
+        fixed = builder.inline(iteration.outside, constants)
+        expensive = builder.inline(iteration.expensive, needed)
+        known = [*fixed, *builder.inline(iteration.coefficients, [*needed, *expensive]), *cotangents]
+        pulled = builder.inline(iteration.step, known)
         return builder.close([*pulled[len(moving) :], *pulled[: len(moving)]])

@@ -11,7 +11,7 @@ Files must exist; mindgrad does not download them.
 """
 
 from mindgrad import context
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.dataset import (
     caching,
     config,
@@ -50,4 +50,4 @@ __all__ = [
 for _part in (pipeline, samplers, sources, steps, caching, image_sources, text_sources, minddataset):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -28,7 +28,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import GraphScope, Scope, apply, executing, hold_constant, innermost, lifted, opened
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.structural import stop_gradient
+from mindgrad.primitives.structural import stop_gradient
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 

@@ -24,7 +24,7 @@ from mindgrad.emit.expression import (
     Expression,
     call,
     infix,
-    parenthesised,
+    parenthesized,
     prefix,
 )
 from mindgrad.ir.primitive import REGISTRY
@@ -94,7 +94,7 @@ def _rsqrt(target: Any, xs: Sequence[Expression], result: TensorType) -> Text | 
 
 @_form("reciprocal")
 def _reciprocal(target: Any, xs: Sequence[Expression], result: TensorType) -> Text | None:
-    return (f"1 / {parenthesised(xs[0], MULTIPLY + 1)}", MULTIPLY) if not result.dtype.is_half else None
+    return (f"1 / {parenthesized(xs[0], MULTIPLY + 1)}", MULTIPLY) if not result.dtype.is_half else None
 
 
 @_form("select")
@@ -130,19 +130,19 @@ def _stop_gradient(target: Any, xs: Sequence[Expression], result: TensorType) ->
 def _convert(target: Any, xs: Sequence[Expression], result: TensorType, dtype: Any) -> Text:
     (x,) = xs
     real = x.type.dtype.kind == "complex" and dtype.kind != "complex"
-    text = parenthesised(x, ATOM) + (".real" if real else "")
+    text = parenthesized(x, ATOM) + (".real" if real else "")
     return f"{text}.astype({target.dtype(dtype)})", ATOM
 
 
 @_form("reshape")
 def _reshape(target: Any, xs: Sequence[Expression], result: TensorType, shape: tuple[int, ...]) -> Text:
     sizes = ", ".join(map(str, shape)) or "()"
-    return f"{parenthesised(xs[0], ATOM)}.reshape({sizes})", ATOM
+    return f"{parenthesized(xs[0], ATOM)}.reshape({sizes})", ATOM
 
 
 @_form("transpose")
 def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permutation: Any) -> Text:
-    x = parenthesised(xs[0], ATOM)
+    x = parenthesized(xs[0], ATOM)
     if permutation == tuple(reversed(range(len(permutation)))):
         return f"{x}.T", ATOM
     return f"{x}.transpose({', '.join(map(str, permutation))})", ATOM
@@ -154,7 +154,7 @@ def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
     if not dims or max(missing, default=-1) < dims[0]:
         return x.text
     marks = [":" if axis in dims else "None" for axis in range(dims[0], len(shape))]
-    return f"{parenthesised(x, ATOM)}[{', '.join(marks)}]"
+    return f"{parenthesized(x, ATOM)}[{', '.join(marks)}]"
 
 
 @_form("iota")
@@ -186,7 +186,7 @@ def _slice(
     target: Any, xs: Sequence[Expression], result: TensorType, start: Any, limit: Any, strides: Any
 ) -> Text:
     (x,) = xs
-    return f"{parenthesised(x, ATOM)}[{indices(start, limit, strides, x.type.shape) or '...'}]", ATOM
+    return f"{parenthesized(x, ATOM)}[{indices(start, limit, strides, x.type.shape) or '...'}]", ATOM
 
 
 @_form("pad")
@@ -276,12 +276,12 @@ def contraction(
     if batch[0] != tuple(range(count)) or batch[1] != tuple(range(count)) or len(contract[0]) != 1:
         return None
     (left,), (right,) = contract
-    texts = [parenthesised(a, MULTIPLY), parenthesised(b, MULTIPLY + 1)]
+    texts = [parenthesized(a, MULTIPLY), parenthesized(b, MULTIPLY + 1)]
     if count == 0 and max(ranks) <= 2:
         if ranks[0] == 2 and left == 0:
-            texts[0] = transposed(parenthesised(a, ATOM))
+            texts[0] = transposed(parenthesized(a, ATOM))
         if ranks[1] == 2 and right == 1:
-            texts[1] = transposed(parenthesised(b, ATOM))
+            texts[1] = transposed(parenthesized(b, ATOM))
     elif (left, right) != (ranks[0] - 1, count) or ranks[1] != count + 2 or not _fits(ranks[0], count):
         return None
     return f"{texts[0]} @ {texts[1]}", MULTIPLY

@@ -8,7 +8,7 @@ from mindgrad.ir.types import TensorType
 
 __all__ = [
     "ADD", "AND", "ATOM", "COMPARE", "MULTIPLY", "OR", "POWER", "SHIFT", "UNARY", "XOR", "Expression", "call",
-    "infix", "parenthesised", "prefix",
+    "infix", "parenthesized", "prefix",
 ]  # fmt: skip
 
 #: precedence of Python's operators, lowest first
@@ -36,7 +36,7 @@ class Expression:
     is_name: bool = False
 
 
-def parenthesised(x: Expression, precedence: int) -> str:
+def parenthesized(x: Expression, precedence: int) -> str:
     """Write ``x`` as an operand of an operator with ``precedence``."""
     return x.text if x.precedence >= precedence else f"({x.text})"
 
@@ -44,15 +44,15 @@ def parenthesised(x: Expression, precedence: int) -> str:
 def infix(sign: str, precedence: int, a: Expression, b: Expression) -> tuple[str, int]:
     """Write ``a sign b``; return text and precedence."""
     if precedence == POWER:
-        return f"{parenthesised(a, ATOM)}{sign}{parenthesised(b, UNARY)}", POWER
+        return f"{parenthesized(a, ATOM)}{sign}{parenthesized(b, UNARY)}", POWER
     above = precedence + 1
-    left = parenthesised(a, above if precedence == COMPARE else precedence)
-    return f"{left} {sign} {parenthesised(b, above)}", precedence
+    left = parenthesized(a, above if precedence == COMPARE else precedence)
+    return f"{left} {sign} {parenthesized(b, above)}", precedence
 
 
 def prefix(sign: str, x: Expression) -> tuple[str, int]:
     """Write ``sign x``; return text and precedence."""
-    return f"{sign}{parenthesised(x, UNARY)}", UNARY
+    return f"{sign}{parenthesized(x, UNARY)}", UNARY
 
 
 def call(function: str, *arguments: str) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mindgrad.control import checkpoints
-from mindgrad.control.while_reverse_step import reverse_trip
+from mindgrad.control.while_reverse_step import reverse_iteration
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names
 from mindgrad.emit.program import Writer, typed_names
@@ -78,7 +78,7 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     functions = []
     for name, graph, result in (
         ("condition", parameters["condition"], lambda texts: texts[0]),
-        ("trip", body, _tuple),
+        ("iteration", body, _tuple),
     ):
         inner = _carry_names(writer, equation, len(initial))
         carry = typed_names([v.type for v in body.inputs[consts:]], inner)
@@ -90,7 +90,7 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     if not slots:
         return _called(writer, equation, names, f"jax.lax.while_loop({', '.join(functions)}, {first})")
     save = writer.target.definitions.function(checkpoints.save, "save")
-    names += [writer.names.fresh(name) for name in ("trips", "period")]
+    names += [writer.names.fresh(name) for name in ("iterations", "period")]
     names += [writer.names.fresh("saved") for _ in initial]
     return _called(writer, equation, names, f"{save}(jax, {', '.join(functions)}, {first}, {slots})")
 
@@ -103,16 +103,24 @@ def _while_pullback(
     active_consts, moving = parameters["active_consts"], parameters["moving"]
     count, carries = len(body.inputs), len(body.outputs)
     constants, cotangents = operands[:consts], operands[count + 2 + carries :]
-    trips = reverse_trip(body, consts, active_consts, moving, parameters["marks"])
-    used = {x for e in trips.equations for x in e.inputs} | set(trips.outputs)
-    needed = [k for k in range(carries) if trips.inputs[consts + k] in used]
+    iterations = reverse_iteration(body, consts, active_consts, moving, parameters["marks"])
+    used = {x for e in iterations.equations for x in e.inputs} | set(iterations.outputs)
+    needed = [k for k in range(carries) if iterations.inputs[consts + k] in used]
     first = len(active_consts)
-    pull = Graph(trips.inputs, trips.equations, [*trips.outputs[first:], *trips.outputs[:first]])
+    pull = Graph(
+        iterations.inputs, iterations.equations, [*iterations.outputs[first:], *iterations.outputs[:first]]
+    )
     types = [v.type for v in body.inputs[consts:]]
 
     inner = _carry_names(writer, equation, carries)
-    trip = _function(
-        writer, "trip", "carry", [(inner, "carry")], body, [*constants, *typed_names(types, inner)], _tuple
+    iteration = _function(
+        writer,
+        "iteration",
+        "carry",
+        [(inner, "carry")],
+        body,
+        [*constants, *typed_names(types, inner)],
+        _tuple,
     )
     bases = cotangent_names(equation, constants, suggested)
     names = _carry_names(writer, equation, carries)
@@ -120,16 +128,18 @@ def _while_pullback(
     arguments = [*constants, *typed_names(types, names), *typed_names([x.type for x in cotangents], moved)]
     unpacked = [([names[k] for k in needed], "carry"), (moved, "cotangents")]
     back = _function(writer, "pull", "carry, cotangents", unpacked, pull, arguments, _tuple)
-    reverse, of_trip, of_saved = [
+    reverse, of_iteration, of_saved = [
         define.value(each, each.__name__)
-        for each in (checkpoints.ReverseTrips, checkpoints.Trip, checkpoints.Saved)
+        for each in (checkpoints.ReverseIterations, checkpoints.Iteration, checkpoints.Saved)
     ]
     state = [x.text for x in operands[count : count + 2 + carries]]
-    known_trip = f"{of_trip}({trip}, lambda carry: (), lambda carry, _: tuple(carry), {back}, None)"
+    known_iteration = (
+        f"{of_iteration}({iteration}, lambda carry: (), lambda carry, _: tuple(carry), {back}, None)"
+    )
     saved = f"{of_saved}({state[0]}, {state[1]}, {_tuple(state[2:])})"
-    walker = writer.names.fresh("reverse_trips")
+    walker = writer.names.fresh("reverse_iterations")
     writer.line(
-        f"{walker} = {reverse}(jax, {known_trip}, {saved}, {tuple(needed)}, {parameters['slots']}, 1)",
+        f"{walker} = {reverse}(jax, {known_iteration}, {saved}, {tuple(needed)}, {parameters['slots']}, 1)",
         equation.source,
     )
     zeros = _tuple([writer.target.zeros(y.type) for y in equation.outputs[: len(active_consts)]])
@@ -145,8 +155,8 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     inner = _carry_names(writer, equation, carries)
     slices = [writer.names.fresh("slice_") for _ in body.inputs[end:]]
     arguments = [*operands[:consts], *typed_names([v.type for v in body.inputs[consts:]], [*inner, *slices])]
-    trip = _function(
-        writer, "trip", "carry, slices", [(inner, "carry"), (slices, "slices")], body, arguments,
+    iteration = _function(
+        writer, "iteration", "carry, slices", [(inner, "carry"), (slices, "slices")], body, arguments,
         lambda texts: f"{_tuple(texts[:carries])}, {_tuple(texts[carries:])}",
     )  # fmt: skip
     initial, scanned = (
@@ -159,7 +169,7 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
         for text, group in ((carry, names[:carries]), (stacked, names[carries:]))
     )
     reverse = f", reverse={parameters['reverse']}" if parameters.get("reverse") else ""
-    call = f"jax.lax.scan({trip}, {initial}, {scanned}, length={parameters['length']}{reverse})"
+    call = f"jax.lax.scan({iteration}, {initial}, {scanned}, length={parameters['length']}{reverse})"
     writer.line(f"{last}, {ys} = {call}", equation.source)
     return typed_names([y.type for y in equation.outputs], names)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from mindgrad.emit.array_forms import COMPARISONS, Form, contraction
 from mindgrad.emit.array_forms import FORMS as ARRAY_FORMS
-from mindgrad.emit.expression import ATOM, MULTIPLY, POWER, Expression, call, infix, parenthesised
+from mindgrad.emit.expression import ATOM, MULTIPLY, POWER, Expression, call, infix, parenthesized
 from mindgrad.ir.types import TensorType
 
 __all__ = ["FORMS"]
@@ -64,7 +64,7 @@ def _clip(target: Any, xs: Sequence[Expression], result: TensorType) -> Text:
 @_form("convert")
 def _convert(target: Any, xs: Sequence[Expression], result: TensorType, dtype: Any) -> Text:
     (x,) = xs
-    text = parenthesised(x, ATOM)
+    text = parenthesized(x, ATOM)
     if x.type.dtype.kind == "complex" and dtype.kind != "complex":
         text = f"ops.real({x.text})"
     return f"{text}.astype({target.dtype(dtype)})", ATOM
@@ -73,7 +73,7 @@ def _convert(target: Any, xs: Sequence[Expression], result: TensorType, dtype: A
 @_form("transpose")
 def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permutation: Any) -> Text:
     if permutation == (1, 0):
-        return f"{parenthesised(xs[0], ATOM)}.T", ATOM
+        return f"{parenthesized(xs[0], ATOM)}.T", ATOM
     return call("ops.transpose", xs[0].text, repr(permutation))
 
 
@@ -102,7 +102,7 @@ def _reduction(method: str) -> Form:
         (x,) = xs
         if not axes:
             return x.text, x.precedence
-        return f"{parenthesised(x, ATOM)}.{method}({_axes(axes)})", ATOM
+        return f"{parenthesized(x, ATOM)}.{method}({_axes(axes)})", ATOM
 
     return form
 
@@ -203,4 +203,4 @@ def _cbrt(target: Any, xs: Sequence[Expression], result: TensorType) -> Text:
 
 @_form("bitwise_not")
 def _bitwise_not(target: Any, xs: Sequence[Expression], result: TensorType) -> Text:
-    return f"-1 - {parenthesised(xs[0], MULTIPLY)}", MULTIPLY - 1
+    return f"-1 - {parenthesized(xs[0], MULTIPLY)}", MULTIPLY - 1

@@ -14,7 +14,7 @@ from typing import Any
 __all__ = ["HELPERS"]
 
 
-def absorb(ops: Any, a: Any, b: Any) -> Any:
+def masked_multiply(ops: Any, a: Any, b: Any) -> Any:
     """Compute a · b, with zero times infinity equal to zero."""
     return ops.where(ops.logical_or(a == 0, b == 0), ops.zeros_like(a), a * b)
 
@@ -269,8 +269,8 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad,
-        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, window_reach, argsort,
-        solve, logcumsumexp, linear_recurrence,
+        masked_multiply, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square,
+        dot, pad, gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, window_reach,
+        argsort, solve, logcumsumexp, linear_recurrence,
     )
 }  # fmt: skip

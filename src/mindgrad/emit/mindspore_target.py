@@ -92,15 +92,15 @@ class MindsporeTarget(NumpyTarget):
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
         """Write an equation."""
-        row = equation.primitive
-        form = self.forms.get(row.name)
+        primitive = equation.primitive
+        form = self.forms.get(primitive.name)
         text = None if form is None or result is None else form(self, operands, result, **equation.parameters)
         if text is not None:
             return text
-        helper = HELPERS.get(row.name)
+        helper = HELPERS.get(primitive.name)
         if helper is None:
             self.refuse(equation, "MindSpore has no such operator.")
-        function = self.definitions.function(helper, row.name)
+        function = self.definitions.function(helper, primitive.name)
         static = [f"{k}={v!r}" for k, v in equation.parameters.items()]
         return call(function, "ops", *[self.typed(x) for x in operands], *static)
 

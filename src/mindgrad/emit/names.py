@@ -201,7 +201,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
     runs = list(_runs(graph.equations))
     for number, run in enumerate(runs):
         source = run[0].source
-        if _goes_on(runs, number):
+        if _continues(runs, number):
             continue
         name = target_of(source) if source is not None and _is_primal(source) else None
         name = name or getattr(source, "cell", None)
@@ -250,7 +250,7 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
         yield run
 
 
-def _goes_on(runs: Sequence[Sequence[Equation]], number: int) -> bool:
+def _continues(runs: Sequence[Sequence[Equation]], number: int) -> bool:
     """Whether the line of a run continues after a call of an inner Cell."""
     source = runs[number][0].source
     cell = getattr(source, "cell", "")
@@ -306,7 +306,7 @@ def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
     names = [known.get(y) or fallback for y in body.outputs]
     if condition is not None and not condition.equations:  # the body computes it for the next iteration
         names = [
-            "goes_on" if x is condition.outputs[0] else name
+            "continues" if x is condition.outputs[0] else name
             for x, name in zip(condition.inputs[consts:], names, strict=True)
         ]
     return names

@@ -173,14 +173,14 @@ class NumpyTarget:
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
         """Write an equation."""
-        row = equation.primitive
+        primitive = equation.primitive
         if result is not None:
-            form = self.forms.get(row.name)
+            form = self.forms.get(primitive.name)
             text = None if form is None else form(self, operands, result, **equation.parameters)
             if text is not None:
                 return text
-            if isinstance(row.numpy, np.ufunc):
-                return call(f"{self.module}.{row.numpy.__name__}", *[x.text for x in operands])
+            if isinstance(primitive.numpy, np.ufunc):
+                return call(f"{self.module}.{primitive.numpy.__name__}", *[x.text for x in operands])
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
@@ -191,9 +191,9 @@ class NumpyTarget:
 
     def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
         """Write a call of the kernel of a primitive, which the module defines."""
-        row = equation.primitive
+        primitive = equation.primitive
         try:
-            function = self.definitions.function(getattr(row, self.kernel), row.name)
+            function = self.definitions.function(getattr(primitive, self.kernel), primitive.name)
         except TypeError as error:
             self.refuse(equation, str(error))
         return call(function, *operands, *self.parameters(equation))

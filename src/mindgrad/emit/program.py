@@ -26,7 +26,7 @@ from mindgrad.emit.expression import ATOM, UNARY, Expression
 from mindgrad.emit.names import Names, attribution, line_comment, suggestions
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 
@@ -56,7 +56,7 @@ class Writer:
         target: rules that write equations.
         names: names in use.
         lines: lines written so far.
-        saved: for the trip count of a loop, the list of the carries before its iterations.
+        saved: for the iteration count of a loop, the list of the carries before its iterations.
     """
 
     def __init__(self, target: Any, names: Names, main: str | None) -> None:

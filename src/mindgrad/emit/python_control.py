@@ -1,7 +1,7 @@
 """Loops and branches as Python statements: ``while``, ``for``, and ``if``.
 
     while     while condition: carry = body(carry)
-    pullback  for carry in reversed(saved): cotangents = trip(carry, cotangents)
+    pullback  for carry in reversed(saved): cotangents = iteration(carry, cotangents)
 
 A differentiated loop stores the carry before each iteration in a list, and its pullback iterates over the
 list in reverse order. In contrast, a compiled loop stores only some carries and recomputes the others.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.while_reverse_step import reverse_trip
+from mindgrad.control.while_reverse_step import reverse_iteration
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names, is_numbered
 from mindgrad.emit.program import Writer, typed_names
@@ -63,18 +63,18 @@ def _carried(writer: Writer, equation: Equation, initial: Operands) -> list[str]
     return names
 
 
-def _trips(
+def _iterations(
     writer: Writer, condition: Graph, body: Graph, constants: Operands, names: Sequence[str],
     saved: str | None, source: Any,
 ) -> None:  # fmt: skip
     carry = typed_names([v.type for v in body.inputs[len(constants) :]], names)
     with writer.collected() as before:
-        (goes_on,) = writer.run_inline(condition, [*constants, *carry])
-    writer.line("while True:" if before else f"while {goes_on.text}:", source)
+        (continues,) = writer.run_inline(condition, [*constants, *carry])
+    writer.line("while True:" if before else f"while {continues.text}:", source)
     with writer.indented():
         if before:
             writer.lines += [f"    {text}" for text in before]
-            writer.line(f"if not ({goes_on.text}):")
+            writer.line(f"if not ({continues.text}):")
             with writer.indented():
                 writer.line("break")
         if saved is not None:
@@ -91,11 +91,11 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     saved = writer.names.fresh("saved") if parameters.get("slots") else None
     if saved is not None:
         writer.line(f"{saved} = []")
-    _trips(writer, parameters["condition"], body, operands[:consts], names, saved, equation.source)
+    _iterations(writer, parameters["condition"], body, operands[:consts], names, saved, equation.source)
     results = typed_names([y.type for y in equation.outputs[:count]], names)
     if (
         saved is not None
-    ):  # the list replaces the trip count, the period, and the buffers, which the pullback reads
+    ):  # the list replaces the iteration count, the period, and the buffers, which the pullback reads
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
@@ -132,9 +132,9 @@ def _while_pullback(
     with writer.indented():
         carry = typed_names([y.type for y in body.outputs], names)
         now = typed_names([x.type for x in cotangents], moved)
-        trip = reverse_trip(body, consts, active_consts, moving, parameters["marks"])
+        iteration = reverse_iteration(body, consts, active_consts, moving, parameters["marks"])
         since = len(writer.lines)
-        results = writer.run(trip, [*constants, *carry, *now])
+        results = writer.run(iteration, [*constants, *carry, *now])
         parts, after = results[: len(sums)], results[len(sums) :]
         for total, part in zip(sums, parts, strict=True):
             if not part.is_literal or float(part.text) != 0:
@@ -156,8 +156,10 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     for name, y in zip(stacked, equation.outputs[carries:], strict=True):
         writer.line(f"{name} = {target.rows(y.type)}", source)
     index = writer.names.fresh("step")
-    trips = f"range({length})"
-    writer.line(f"for {index} in {f'reversed({trips})' if parameters.get('reverse') else trips}:", source)
+    iterations = f"range({length})"
+    writer.line(
+        f"for {index} in {f'reversed({iterations})' if parameters.get('reverse') else iterations}:", source
+    )
     with writer.indented():
         carry = typed_names([v.type for v in body.inputs[consts:end]], names)
         slices = [

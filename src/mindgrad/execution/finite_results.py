@@ -22,8 +22,8 @@ from mindgrad.ir.graph import Graph, Variable, is_communication, is_finite, sile
 from mindgrad.ir.kernels import numpy_kernel, runs_on_host
 from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.types import TensorType, type_of
-from mindgrad.rows.logic import isfinite, logical_and
-from mindgrad.rows.reduction import reduce_all
+from mindgrad.primitives.logic import isfinite, logical_and
+from mindgrad.primitives.reduction import reduce_all
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 

@@ -32,7 +32,7 @@ from mindgrad.ir.index_map import UNIFORM
 from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.rows.sharding import with_sharding
+from mindgrad.primitives.sharding import with_sharding
 
 __all__ = [
     "LayoutFile", "gathered", "joint_args", "lay_out", "moved", "partition_of", "placement_of",
@@ -152,8 +152,8 @@ def _constraints(graph: Graph) -> dict[Any, Axes]:
 
 def _leaves_in_place(equation: Equation) -> bool:
     """Whether an equation has one operand and keeps the layout of its elements."""
-    row = equation.primitive
-    return row.is_linear and row.axes is UNIFORM and len(equation.inputs) == 1
+    primitive = equation.primitive
+    return primitive.is_linear and primitive.axes is UNIFORM and len(equation.inputs) == 1
 
 
 def _of_arguments(

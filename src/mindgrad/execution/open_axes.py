@@ -16,10 +16,16 @@ from typing import Any, NamedTuple
 from mindgrad.ir.build import Builder
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.types import Shape, tensor_type
-from mindgrad.rows.arithmetic import less, mul, select
-from mindgrad.rows.kinds import full
-from mindgrad.rows.padding import is_common, keeps_apart, neutral_element, padded_map, resized_parameters
-from mindgrad.rows.structural import broadcast_in_dim, iota, reshape
+from mindgrad.primitives.arithmetic import less, mul, select
+from mindgrad.primitives.kinds import full
+from mindgrad.primitives.padding import (
+    is_common,
+    keeps_apart,
+    neutral_element,
+    padded_map,
+    resized_parameters,
+)
+from mindgrad.primitives.structural import broadcast_in_dim, iota, reshape
 
 __all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
 

@@ -19,7 +19,7 @@ from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.pipeline import before_compilation
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.trace.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]

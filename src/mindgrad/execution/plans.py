@@ -35,7 +35,7 @@ from mindgrad.ir.recorder import Recorder
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.kinds import is_zero, zeros
+from mindgrad.primitives.kinds import is_zero, zeros
 from mindgrad.transforms.zero_gradients import Unchecked, smooth_variables, steps_of, warn_of_zeros
 
 __all__ = ["Plan", "finish_recorder"]

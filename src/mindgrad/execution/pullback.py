@@ -19,8 +19,8 @@ from mindgrad.ir.graph import Atom, live_equations
 from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.forward_loops import pulled_through_loops
 from mindgrad.optimize.mode_choice import as_series, pulled_along
-from mindgrad.rows.complexes import conj
-from mindgrad.rows.kinds import ones
+from mindgrad.primitives.complexes import conj
+from mindgrad.primitives.kinds import ones
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.reverse import pull_back
 

@@ -38,7 +38,7 @@ from mindgrad.optimize.broadcast_elimination import with_smaller_inputs
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.pipeline import before_derivative
 from mindgrad.optimize.shift_invariance import has_shifts, shifts_stopped
-from mindgrad.rows.kinds import is_zero
+from mindgrad.primitives.kinds import is_zero
 from mindgrad.trace import side_effects, state
 from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.rows.structural import broadcast_in_dim, reshape
+from mindgrad.primitives.structural import broadcast_in_dim, reshape
 
 __all__ = ["difference", "form", "is_equal"]
 

@@ -1,8 +1,8 @@
 """Optimizers of MindSpore 2.x's ``experimental`` package."""
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.experimental import optim
 
 __all__ = ["optim"]
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -13,7 +13,7 @@ import numpy as np
 from mindgrad.ir.dtype import DType, as_dtype, bfloat16, float32, int64
 
 __all__ = [
-    "array_of", "array_of_object", "initialised", "is_other_array", "is_shareable", "of_type",
+    "array_of", "array_of_object", "initialized", "is_other_array", "is_shareable", "of_type",
     "tensor_element",
 ]  # fmt: skip
 
@@ -143,7 +143,7 @@ def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
     return element(data)
 
 
-def initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
+def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
     """Create an array filled by a number or an initializer; without ``init``, zeros.
 
     MindSpore leaves the elements of ``Tensor(shape=..., dtype=...)`` uninitialized.

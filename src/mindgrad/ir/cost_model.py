@@ -110,21 +110,21 @@ class Costs(NamedTuple):
     #: a cotangent is summed after the loop if it has this many times the elements to be stacked instead
     stacked_part: int = 4
     #: largest number of operands that the search for a cheap recomputation of one value visits
-    rematerialised_equations: int = 64
+    rematerialized_equations: int = 64
     #: if a scan would stack more residual bytes than this, also consider recomputing some residuals
     residual_bytes: int = 8 << 20
     #: largest number of iterations whose derivatives are computed in one batch
-    joint_trips: int = 128
+    joint_iterations: int = 128
     #: a batch with a value of more than ``block_elements`` elements is halved down to this many iterations,
     #: because a loop with fewer iterations pays for the whole batch
-    joint_block_trips: int = 32
+    joint_block_iterations: int = 32
     block_elements: int = 1024
-    #: the limit ``joint_trips`` for a loop inside another loop
-    joint_inner_trips: int = 16
+    #: the limit ``joint_iterations`` for a loop inside another loop
+    joint_inner_iterations: int = 16
     #: largest number of elements of a value of one batch, because unused iterations of a batch cost time
     joint_elements: int = 4096
     #: smaller batches of iterations are not worth the effort
-    fewest_joint_trips: int = 8
+    fewest_joint_iterations: int = 8
     #: bytes that the checkpoint slots of one loop may use, unless fewer than ``fewest_slots`` fit
     slot_bytes: int = 1 << 18
     #: smallest number of checkpoint slots of a loop
@@ -143,7 +143,7 @@ class Costs(NamedTuple):
     #: fast unrolled, and it runs faster
     scan_equations: int = 128
     #: smallest number of iterations of a scan, because XLA compiles a scan about as long as three iterations
-    scan_trips: int = 4
+    scan_iterations: int = 4
     #: number of operators that compile as slowly as one operator that calls a library
     library_call_equations: int = 8
 
@@ -157,20 +157,20 @@ class Costs(NamedTuple):
     #: largest number of entries of a dense matrix that is computed if its pattern is full
     dense_entries: int = 100_000_000
     #: with at most this many colors no other strategy is tried, unless every row has fewer entries
-    few_colours: int = 8
+    few_colors: int = 8
     #: largest number of entries of a pattern
     pattern_entries: int = 50_000_000
     #: largest number of equations, over all iterations of a scan, through which patterns are propagated
     pattern_equations: int = 20_000
     #: if the pattern of a loop still grows after this many iterations, every output depends on every input
-    pattern_trips: int = 64
+    pattern_iterations: int = 64
     #: largest number of elements of a window that are propagated one by one
     window_positions: int = 512
     #: largest number of distinct steps between columns for which a periodic coloring is tried
-    colouring_steps: int = 2048
+    coloring_steps: int = 2048
     #: largest number of products in the search for a periodic coloring
-    colouring_products: int = 40_000_000
-    #: values with more elements are computed into a separate array (``sparse.colour_seeds``)
+    coloring_products: int = 40_000_000
+    #: values with more elements are computed into a separate array (``sparse.color_seeds``)
     seed_elements: int = 2048
     #: a value with several uses is computed once if it costs at least this many products
     shared_products: int = 6
@@ -183,9 +183,9 @@ class Costs(NamedTuple):
     #: constants with more elements are operands of the compiled function instead of part of it
     inlined_elements: int = 1024
     #: a loop with more iterations may take longer than ``interrupted_seconds``
-    long_loop_trips: int = 100_000
+    long_loop_iterations: int = 100_000
     #: iterations that are assumed for a loop of unknown length, so that its body outweighs the code outside
-    assumed_trips: int = 100
+    assumed_iterations: int = 100
     #: a compile option is set if it saves more than this many nanoseconds per call
     option_nanoseconds: float = 1000.0
     #: nanoseconds per element that library kernels save in a reduction of many terms; negative: they lose

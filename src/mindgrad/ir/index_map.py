@@ -26,7 +26,7 @@ from mindgrad.ir.types import Shape
 
 __all__ = [
     "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
-    "IndexMap", "Labels", "Relabelling", "Uniform", "index_map", "label_sizes", "relabelled", "repetition",
+    "IndexMap", "Labels", "Relabeling", "Uniform", "index_map", "label_sizes", "relabeled", "repetition",
 ]  # fmt: skip
 
 PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
@@ -76,7 +76,7 @@ class Arrangement(NamedTuple):
     parameters: Mapping[str, Any]
 
 
-class Relabelling(NamedTuple):
+class Relabeling(NamedTuple):
     """An operator for operands with another order of axes.
 
     Attributes:
@@ -100,14 +100,14 @@ class Axes:
         """Return the map of an equation on operands of these shapes."""
         raise NotImplementedError
 
-    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
         """Return the operator for the axes in ``new``, or ``None`` if it has no such form.
 
         Args:
             old: the map of the present equation.
             new: the requested order of the axes.
         """
-        return Relabelling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
+        return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
     def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
         """Return the order of operand axes that CPU kernels need; ``None``: any order.
@@ -126,10 +126,10 @@ class Uniform(Axes):
         labels = tuple(range(len(shapes[0]))) if shapes else ()
         return IndexMap((labels,) * len(shapes), (labels,))
 
-    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
         if any(labels != new.operands[0] for labels in new.operands):
             return None
-        return Relabelling(dict(new.parameters), (new.operands[0],))
+        return Relabeling(dict(new.parameters), (new.operands[0],))
 
 
 #: the treatment of axes of every pointwise operator
@@ -141,7 +141,7 @@ def index_map(equation: Any) -> IndexMap | None:
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
-    >>> from mindgrad.rows.reduction import reduce_sum
+    >>> from mindgrad.primitives.reduction import reduce_sum
     >>> with building(Builder()) as builder:
     ...     y = reduce_sum(builder.input(tensor_type("float32", (4, 3, 2))), axes=(1,))
     >>> print(index_map(y.made_by))
@@ -156,7 +156,7 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
-    >>> from mindgrad.rows.structural import broadcast_in_dim
+    >>> from mindgrad.primitives.structural import broadcast_in_dim
     >>> with building(Builder()) as builder:
     ...     x = builder.input(tensor_type("float32", (3,)))
     ...     value, dims = repetition(broadcast_in_dim(x, shape=(2, 3), dims=(1,)))
@@ -188,13 +188,13 @@ def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
     return sizes
 
 
-def relabelled(
+def relabeled(
     equation: Any,
     axes: IndexMap,
     operands: Sequence[Labels],
     results: Sequence[Labels],
     sizes: Mapping[int, int] | None = None,
-) -> Relabelling | None:
+) -> Relabeling | None:
     """Return the operator of ``equation`` for operands with another order of axes.
 
     Args:
@@ -210,4 +210,4 @@ def relabelled(
     new = Arrangement(
         operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters
     )
-    return equation.primitive.axes.relabelled(axes, new)
+    return equation.primitive.axes.relabeled(axes, new)

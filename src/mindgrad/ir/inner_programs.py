@@ -30,14 +30,14 @@ class Inner(NamedTuple):
     is_known: bool = True
 
 
-def inner_programs(equation: Equation, trips: int = 1) -> Iterator[Inner]:
+def inner_programs(equation: Equation, iterations: int = 1) -> Iterator[Inner]:
     """Yield the graphs that ``equation`` runs.
 
-    ``trips`` is the assumed number of iterations of a loop whose length depends on the data.
+    ``iterations`` is the assumed number of iterations of a loop whose length depends on the data.
     """
-    row = equation.primitive
-    if row.programs is not None:
-        yield from row.programs(equation, trips)
-    elif row.runs_graphs:
+    primitive = equation.primitive
+    if primitive.programs is not None:
+        yield from primitive.programs(equation, iterations)
+    elif primitive.runs_graphs:
         for graph in equation.graphs.values():
             yield Inner(graph, equation.inputs)

@@ -1,7 +1,7 @@
 """Primitives: all properties and rules of one operator.
 
-The constructors in ``mindgrad.rows.kinds`` create primitives and derive most fields. Parameters are static
-and passed by keyword. Operands are atoms and passed by position.
+The constructors in ``mindgrad.primitives.kinds`` create primitives and derive most fields. Parameters are
+static and passed by keyword. Operands are atoms and passed by position.
 
 Names in the rules: ``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent, ``p`` partial derivative.
 
@@ -62,9 +62,10 @@ Only for operators with inner graphs:
 - ``reads_cotangent``: second derivatives need reverse mode, because the rule reads the form of the cotangent
   (``rows.spectra``).
 - ``replaceable``: the graphs may be replaced by equivalent graphs.
-- ``programs(equation, trips)`` returns an :class:`mindgrad.ir.inner_programs.Inner` for every graph that
+- ``programs(equation, iterations)`` returns an :class:`mindgrad.ir.inner_programs.Inner` for every graph that
   runs.
-- ``trip(equation)`` returns the graph of one iteration and its operands, if no parameter holds this graph.
+- ``iteration(equation)`` returns the graph of one iteration and its operands, if no parameter holds the
+  graph.
 - ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each operand, from how
   they depend on each result (``transforms.zero_gradients``). Without it, they depend on every operand as they
   do on the results.
@@ -111,7 +112,7 @@ class Primitive:
     reads_cotangent: bool = False
     replaceable: bool = False
     programs: Callable[..., Any] | None = None
-    trip: Callable[..., Any] | None = None
+    iteration: Callable[..., Any] | None = None
     paths: Callable[..., Any] | None = None
 
     __slots__ = (

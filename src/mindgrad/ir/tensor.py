@@ -19,7 +19,7 @@ from mindgrad._base.refusal import SourceLocation, location_of, refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
 from mindgrad.ir import constant_arguments, constant_reads, unknown_shape
-from mindgrad.ir.array_conversion import array_of, initialised, is_shareable, of_type, tensor_element
+from mindgrad.ir.array_conversion import array_of, initialized, is_shareable, of_type, tensor_element
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.pending import PendingArray, host_copy
 from mindgrad.ir.types import TensorType, type_of
@@ -103,7 +103,7 @@ class Tensor(TensorMembers):
                     f"When initializing a tensor with 'input_data', 'shape' and 'init' should be set to "
                     f"None. But got shape: {shape}, init: {init!r}."
                 )
-            array = initialised(init, shape, dtype)
+            array = initialized(init, shape, dtype)
         elif isinstance(input_data, Tensor):
             if input_data.is_parameter:
                 input_data = input_data.value()  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@
 
 Each primitive has a field ``work``. The cost model (``tools.cost``) reads it. Loops read it to decide whether
 to store or recompute the values that their backward pass needs (``control.remat_policy``,
-``control.while_reverse_step``). The seeds of sparse derivatives read it too (``sparse.colour_seeds``).
+``control.while_reverse_step``). The seeds of sparse derivatives read it too (``sparse.color_seeds``).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def flops_of(equation: Any) -> int:
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
-    >>> from mindgrad.rows.contraction import dot
+    >>> from mindgrad.primitives.contraction import dot
     >>> with building(Builder()) as builder:
     ...     a, b = [builder.input(tensor_type("float32", shape)) for shape in ((2, 3), (3, 4))]
     ...     y = dot(a, b, contract=((1,), (0,)), batch=((), ()))

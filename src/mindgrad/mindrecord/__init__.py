@@ -3,7 +3,7 @@
 ``dataset.MindDataset`` reads such files as a dataset. mindgrad and MindSpore can read each other's files.
 """
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.mindrecord import conversion, errors, filereader, filewriter
 from mindgrad.mindrecord.conversion import *  # noqa: F403
 from mindgrad.mindrecord.errors import *  # noqa: F403
@@ -16,4 +16,4 @@ SUCCESS = "SUCCESS"
 __all__ = ["SUCCESS", "FileReader", "FileWriter", "filereader", "filewriter"]
 __all__ += conversion.__all__ + errors.__all__
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -14,7 +14,7 @@ and indices, ``mint.transpose(x, 0, 1)`` exchanges two axes, and ``mint.var`` di
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.ir.tensor import Tensor
 from mindgrad.mint import arranging, conversions, elementwise, linalg, nn, optim, random, reducing, special
@@ -40,4 +40,4 @@ for _part in (arranging, elementwise, linalg, random, reducing):
 conv2d = nn.functional.conv2d
 isnan = _also_named(tensor="input")(globals()["isnan"])
 vars(special).update({name: globals()[name] for name in special.__all__})
-_explain_room(__name__)
+_explain_package(__name__)

@@ -2,7 +2,7 @@
 
 import sys as _sys
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.nn import (
     dynamic_lr,
@@ -39,4 +39,4 @@ for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, s
 
 for _name in dict.fromkeys(getattr(globals()[_each], "__module__", __name__) for _each in __all__):
     _document_all(vars(_sys.modules[_name]))
-_explain_room(__name__)
+_explain_package(__name__)

@@ -7,7 +7,7 @@ call ``mindgrad.ops``.
 
 import math as _math
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.common.dtype import (
     bfloat16,
@@ -26,7 +26,7 @@ from mindgrad.common.dtype import (
     uint32,
     uint64,
 )
-from mindgrad.numpy import analysing as _analysing
+from mindgrad.numpy import analyzing as _analyzing
 from mindgrad.numpy import arranging as _arranging
 from mindgrad.numpy import choosing as _choosing
 from mindgrad.numpy import coercion as _coercion
@@ -38,7 +38,7 @@ from mindgrad.numpy import margins as _margins
 from mindgrad.numpy import pointwise as _pointwise
 from mindgrad.numpy import products as _products
 from mindgrad.numpy import reducing as _reducing
-from mindgrad.numpy.analysing import *  # noqa: F403
+from mindgrad.numpy.analyzing import *  # noqa: F403
 from mindgrad.numpy.arranging import *  # noqa: F403
 from mindgrad.numpy.choosing import *  # noqa: F403
 from mindgrad.numpy.concatenation import *  # noqa: F403
@@ -91,11 +91,11 @@ __all__ = [
     "uint64",
 ]  # fmt: skip
 for _part in (
-    _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _margins, _products,
+    _analyzing, _arranging, _choosing, _counting, _creating, _grids, _joined, _margins, _products,
     _reducing,
 ):  # fmt: skip
     __all__ += _part.__all__
     _document_all(vars(_part), "mindgrad.ops")
 
 _expose("numpy", globals(), vars(_coercion), coercion="tensor", plain=_pointwise.elementwise)
-_explain_room(__name__)
+_explain_package(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
-from mindgrad.numpy.analysing import convolve
+from mindgrad.numpy.analyzing import convolve
 from mindgrad.numpy.coercion import floating, tensor, tensors
 from mindgrad.ops import (
     arithmetic,

@@ -17,10 +17,10 @@ from mindgrad.ops.operands import accepted, cast, choose, inexact, operand, poin
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
 from mindgrad.ops.special import erfc
-from mindgrad.rows import elementwise, piecewise, special
-from mindgrad.rows.reduction import logsumexp, reduce_max
-from mindgrad.rows.static_slices import slice
-from mindgrad.rows.structural import stop_gradient
+from mindgrad.primitives import elementwise, piecewise, special
+from mindgrad.primitives.reduction import logsumexp, reduce_max
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import stop_gradient
 
 __all__ = [
     "fast_gelu", "gelu", "glu", "log_softmax", "logsigmoid", "mish", "sigmoid", "silu", "softmax",

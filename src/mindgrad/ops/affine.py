@@ -13,7 +13,7 @@ from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
 from mindgrad.ops.registry import public
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives.structural import reshape
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "bidense", "dense"]
 

@@ -20,7 +20,7 @@ from mindgrad.ops.class_labels import class_labels
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.joining import concat, stack
-from mindgrad.ops.losses import checked_reduction, summarised
+from mindgrad.ops.losses import checked_reduction, summarized
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.recurrence import over_time
 from mindgrad.ops.reduction import any as any_of
@@ -115,7 +115,7 @@ def ctc_loss(
     loss = cast(loss, x.dtype)
     if reduction == "mean":
         loss = arithmetic.div(loss, cast(choose(comparison.equal(counts, 0), 1, counts), x.dtype))
-    return summarised("CTCLoss", loss, reduction), cast(layout.moveaxis(shown, 0, 1), x.dtype)
+    return summarized("CTCLoss", loss, reduction), cast(layout.moveaxis(shown, 0, 1), x.dtype)
 
 
 def _with_blanks(labels: Tensor, blank: int) -> Tensor:

@@ -16,9 +16,9 @@ from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ops.define import also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, cast, choose, inexact, operand, promoted, unary
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic as rows
-from mindgrad.rows import logic, piecewise, powers
-from mindgrad.rows.structural import stop_gradient
+from mindgrad.primitives import arithmetic as primitives
+from mindgrad.primitives import logic, piecewise, powers
+from mindgrad.primitives.structural import stop_gradient
 
 __all__ = [
     "accumulate_n", "add", "addcdiv", "addcmul", "addn", "div", "div_no_nan", "divide", "float_power",
@@ -30,7 +30,7 @@ __all__ = [
 add = binary_function(
     __name__,
     "add",
-    rows.add,
+    primitives.add,
     "Add two tensors; the derivatives are 1 and 1.",
     "Tensor([1.0, 2.0]), 1",
     "[2. 3.]",
@@ -39,19 +39,19 @@ add = binary_function(
 sub = binary_function(
     __name__,
     "sub",
-    rows.sub,
+    primitives.sub,
     "Subtract two tensors; the derivatives are 1 and −1.",
     "1, Tensor([1.0, 2.0])",
     "[ 0. -1.]",
     "Sub numpy.subtract",
 )
 mul = binary_function(
-    __name__, "mul", rows.mul, "Multiply two tensors; the derivatives are y and x.",
+    __name__, "mul", primitives.mul, "Multiply two tensors; the derivatives are y and x.",
     "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
     "Mul Tensor Tensor.multiply mint numpy.multiply",
 )  # fmt: skip
 _ratio = binary_function(
-    __name__, "true_divide", rows.div, "Divide two tensors; the derivatives are 1 / y and −x / y².",
+    __name__, "true_divide", primitives.div, "Divide two tensors; the derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
 true_divide = public("Div RealDiv Tensor numpy.divide numpy")(
@@ -77,7 +77,7 @@ fmod = binary_function(
 neg = unary_function(
     __name__,
     "neg",
-    rows.neg,
+    primitives.neg,
     "Negate a tensor; the derivative is −1.",
     "Tensor([1.0, -2.0])",
     "[-1.  2.]",
@@ -152,7 +152,7 @@ def truncate_div(x: Any, y: Any) -> Tensor:
     >>> print(ops.truncate_div(Tensor([7, -7]), 2))
     [ 3 -3]
     """
-    quotient = binary(rows.div, "TruncateDiv", x, y)
+    quotient = binary(primitives.div, "TruncateDiv", x, y)
     if quotient.dtype.is_inexact:
         return unary(piecewise.trunc, "TruncateDiv", quotient)
     return apply(stop_gradient, quotient)  # integers are divided towards 0 already
@@ -261,8 +261,8 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
     [0.  0.5]
     """
     x, y = (inexact(each) for each in promoted("DivNoNan", x, y))
-    nothing = binary(rows.equal, "DivNoNan", y, 0)
-    return choose(nothing, 0, apply(rows.div, x, choose(nothing, 1, y)))
+    nothing = binary(primitives.equal, "DivNoNan", y, 0)
+    return choose(nothing, 0, apply(primitives.div, x, choose(nothing, 1, y)))
 
 
 @public("MulNoNan")
@@ -283,9 +283,9 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     x, y = promoted("MulNoNan", x, y)
     # replace only factors that would result in NaN: elsewhere the derivative with respect to y is x, also at
     # y = 0
-    nothing = binary(rows.equal, "MulNoNan", y, 0)
+    nothing = binary(primitives.equal, "MulNoNan", y, 0)
     nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
-    return binary(rows.mul, "MulNoNan", choose(nothing, 0, x), y)
+    return binary(primitives.mul, "MulNoNan", choose(nothing, 0, x), y)
 
 
 @public("AddN AccumulateNV2")
@@ -326,7 +326,7 @@ def addn(x: Any) -> Tensor:
             )
     total = tensors[0]
     for tensor in tensors[1:]:
-        total = apply(rows.add, total, tensor)
+        total = apply(primitives.add, total, tensor)
     return total
 
 
@@ -343,8 +343,8 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     >>> print(ops.addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 0.5))
     [4.]
     """
-    made = binary(rows.mul, "Addcmul", tensor1, tensor2)
-    return binary(rows.add, "Addcmul", input, binary(rows.mul, "Addcmul", made, value))
+    made = binary(primitives.mul, "Addcmul", tensor1, tensor2)
+    return binary(primitives.add, "Addcmul", input, binary(primitives.mul, "Addcmul", made, value))
 
 
 @public("Addcdiv Tensor mint")
@@ -360,8 +360,8 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     >>> print(ops.addcdiv(Tensor([1.0]), Tensor([2.0]), Tensor([4.0]), 0.5))
     [1.25]
     """
-    made = binary(rows.div, "Addcdiv", tensor1, tensor2, float_only=True)
-    return binary(rows.add, "Addcdiv", input, binary(rows.mul, "Addcdiv", made, value))
+    made = binary(primitives.div, "Addcdiv", tensor1, tensor2, float_only=True)
+    return binary(primitives.add, "Addcdiv", input, binary(primitives.mul, "Addcdiv", made, value))
 
 
 @public("Lerp Tensor mint")
@@ -379,8 +379,8 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     >>> print(ops.lerp(Tensor([1.0, 2.0]), Tensor([3.0, 6.0]), 0.5))
     [2. 4.]
     """
-    way = binary(rows.sub, "Lerp", end, input)
-    return binary(rows.add, "Lerp", input, binary(rows.mul, "Lerp", weight, way))
+    way = binary(primitives.sub, "Lerp", end, input)
+    return binary(primitives.add, "Lerp", input, binary(primitives.mul, "Lerp", weight, way))
 
 
 # alternative names

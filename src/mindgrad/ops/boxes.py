@@ -162,7 +162,7 @@ def _numbers(values: Any, operator: str, name: str, count: int) -> tuple[float, 
     return listed
 
 
-def _centres(boxes: Any) -> tuple[Any, Any, Any, Any]:
+def _centers(boxes: Any) -> tuple[Any, Any, Any, Any]:
     """Return the column and row of the center, the width, and the height."""
     x1, y1, x2, y2 = _columns(boxes)
     return (x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1 + 1.0, y2 - y1 + 1.0
@@ -198,8 +198,8 @@ def bounding_box_encode(
     [[0.25 0.5  0.   0.  ]]
     """
     owner = "BoundingBoxEncode"
-    px, py, pw, ph = _centres(_boxes(anchor_box, owner, "anchor_box"))
-    gx, gy, gw, gh = _centres(_boxes(groundtruth_box, owner, "groundtruth_box"))
+    px, py, pw, ph = _centers(_boxes(anchor_box, owner, "anchor_box"))
+    gx, gy, gw, gh = _centers(_boxes(groundtruth_box, owner, "groundtruth_box"))
     deltas = [(gx - px) / pw, (gy - py) / ph, math.log(gw / pw), math.log(gh / ph)]
     mean, scale = _numbers(means, owner, "means", 4), _numbers(stds, owner, "stds", 4)
     return joining.stack([(d - m) / s for d, m, s in zip(deltas, mean, scale, strict=True)], -1)
@@ -243,7 +243,7 @@ def bounding_box_decode(
     """
     owner = "BoundingBoxDecode"
     height, width = _numbers(max_shape, owner, "max_shape", 2)
-    px, py, pw, ph = _centres(_boxes(anchor_box, owner, "anchor_box"))
+    px, py, pw, ph = _centers(_boxes(anchor_box, owner, "anchor_box"))
     mean, scale = _numbers(means, owner, "means", 4), _numbers(stds, owner, "stds", 4)
     parts = _columns(_boxes(deltas, owner, "deltas"))
     dx, dy, dw, dh = (d * s + m for d, s, m in zip(parts, scale, mean, strict=True))

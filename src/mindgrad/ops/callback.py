@@ -19,7 +19,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.ops.arguments import sizes
 from mindgrad.ops.operands import operand
-from mindgrad.rows.callback import Callback, callback
+from mindgrad.primitives.callback import Callback, callback
 
 __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 

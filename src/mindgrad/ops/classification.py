@@ -18,7 +18,7 @@ from mindgrad.ops.class_labels import class_labels, refuse_labels
 from mindgrad.ops.cumulative import cumprod
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements, take
-from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, summarised
+from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, summarized
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.reduction import any as any_of
@@ -108,7 +108,7 @@ def _nll(
     total = sum_of(shares)
     if reduction == "mean":
         return arithmetic.div(sum_of(loss), total), total
-    return summarised(operator, loss, reduction), total
+    return summarized(operator, loss, reduction), total
 
 
 def chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
@@ -223,7 +223,7 @@ def cross_entropy(
     terms = arithmetic.mul_no_nan(logs, p)
     if weights is not None:
         terms = arithmetic.mul(terms, along_classes(weights, x.ndim, axis))
-    return cast(summarised(operator, arithmetic.neg(sum_of(terms, axis)), reduction), logits.dtype)
+    return cast(summarized(operator, arithmetic.neg(sum_of(terms, axis)), reduction), logits.dtype)
 
 
 @public(
@@ -341,7 +341,7 @@ def multi_margin_loss(
     if weights is not None:
         terms = arithmetic.mul(terms, layout.expand_dims(take(weights, t, 0), 1))
     others = comparison.equal(one_hot(t, x.shape[1], 1.0, 0.0), 0.0)
-    return summarised(operator, mean_of(choose(others, terms, 0.0), 1), reduction)
+    return summarized(operator, mean_of(choose(others, terms, 0.0), 1), reduction)
 
 
 # --- several classes at once -------------------------------------------------------------------------
@@ -395,7 +395,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     if known(t) is None:
         is_outside = comparison.logical_or(comparison.less(t, -1), comparison.greater_equal(t, classes))
         loss = choose(any_of(is_outside, -1), float("nan"), loss)
-    return summarised(operator, loss, reduction)
+    return summarized(operator, loss, reduction)
 
 
 def multilabel_soft_margin_loss(
@@ -430,4 +430,4 @@ def multilabel_soft_margin_loss(
     )
     if weight is not None:
         terms = arithmetic.mul(terms, cast(real_operand(weight, operator), terms.dtype))
-    return summarised(operator, arithmetic.neg(mean_of(terms, -1)), reduction)
+    return summarized(operator, arithmetic.neg(mean_of(terms, -1)), reduction)

@@ -10,9 +10,9 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import binary_function
 from mindgrad.ops.operands import accepted, choose, pointwise, promoted
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic as rows
-from mindgrad.rows import piecewise
-from mindgrad.rows.logic import isnan
+from mindgrad.primitives import arithmetic as primitives
+from mindgrad.primitives import piecewise
+from mindgrad.primitives.logic import isnan
 
 __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum"]
 
@@ -76,10 +76,10 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
         return pointwise(piecewise.clip, operator, x, low, high)
     # use a select instead of a maximum, so that the derivative at the bound is the same as for
     # ``piecewise.clip``
-    row, bound = (rows.less, low) if high is None else (rows.greater, high)
+    row, bound = (primitives.less, low) if high is None else (primitives.greater, high)
     x, bound = promoted(operator, x, bound)
     accepted(piecewise.clip, operator, x, x, x)
-    return apply(rows.select, apply(row, x, bound), bound, x)
+    return apply(primitives.select, apply(row, x, bound), bound, x)
 
 
 @public("Fmax Tensor")
@@ -114,11 +114,11 @@ def fmin(input: Any, other: Any) -> Tensor:
     return _without_nan(piecewise.minimum, "Fmin", input, other)
 
 
-def _without_nan(row: Primitive, operator: str, x: Any, y: Any) -> Tensor:
+def _without_nan(primitive: Primitive, operator: str, x: Any, y: Any) -> Tensor:
     x, y = promoted(operator, x, y)
-    accepted(row, operator, x, y)
+    accepted(primitive, operator, x, y)
     x, y = choose(apply(isnan, x), y, x), choose(apply(isnan, y), x, y)
-    return apply(row, x, y)
+    return apply(primitive, x, y)
 
 
 # alternative name

@@ -21,10 +21,10 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import applied, broadcast_to, cast, full_tensor, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import collectives as rows
-from mindgrad.rows.arithmetic import neg
-from mindgrad.rows.reduction import reduce_min, reduce_prod
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives import collectives as primitives
+from mindgrad.primitives.arithmetic import neg
+from mindgrad.primitives.reduction import reduce_min, reduce_prod
+from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "ReduceOp", "barrier", "broadcast", "exchanged", "gathered",
@@ -111,15 +111,15 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
     if len(ranks) == 1:
         return x
     if op == ReduceOp.MAX:
-        return applied(rows.all_max, operator, x, ranks=ranks)
+        return applied(primitives.all_max, operator, x, ranks=ranks)
     if op == ReduceOp.MIN and x.dtype.kind in ("int", "float"):
-        return apply(neg, applied(rows.all_max, operator, apply(neg, x), ranks=ranks))
+        return apply(neg, applied(primitives.all_max, operator, apply(neg, x), ranks=ranks))
     if op in (ReduceOp.MIN, ReduceOp.PROD):
         stacked = applied(
-            rows.all_gather, operator, apply(reshape, x, shape=(1, *x.shape)), axis=0, ranks=ranks
+            primitives.all_gather, operator, apply(reshape, x, shape=(1, *x.shape)), axis=0, ranks=ranks
         )
         return applied(reduce_min if op == ReduceOp.MIN else reduce_prod, operator, stacked, axes=(0,))
-    total = applied(rows.all_reduce, operator, x, ranks=ranks)
+    total = applied(primitives.all_reduce, operator, x, ranks=ranks)
     return total if op == ReduceOp.SUM else total / len(ranks)
 
 
@@ -151,7 +151,7 @@ def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _
 
 
 def _only_on(root: int, x: Tensor, ranks: tuple[int, ...]) -> Tensor:
-    return x if len(ranks) == 1 else apply(rows.rank_mask, x, root=root, ranks=ranks)
+    return x if len(ranks) == 1 else apply(primitives.rank_mask, x, root=root, ranks=ranks)
 
 
 @public("AllGather(group='nccl_world_group')(tensor)")
@@ -177,7 +177,7 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
     [1. 2.]
     """
     x, ranks = _with_axis(operand(tensor, operator), operator), _ranks(group)
-    return x if len(ranks) == 1 else applied(rows.all_gather, operator, x, axis=0, ranks=ranks)
+    return x if len(ranks) == 1 else applied(primitives.all_gather, operator, x, axis=0, ranks=ranks)
 
 
 @public("CollectiveGather(dest_rank: integer, group='nccl_world_group')(tensor)(process=self.dest_rank)")
@@ -235,7 +235,7 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
     if len(ranks) == 1:
         return x
     if op in (ReduceOp.SUM, ReduceOp.AVG):
-        part = applied(rows.reduce_scatter, operator, x, axis=0, ranks=ranks)
+        part = applied(primitives.reduce_scatter, operator, x, axis=0, ranks=ranks)
         return part if op == ReduceOp.SUM else part / len(ranks)
     total, length = reduced(x, op, group, operator), x.shape[0] // len(ranks)
     if length * len(ranks) != x.shape[0]:
@@ -274,7 +274,7 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
     if len(ranks) == 1:
         return x
     number = cast(x, uint8) if x.dtype is bool_ else x
-    total = applied(rows.all_reduce, operator, _only_on(root, number, ranks), ranks=ranks)
+    total = applied(primitives.all_reduce, operator, _only_on(root, number, ranks), ranks=ranks)
     return cast(total, x.dtype)
 
 
@@ -346,7 +346,7 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
     if len(ranks) == 1:
         return x
     axes = {"split_axis": split_dim % x.ndim, "concat_axis": concat_dim % x.ndim}
-    return applied(rows.all_to_all, "AlltoAll", x, **axes, ranks=ranks)
+    return applied(primitives.all_to_all, "AlltoAll", x, **axes, ranks=ranks)
 
 
 def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD) -> Tensor:
@@ -378,7 +378,7 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
                 f"For 'CollectivePermute', each of 'pairs' must join two of the ranks {list(ranks)}, each "
                 f"once a source and once a target, but got {list(listed)}."
             )
-    return applied(rows.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
+    return applied(primitives.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
 
 
 def partner(rank: Any, name: str, group: str, operator: str) -> int:
@@ -419,7 +419,7 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     own, other = get_rank(), partner(process, "dest_rank", group, "Send")
     x = operand(tensor, "Send")
     # this rank receives zeros, because it is not a target; adding them makes the result depend on the message
-    return x + apply(rows.permute, x, pairs=((own, other),), ranks=_both(own, other))
+    return x + apply(primitives.permute, x, pairs=((own, other),), ranks=_both(own, other))
 
 
 def received(
@@ -446,7 +446,7 @@ def received(
         empty = broadcast_to(cast(before.reshape(-1)[0], element), sizes)
     else:
         empty = full_tensor(0, element, sizes)
-    return apply(rows.permute, empty, pairs=((other, own),), ranks=_both(own, other))
+    return apply(primitives.permute, empty, pairs=((other, own),), ranks=_both(own, other))
 
 
 def barrier(group: str = _WORLD) -> None:

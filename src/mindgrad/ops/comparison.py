@@ -12,9 +12,9 @@ from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import also_named, binary_function, operator_name, unary_function
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic as rows
-from mindgrad.rows import logic
-from mindgrad.rows.reduction import reduce_all
+from mindgrad.primitives import arithmetic as primitives
+from mindgrad.primitives import logic
+from mindgrad.primitives.reduction import reduce_all
 
 __all__ = [
     "allclose", "approximate_equal", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
@@ -27,13 +27,13 @@ __all__ = [
 # --- comparisons -------------------------------------------------------------------------------------
 
 equal = binary_function(
-    __name__, "equal", rows.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
+    __name__, "equal", primitives.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
     "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor mint.eq mint numpy",
 )  # fmt: skip
 not_equal = binary_function(
     __name__,
     "not_equal",
-    rows.not_equal,
+    primitives.not_equal,
     "Check elementwise whether x ≠ y.",
     "Tensor([1.0, 2.0]), 2",
     "[ True False]",
@@ -56,22 +56,30 @@ def _check_real(operator: str, *operands: Any) -> None:
             )
 
 
-def _ordering(name: str, row: Primitive, sign: str, prints: str, *forms: str) -> Callable[[Any, Any], Tensor]:
+def _ordering(
+    name: str, primitive: Primitive, sign: str, prints: str, *forms: str
+) -> Callable[[Any, Any], Tensor]:
     what = f"Check elementwise whether x {sign} y; false if an element is NaN."
     example = "Tensor([1.0, 2.0, 3.0]), 2"
-    return binary_function(__name__, name, row, what, example, prints, *forms, check=_check_real)
+    return binary_function(__name__, name, primitive, what, example, prints, *forms, check=_check_real)
 
 
-less = _ordering("less", rows.less, "<", "[ True False False]", "Less Tensor Tensor.lt mint mint.lt numpy")
+less = _ordering(
+    "less", primitives.less, "<", "[ True False False]", "Less Tensor Tensor.lt mint mint.lt numpy"
+)
 less_equal = _ordering(
-    "less_equal", rows.less_equal, "≤", "[ True  True False]", "LessEqual Tensor.le Tensor mint.le mint numpy"
+    "less_equal",
+    primitives.less_equal,
+    "≤",
+    "[ True  True False]",
+    "LessEqual Tensor.le Tensor mint.le mint numpy",
 )
 greater = _ordering(
-    "greater", rows.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt mint mint.gt numpy"
+    "greater", primitives.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt mint mint.gt numpy"
 )
 greater_equal = _ordering(
     "greater_equal",
-    rows.greater_equal,
+    primitives.greater_equal,
     "≥",
     "[False  True  True]",
     "GreaterEqual Tensor.ge Tensor mint numpy",
@@ -170,14 +178,14 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
         raise TypeError(
             f"For 'ApproximateEqual', the 'tolerance' must be a float, but got {type(tolerance).__name__}."
         )
-    return less(rounding.abs(binary(rows.sub, "ApproximateEqual", x, y)), tolerance)
+    return less(rounding.abs(binary(primitives.sub, "ApproximateEqual", x, y)), tolerance)
 
 
 # --- logic: accepts any dtype; nonzero elements are true ---------------------------------------------
 
 
 def _logical(
-    name: str, row: Primitive, meaning: str, prints: str, *forms: str
+    name: str, primitive: Primitive, meaning: str, prints: str, *forms: str
 ) -> Callable[[Any, Any], Tensor]:
     operator = operator_name(name)
 
@@ -185,7 +193,7 @@ def _logical(
     def function(x: Any, y: Any) -> Tensor:
         x, y = truth(x, operator), truth(y, operator)
         shape = broadcast_shapes(operator, x.shape, y.shape)
-        return apply(row, broadcast_to(x, shape), broadcast_to(y, shape))
+        return apply(primitive, broadcast_to(x, shape), broadcast_to(y, shape))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Compute the logical {meaning}; nonzero elements are true.

@@ -12,8 +12,8 @@ from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.rounding import isnan
-from mindgrad.rows import arithmetic as basic
-from mindgrad.rows import complexes
+from mindgrad.primitives import arithmetic as basic
+from mindgrad.primitives import complexes
 
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 

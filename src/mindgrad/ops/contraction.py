@@ -20,9 +20,9 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
 from mindgrad.ops.registry import public
-from mindgrad.rows.contraction import dot as dot_row
-from mindgrad.rows.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives.contraction import dot as dot_row
+from mindgrad.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
+from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "batch_dot", "bmm", "dot", "einsum", "ger", "inner", "matmul", "mm", "mv", "outer", "tensor_dot",

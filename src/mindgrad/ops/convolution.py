@@ -9,9 +9,9 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.affine import bias_add
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.operands import applied, promoted
-from mindgrad.rows.convolution import conv as conv_row
-from mindgrad.rows.static_slices import reverse
-from mindgrad.rows.structural import reshape, transpose
+from mindgrad.primitives.convolution import conv as conv_row
+from mindgrad.primitives.static_slices import reverse
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",

@@ -20,7 +20,7 @@ from mindgrad.ops import arithmetic, complexes, indexing, joining, movement, pad
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.layout import moveaxis
 from mindgrad.ops.operands import cast, operand
-from mindgrad.rows import fourier as rows
+from mindgrad.primitives import fourier as primitives
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
@@ -71,7 +71,7 @@ def _complex_type(x: Tensor) -> Any:
 def _forward(x: Tensor) -> Tensor:
     n, kind = x.shape[-1], _complex_type(x)
     arranged = indexing.gather(x, Tensor(_order(n)), x.ndim - 1)
-    spectrum = apply(rows.fft, cast(arranged, kind), axes=(x.ndim - 1,), inverse=False)
+    spectrum = apply(primitives.fft, cast(arranged, kind), axes=(x.ndim - 1,), inverse=False)
     return complexes.real(arithmetic.mul(spectrum, Tensor(_phases(n, kind))))
 
 
@@ -89,7 +89,7 @@ def _backward(y: Tensor) -> Tensor:
     turn = np.exp(0.5j * np.pi * k / n) * np.where(k == 0, np.sqrt(n), np.sqrt(n / 2))
     whole = arithmetic.sub(cast(y, kind), arithmetic.mul(cast(mirrored, kind), 1j))
     spectrum = arithmetic.mul(whole, Tensor(turn.astype(kind.numpy)))
-    arranged = complexes.real(apply(rows.fft, spectrum, axes=(y.ndim - 1,), inverse=True))
+    arranged = complexes.real(apply(primitives.fft, spectrum, axes=(y.ndim - 1,), inverse=True))
     return indexing.gather(arranged, Tensor(np.argsort(_order(n))), y.ndim - 1)
 
 

@@ -15,7 +15,7 @@ from mindgrad.ir.types import tensor_type
 from mindgrad.ops.arguments import refuse_unknown, sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic
+from mindgrad.primitives import arithmetic
 
 __all__ = [
     "arange", "eye", "fill", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range",

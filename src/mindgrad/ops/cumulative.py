@@ -14,16 +14,16 @@ from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import accepted, cast, full_tensor, operand
 from mindgrad.ops.reduction import flag, whole_as_int64
 from mindgrad.ops.registry import public
-from mindgrad.rows import cumulative as rows
-from mindgrad.rows.indexing import gather
-from mindgrad.rows.static_slices import concatenate, slice
-from mindgrad.rows.structural import reshape, transpose
+from mindgrad.primitives import cumulative as primitives
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.static_slices import concatenate, slice
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum"]
 
 
 def running(
-    row: Primitive,
+    primitive: Primitive,
     operator: str,
     x: Any,
     axis: Any,
@@ -41,10 +41,10 @@ def running(
     if dtype is not None:
         x = cast(x, as_dtype(dtype))
     axis = _axis(axis, x, operator)
-    accepted(row, operator, x, axis=axis, reverse=reverse)
+    accepted(primitive, operator, x, axis=axis, reverse=reverse)
     if exclusive:
-        x = _moved_on(x, axis, reverse, 0 if row is rows.cumsum else 1)
-    return apply(row, x, axis=axis, reverse=reverse)
+        x = _moved_on(x, axis, reverse, 0 if primitive is primitives.cumsum else 1)
+    return apply(primitive, x, axis=axis, reverse=reverse)
 
 
 def _axis(axis: Any, x: Tensor, operator: str) -> int:
@@ -95,7 +95,7 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     >>> print(ops.cumsum(Tensor([1.0, 2.0, 3.0]), 0))
     [1. 3. 6.]
     """
-    return running(rows.cumsum, "CumSum", x, axis, dtype=dtype)
+    return running(primitives.cumsum, "CumSum", x, axis, dtype=dtype)
 
 
 @public("Tensor.cumsum")
@@ -159,7 +159,7 @@ def running_sum(x: Any, axis: int, exclusive: bool = False, reverse: bool = Fals
     Returns:
         Tensor of the shape of ``x``.
     """
-    return running(rows.cumsum, "CumSum", x, axis, exclusive, reverse)
+    return running(primitives.cumsum, "CumSum", x, axis, exclusive, reverse)
 
 
 @public(
@@ -178,7 +178,7 @@ def running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = 
     Returns:
         Tensor of the shape of ``x``.
     """
-    return running(rows.cumprod, "CumProd", x, axis, exclusive, reverse)
+    return running(primitives.cumprod, "CumProd", x, axis, exclusive, reverse)
 
 
 @public("Tensor mint")
@@ -205,7 +205,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     >>> print(ops.cumprod(Tensor([1.0, 2.0, 3.0]), 0))
     [1. 2. 6.]
     """
-    return running(rows.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
+    return running(primitives.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
 
 
 @public("Tensor", "Cummax(axis: integer)(x)", "mint.cummax(input, dim)")
@@ -231,7 +231,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     >>> print(values, places)
     [3. 3. 4.] [0 0 2]
     """
-    values, places = _extreme_so_far(rows.cumulative_argmax, "Cummax", input, axis)
+    values, places = _extreme_so_far(primitives.cumulative_argmax, "Cummax", input, axis)
     return values, cast(places, int64)
 
 
@@ -253,14 +253,14 @@ def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     >>> print(values, places)
     [3. 3. 1.] [0 0 2]
     """
-    return _extreme_so_far(rows.cumulative_argmin, "Cummin", input, axis)
+    return _extreme_so_far(primitives.cumulative_argmin, "Cummin", input, axis)
 
 
-def _extreme_so_far(row: Primitive, operator: str, x: Any, axis: Any) -> tuple[Tensor, Tensor]:
+def _extreme_so_far(primitive: Primitive, operator: str, x: Any, axis: Any) -> tuple[Tensor, Tensor]:
     x = operand(x, operator)
     axis = _axis(axis, x, operator)
-    accepted(row, operator, x, axis=axis, reverse=False)
-    places = apply(row, x, axis=axis, reverse=False)
+    accepted(primitive, operator, x, axis=axis, reverse=False)
+    places = apply(primitive, x, axis=axis, reverse=False)
     # batched lookup along ``axis``: move the other axes, which are the batch axes, to the front
     others = tuple(i for i in range(x.ndim) if i != axis)
     order = (*others, axis)

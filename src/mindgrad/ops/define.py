@@ -79,7 +79,7 @@ def operator_name(name: str) -> str:
 def unary_function(
     module: str,
     name: str,
-    row: Primitive,
+    primitive: Primitive,
     meaning: str,
     example: str,
     prints: str,
@@ -93,7 +93,7 @@ def unary_function(
     Args:
         module: module that defines the function.
         name: name of the function.
-        row: primitive to apply.
+        primitive: primitive to apply.
         meaning: description of the function, with formula and derivative, as sentences.
         example: argument in the example. The example prints a number with four decimals, because the last
             digits differ between machines.
@@ -107,14 +107,14 @@ def unary_function(
 
     def whole(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
         tensor = operand(input if x is NOT_GIVEN else the_one(operator, "input", input, "x", x), operator)
-        return unary(row, operator, tensor) if tensor.dtype.is_inexact else tensor
+        return unary(primitive, operator, tensor) if tensor.dtype.is_inexact else tensor
 
     def function(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
         if x is not NOT_GIVEN:
             input = the_one(operator, "input", input, "x", x)
-        return unary(row, operator, input, float_only, **parameters)
+        return unary(primitive, operator, input, float_only, **parameters)
 
-    accepted = _taken(row, 1, float_only, **parameters)
+    accepted = _taken(primitive, 1, float_only, **parameters)
     if integers_stay:
         accepted += "; integers and Booleans are returned unchanged"
     return _named(
@@ -144,7 +144,7 @@ def unary_function(
 def binary_function(
     module: str,
     name: str,
-    row: Primitive,
+    primitive: Primitive,
     meaning: str,
     example: str,
     prints: str,
@@ -168,9 +168,9 @@ def binary_function(
             other = the_one(operator, "other", other, "y", y)
         if check is not None:
             check(operator, input, other)
-        return binary(row, operator, input, other, float_only)
+        return binary(primitive, operator, input, other, float_only)
 
-    truth = row.kind == "pointwise constant" and _result(row, 2) is bool_
+    truth = primitive.kind == "pointwise constant" and _result(primitive, 2) is bool_
     return _named(
         function,
         module,
@@ -180,7 +180,7 @@ def binary_function(
 
     Args:
         input, other (Tensor or number): the operands x and y, whose shapes broadcast; also
-            accepted as the keywords ``x`` and ``y``. Supported are {_taken(row, 2, float_only)}.
+            accepted as the keywords ``x`` and ``y``. Supported are {_taken(primitive, 2, float_only)}.
 
     Returns:
         {"Boolean tensor of the broadcast shape" if truth else _PROMOTED}.
@@ -199,19 +199,19 @@ def binary_function(
 _PROMOTED = "Tensor of the broadcast shape and of the promoted dtype"
 
 
-def _result(row: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:
+def _result(primitive: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:
     """Return the dtype of the result for the last accepted dtype in ``among``."""
     for _, dtype in reversed(among):
         try:
-            return row.type_rule(*[tensor_type(dtype, ())] * operands, **parameters).dtype
+            return primitive.type_rule(*[tensor_type(dtype, ())] * operands, **parameters).dtype
         except TypeError:
             continue
     return None
 
 
-def _taken(row: Primitive, operands: int, float_only: bool, **parameters: Any) -> str:
+def _taken(primitive: Primitive, operands: int, float_only: bool, **parameters: Any) -> str:
     """Describe the accepted dtypes."""
-    words = [kind[0] for kind in _KINDS if _result(row, operands, [kind], **parameters) is not None]
+    words = [kind[0] for kind in _KINDS if _result(primitive, operands, [kind], **parameters) is not None]
     if float_only:
         words = [word for word in words if word not in ("Booleans", "integers")]
         words.insert(0, "integers and Booleans (converted to float32)")

@@ -19,7 +19,7 @@ from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, combined, seeds_of, with_probability
-from mindgrad.rows import arithmetic
+from mindgrad.primitives import arithmetic
 
 __all__ = ["dropout", "dropout1d", "dropout2d", "dropout3d"]
 

@@ -24,7 +24,7 @@ from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast
 from mindgrad.ops.ordering import argsort
 from mindgrad.ops.rng_bits import combined, fractions, normals, seeds_of, with_probability
-from mindgrad.rows import arithmetic
+from mindgrad.primitives import arithmetic
 
 __all__ = ["estimate_divergence", "estimate_laplacian"]
 

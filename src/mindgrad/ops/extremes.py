@@ -29,9 +29,9 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.reduction import flag, reduced, with_reduced_axes
 from mindgrad.ops.registry import public
-from mindgrad.rows import reduction as rows
-from mindgrad.rows.indexing import gather
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives import reduction as primitives
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "amax", "amin", "argmax", "argmax_with_value", "argmin", "argmin_with_value", "max", "min",
@@ -75,7 +75,7 @@ def amax(
     >>> print(ops.amax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
     [3. 5.]
     """
-    return _extreme(rows.reduce_max, "Amax", input, axis, keepdims, initial, where)
+    return _extreme(primitives.reduce_max, "Amax", input, axis, keepdims, initial, where)
 
 
 @public(
@@ -98,22 +98,22 @@ def amin(
     >>> print(ops.amin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
     [1. 4.]
     """
-    return _extreme(rows.reduce_min, "Amin", input, axis, keepdims, initial, where)
+    return _extreme(primitives.reduce_min, "Amin", input, axis, keepdims, initial, where)
 
 
 def _extreme(
-    row: Primitive, operator: str, x: Any, axis: Any, keep: Any, initial: Any = None, where: Any = None
+    primitive: Primitive, operator: str, x: Any, axis: Any, keep: Any, initial: Any = None, where: Any = None
 ) -> Tensor:
     x = _taking_part(operator, operand(x, operator), initial, where)
     if initial is None:
-        return reduced(row, operator, x, axis, keep, "keepdims")
+        return reduced(primitive, operator, x, axis, keep, "keepdims")
     axes = normalize_axes(axis, x.ndim, operator)
     shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     if not _math.prod(x.shape[i] for i in axes):
         extreme = full_tensor(initial, x.dtype, shape)
     else:
-        extreme = reduced(row, operator, x, axes, True)
-    limit = clipping.maximum if row is rows.reduce_max else clipping.minimum
+        extreme = reduced(primitive, operator, x, axes, True)
+    limit = clipping.maximum if primitive is primitives.reduce_max else clipping.minimum
     extreme = limit(extreme, initial)
     if flag(keep, operator, "keepdims"):
         return extreme
@@ -168,7 +168,7 @@ def max(
     >>> print(values, places)
     [5. 4.] [1 1]
     """
-    return _extreme_and_place(rows.reduce_max, "Max", input, axis, keepdims, initial, where)
+    return _extreme_and_place(primitives.reduce_max, "Max", input, axis, keepdims, initial, where)
 
 
 @public("Tensor.argmin_with_value(axis=0, keepdims=False)")
@@ -186,39 +186,45 @@ def min(
     >>> print(values, places)
     [1. 3.] [0 0]
     """
-    return _extreme_and_place(rows.reduce_min, "Min", input, axis, keepdims, initial, where)
+    return _extreme_and_place(primitives.reduce_min, "Min", input, axis, keepdims, initial, where)
 
 
 def _extreme_and_place(
-    row: Primitive, operator: str, x: Any, axis: Any, keep: Any, initial: Any, where: Any
+    primitive: Primitive, operator: str, x: Any, axis: Any, keep: Any, initial: Any, where: Any
 ) -> tuple[Tensor, Tensor]:
     x = operand(x, operator)
     if axis is None or not x.ndim:
         flag(keep, operator, "keepdims")
-        found = _extreme(row, operator, x, None, False, initial, where)
+        found = _extreme(primitive, operator, x, None, False, initial, where)
         return found, full_tensor(0, int64, found.shape)
     x = _taking_part(operator, x, initial, where)
     if initial is not None:
-        x = (clipping.maximum if row is rows.reduce_max else clipping.minimum)(x, initial)
-    return at_extreme(rows.argmax if row is rows.reduce_max else rows.argmin, operator, x, axis, keep)
+        x = (clipping.maximum if primitive is primitives.reduce_max else clipping.minimum)(x, initial)
+    return at_extreme(
+        primitives.argmax if primitive is primitives.reduce_max else primitives.argmin,
+        operator,
+        x,
+        axis,
+        keep,
+    )
 
 
-def place_of_extreme(row: Primitive, operator: str, x: Tensor, axis: int) -> Tensor:
+def place_of_extreme(primitive: Primitive, operator: str, x: Tensor, axis: int) -> Tensor:
     """Return the int32 index of the extreme along the nonnegative ``axis``."""
-    accepted(row, operator, x, axis=axis)
+    accepted(primitive, operator, x, axis=axis)
     if not x.shape[axis]:
         raise ValueError(
             f"For '{operator}', the searched axis must not be empty, but the input has shape {x.shape} "
             f"and the axis is {axis}."
         )
-    return apply(row, x, axis=axis)
+    return apply(primitive, x, axis=axis)
 
 
-def at_extreme(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any) -> tuple[Tensor, Tensor]:
+def at_extreme(primitive: Primitive, operator: str, x: Tensor, axis: Any, keep: Any) -> tuple[Tensor, Tensor]:
     """Return the extremes along ``axis``, and their indices."""
     axis = normalize_axis(axis, x.ndim, operator)
     flag(keep, operator, "keepdims")
-    places = place_of_extreme(row, operator, x, axis)
+    places = place_of_extreme(primitive, operator, x, axis)
     return taken_along(x, places, axis, keep)
 
 
@@ -264,7 +270,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     >>> print(ops.argmax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
     [1 1]
     """
-    return cast(_place(rows.argmax, "Argmax", input, dim, keepdim), int64)
+    return cast(_place(primitives.argmax, "Argmax", input, dim, keepdim), int64)
 
 
 @public(
@@ -288,18 +294,18 @@ def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tenso
     >>> print(ops.argmin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
     [0 0]
     """
-    return _place(rows.argmin, "Argmin", input, axis, keepdims)
+    return _place(primitives.argmin, "Argmin", input, axis, keepdims)
 
 
-def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tensor:
+def _place(primitive: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tensor:
     x = operand(x, operator)
     flag(keep, operator, "keepdims")
     shape = x.shape
     if axis is None or not shape:
-        found = place_of_extreme(row, operator, apply(reshape, x, shape=(x.size,)), 0)
+        found = place_of_extreme(primitive, operator, apply(reshape, x, shape=(x.size,)), 0)
         return apply(reshape, found, shape=(1,) * len(shape)) if keep else found
     axis = normalize_axis(axis, x.ndim, operator)
-    return with_reduced_axes(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
+    return with_reduced_axes(place_of_extreme(primitive, operator, x, axis), shape, (axis,), keep)
 
 
 @public("ArgMaxWithValue(axis=0, keep_dims=False)(x)")

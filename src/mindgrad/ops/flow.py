@@ -11,7 +11,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, is_selection, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows.structural import stop_gradient as row
+from mindgrad.primitives.structural import stop_gradient as row
 from mindgrad.trace import aliases, state
 
 __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identity", "stop_gradient"]

@@ -14,7 +14,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, complexes, movement, padding
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.operands import cast, inexact, operand
-from mindgrad.rows import fourier as rows
+from mindgrad.primitives import fourier as primitives
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
@@ -61,7 +61,7 @@ def _taken(x: Tensor, axes: tuple[int, ...], lengths: list[int]) -> Tensor:
 def _transformed(
     x: Tensor, axes: tuple[int, ...], lengths: list[int], norm: Any, inverse: bool, operator: str
 ) -> Tensor:
-    spectrum = apply(rows.fft, _complex(x), axes=axes, inverse=inverse)
+    spectrum = apply(primitives.fft, _complex(x), axes=axes, inverse=inverse)
     return _normed(spectrum, math.prod(lengths), norm, inverse, operator)
 
 
@@ -90,9 +90,9 @@ def _half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     if x.dtype.kind == "complex":
         raise TypeError(f"For '{operator}', the input must be real, but its type is {x.dtype}; use fft.")
     axes, lengths = _plan(x, s, dim, operator)
-    spectrum = apply(rows.rfft, _taken(x, axes, lengths), axis=axes[-1])
+    spectrum = apply(primitives.rfft, _taken(x, axes, lengths), axis=axes[-1])
     if axes[:-1]:
-        spectrum = apply(rows.fft, spectrum, axes=axes[:-1], inverse=False)
+        spectrum = apply(primitives.fft, spectrum, axes=axes[:-1], inverse=False)
     return _normed(spectrum, math.prod(lengths), norm, False, operator)
 
 
@@ -107,8 +107,8 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
     if axes[:-1]:  # transform the other axes first: the rest is the spectrum of a real signal
-        x = apply(rows.fft, x, axes=axes[:-1], inverse=True)
-    signal = apply(rows.irfft, x, axis=last, length=lengths[-1])
+        x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
+    signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])
     return _normed(signal, math.prod(lengths), norm, True, operator)
 
 

@@ -50,7 +50,7 @@ from mindgrad.ops.dropping import *  # noqa: F403
 from mindgrad.ops.estimators import *  # noqa: F403
 from mindgrad.ops.exponential import *  # noqa: F403
 from mindgrad.ops.extremes import *  # noqa: F403
-from mindgrad.ops.factorisation import *  # noqa: F403
+from mindgrad.ops.factorization import *  # noqa: F403
 from mindgrad.ops.flow import *  # noqa: F403
 from mindgrad.ops.fourier import *  # noqa: F403
 from mindgrad.ops.grid_sampling import *  # noqa: F403

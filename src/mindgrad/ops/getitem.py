@@ -24,7 +24,7 @@ from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.selection import selected
 from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
-from mindgrad.rows import arithmetic, slicing, static_slices, structural
+from mindgrad.primitives import arithmetic, slicing, static_slices, structural
 from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 

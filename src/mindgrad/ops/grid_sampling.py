@@ -142,7 +142,7 @@ def grid_sample(
     axes = []
     for axis, size in enumerate(extent):
         one = reshape(slice_axis(flat, 2, rank - 1 - axis, rank - axis), (n, count))
-        axes.append(_neighbours(_pixel(one, size, aligned, padding_mode), size, mode))
+        axes.append(_neighbors(_pixel(one, size, aligned, padding_mode), size, mode))
     pixels = reshape(x, (n, c, int(np.prod(extent))))
     total: Tensor | None = None
     for corner in itertools.product(*axes):
@@ -176,7 +176,7 @@ def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
     return pixel if padding_mode == "zeros" else clipping.clamp(pixel, 0.0, size - 1.0)
 
 
-def _neighbours(pixel: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
+def _neighbors(pixel: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
     """Return the neighboring pixels along an axis, and weights (0 outside)."""
     if mode == "nearest":
         first = rounding.rint(pixel)
@@ -185,12 +185,12 @@ def _neighbours(pixel: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tenso
         first = rounding.floor(pixel)
         share = arithmetic.sub(pixel, first)
         listed = [(first, arithmetic.sub(1.0, share)), (arithmetic.add(first, 1.0), share)]
-    neighbours = []
+    neighbors = []
     for number, weight in listed:
         inside = comparison.logical_and(
             comparison.greater_equal(number, 0.0), comparison.less_equal(number, size - 1.0)
         )
         kept = cast(inside, pixel.dtype)
         index = cast(clipping.clamp(number, 0.0, size - 1.0), int32)
-        neighbours.append((index, kept if weight is None else arithmetic.mul(weight, kept)))
-    return neighbours
+        neighbors.append((index, kept if weight is None else arithmetic.mul(weight, kept)))
+    return neighbors

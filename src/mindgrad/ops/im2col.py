@@ -17,7 +17,7 @@ from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.registry import public
-from mindgrad.rows import static_slices
+from mindgrad.primitives import static_slices
 
 __all__ = ["fold", "patches", "unfold"]
 

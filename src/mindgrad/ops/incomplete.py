@@ -8,7 +8,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import accepted, inexact, promoted
 from mindgrad.ops.registry import public
-from mindgrad.rows import incomplete
+from mindgrad.primitives import incomplete
 
 __all__ = ["betainc", "igamma", "igammac"]
 

@@ -16,7 +16,7 @@ from mindgrad.ir.dtype import int32, int64, promote
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
-from mindgrad.rows import arithmetic, indexing, static_slices, structural
+from mindgrad.primitives import arithmetic, indexing, static_slices, structural
 
 __all__ = [
     "OutOfRangeError", "known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at",

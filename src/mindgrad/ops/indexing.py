@@ -28,7 +28,7 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.registry import public
 from mindgrad.ops.selection import selected
-from mindgrad.rows import arithmetic, indexing, static_slices, structural
+from mindgrad.primitives import arithmetic, indexing, static_slices, structural
 
 __all__ = [
     "embedding", "gather", "gather_d", "gather_elements", "gather_nd", "index_select",

@@ -17,7 +17,7 @@ from mindgrad.ops.layout import atleast_1d, atleast_2d, atleast_3d, expand_dims,
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import static_slices
+from mindgrad.primitives import static_slices
 
 __all__ = [
     "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",

@@ -14,7 +14,7 @@ from mindgrad.ops.axes import is_plain
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import structural as rows
+from mindgrad.primitives import structural as primitives
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "flatten", "moveaxis", "movedim", "permute",
@@ -114,7 +114,7 @@ def _filled(x: TensorType, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Reshape ``x``; the number of elements must match."""
-    return x if x.type.shape == shape else apply(rows.reshape, x, shape=shape)
+    return x if x.type.shape == shape else apply(primitives.reshape, x, shape=shape)
 
 
 def view(input: Any, *shape: Any) -> Tensor:
@@ -221,7 +221,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     """
     x = operand(input_x, "ExpandDims")
     place = axis_in_range(axis, x.ndim + 1, "ExpandDims")
-    return apply(rows.reshape, x, shape=(*x.shape[:place], 1, *x.shape[place:]))
+    return apply(primitives.reshape, x, shape=(*x.shape[:place], 1, *x.shape[place:]))
 
 
 @public("Tensor mint")
@@ -348,7 +348,7 @@ def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
     """Permute the axes; ``order`` has each nonnegative axis once."""
     if order == tuple(range(len(order))):
         return x
-    return apply(rows.transpose, x, permutation=order)
+    return apply(primitives.transpose, x, permutation=order)
 
 
 @public("Transpose")

@@ -12,7 +12,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, math
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.define import also_named
-from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positive, softplus, summarised
+from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positive, softplus, summarized
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, promoted
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import sum as sum_of
@@ -68,7 +68,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     rest = arithmetic.add(arithmetic.sub(1.0, p), 1e-12)
     no = arithmetic.mul(arithmetic.sub(1.0, t), math.log(rest))
     loss = _weighted(operator, arithmetic.neg(arithmetic.add(yes, no)), weight)
-    return cast(summarised(operator, loss, reduction), original.dtype)
+    return cast(summarized(operator, loss, reduction), original.dtype)
 
 
 @public(
@@ -109,7 +109,7 @@ def binary_cross_entropy_with_logits(
     x, t = operands_of_one_shape(operator, logits=logits, label=label)
     yes = _weighted(operator, arithmetic.mul(t, softplus(arithmetic.neg(x))), pos_weight, "pos_weight")
     no = arithmetic.mul(arithmetic.sub(1.0, t), softplus(x))
-    return summarised(operator, _weighted(operator, arithmetic.add(yes, no), weight), reduction)
+    return summarized(operator, _weighted(operator, arithmetic.add(yes, no), weight), reduction)
 
 
 # --- distributions -----------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     p = choose(comparison.less(p, 0), 0, p)
     loss = arithmetic.sub(math.xlogy(p, p), arithmetic.mul_no_nan(x, p))
     if reduction != "batchmean":
-        return summarised(operator, loss, reduction)
+        return summarized(operator, loss, reduction)
     return arithmetic.div(sum_of(loss), x.shape[0] if x.ndim else 1)
 
 
@@ -170,7 +170,7 @@ def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float
             arithmetic.mul(math.log(arithmetic.mul(n, 2 * _math.pi)), 0.5),
         )
         loss = arithmetic.add(loss, choose(many, stirling, 0.0))
-    return summarised(operator, loss, reduction)
+    return summarized(operator, loss, reduction)
 
 
 def gaussian_nll_loss(
@@ -219,4 +219,4 @@ def gaussian_nll_loss(
     loss = arithmetic.mul(arithmetic.add(math.log(v), arithmetic.div(squared, v)), 0.5)
     if flag(full, operator, "full"):
         loss = arithmetic.add(loss, 0.5 * _math.log(2 * _math.pi))
-    return cast(summarised(operator, loss, reduction), mean.dtype)
+    return cast(summarized(operator, loss, reduction), mean.dtype)

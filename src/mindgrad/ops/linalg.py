@@ -22,8 +22,8 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import applied, broadcast_shapes, broadcast_to, choose, inexact, operand, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
-from mindgrad.rows import determinant, linalg
-from mindgrad.rows.structural import reshape, transpose
+from mindgrad.primitives import determinant, linalg
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "det", "inverse", "kron", "log_matrix_determinant", "logdet", "matrix_determinant",

@@ -21,7 +21,7 @@ from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.registry import public
 from mindgrad.ops.vectors import multiplied_in_range
-from mindgrad.rows import special
+from mindgrad.primitives import special
 
 __all__ = [
     "cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "huber_loss",
@@ -47,7 +47,7 @@ def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ())
     return reduction
 
 
-def summarised(operator: str, x: Tensor, reduction: Any) -> Tensor:
+def summarized(operator: str, x: Tensor, reduction: Any) -> Tensor:
     """Reduce ``x`` by its mean or sum, or return it, by the name of the reduction."""
     name = checked_reduction(operator, reduction)
     if name == "none":
@@ -127,7 +127,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
     1.5
     """
-    return summarised("L1Loss", rounding.abs(_difference("L1Loss", input, target)), reduction)
+    return summarized("L1Loss", rounding.abs(_difference("L1Loss", input, target)), reduction)
 
 
 @public("mint.nn.functional")
@@ -140,7 +140,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     >>> print(ops.mse_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
     2.5
     """
-    return summarised("MSELoss", math.square(_difference("MSELoss", input, target)), reduction)
+    return summarized("MSELoss", math.square(_difference("MSELoss", input, target)), reduction)
 
 
 @public(
@@ -174,7 +174,7 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
     loss = arithmetic.mul(
         _bent(operands_of_one_shape("SmoothL1Loss", input=input, target=target), beta), 1 / beta
     )
-    return summarised("SmoothL1Loss", loss, reduction)
+    return summarized("SmoothL1Loss", loss, reduction)
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
@@ -201,7 +201,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     0.625
     """
     delta = positive(delta, "HuberLoss", "delta")
-    return summarised(
+    return summarized(
         "HuberLoss",
         _bent(promoted("HuberLoss", *(real_operand(x, "HuberLoss") for x in (input, target))), delta),
         reduction,
@@ -239,7 +239,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
     1.4100
     """
     x, t = operands_of_one_shape("SoftMarginLoss", input=input, target=target)
-    return summarised("SoftMarginLoss", softplus(arithmetic.neg(arithmetic.mul(t, x))), reduction)
+    return summarized("SoftMarginLoss", softplus(arithmetic.neg(arithmetic.mul(t, x))), reduction)
 
 
 def margin_ranking_loss(
@@ -270,7 +270,7 @@ def margin_ranking_loss(
     margin = number(margin, operator, "margin")
     x, y, t = operands_of_one_shape(operator, input1=input1, input2=input2, target=target)
     behind = arithmetic.mul(t, arithmetic.sub(y, x))
-    return summarised(operator, rectifiers.relu(arithmetic.add(behind, margin)), reduction)
+    return summarized(operator, rectifiers.relu(arithmetic.add(behind, margin)), reduction)
 
 
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
@@ -299,7 +299,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     margin = number(margin, operator, "margin")
     x, t = operands_of_one_shape(operator, inputs=inputs, targets=targets)
     apart = choose(comparison.less(t, 0.0), rectifiers.relu(arithmetic.sub(margin, x)), 0.0)
-    return summarised(operator, choose(comparison.greater(t, 0.0), x, apart), reduction)
+    return summarized(operator, choose(comparison.greater(t, 0.0), x, apart), reduction)
 
 
 @public("TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(anchor, positive, negative, margin)")
@@ -362,7 +362,7 @@ def triplet_margin_loss(
     if flag(swap, operator, "swap"):
         to_far = clipping.minimum(to_far, distance(near, far))
     loss = rectifiers.relu(arithmetic.add(arithmetic.sub(distance(a, near), to_far), margin))
-    return summarised(operator, loss, reduction)
+    return summarized(operator, loss, reduction)
 
 
 # --- similarities ------------------------------------------------------------------------------------
@@ -451,6 +451,6 @@ def cosine_embedding_loss(
         sum_of(arithmetic.mul(x, y), axes), math.rsqrt(arithmetic.mul(squared(x), squared(y)))
     )
     apart = choose(comparison.equal(t, -1.0), rectifiers.relu(arithmetic.sub(cosine, margin)), 0.0)
-    return summarised(
+    return summarized(
         operator, choose(comparison.equal(t, 1.0), arithmetic.sub(1.0, cosine), apart), reduction
     )

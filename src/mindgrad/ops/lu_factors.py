@@ -19,7 +19,7 @@ from mindgrad.ops.movement import narrow
 from mindgrad.ops.operands import applied, broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
-from mindgrad.rows import lu as rows
+from mindgrad.primitives import lu as primitives
 
 __all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", "solved_by_factors"]
 
@@ -30,12 +30,12 @@ def lu_factors(operator: str, a: Any) -> tuple[Tensor, Tensor]:
     The i-th pivot is the row that was exchanged with row i.
     """
     a = matrix_operand(a, operator)
-    return applied(rows.lu, operator, a), apply(rows.lu_pivots, a)
+    return applied(primitives.lu, operator, a), apply(primitives.lu_pivots, a)
 
 
 def permutation_of(pivots: Tensor, size: int, dtype: Any) -> Tensor:
     """Return P with A = P L U."""
-    order = apply(rows.row_order, pivots, size=size)
+    order = apply(primitives.row_order, pivots, size=size)
     columns = broadcast_to(reshape(arange(size, dtype=int32), (size, 1)), (*order.shape[:-1], size, size))
     return cast(equal(columns, order.expand_dims(-2)), dtype)
 
@@ -59,7 +59,7 @@ def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: A
     if trans not in (0, 1, 2):
         raise ValueError(f"For '{operator}', the 'trans' must be 0, 1 or 2, but got {trans!r}.")
     factors, b, vectors = system(operator, factors, b)
-    order = apply(rows.row_order, operand(pivots, operator), size=factors.shape[-1])
+    order = apply(primitives.row_order, operand(pivots, operator), size=factors.shape[-1])
     if trans == 2:
         factors = conj(factors)
     if trans:

@@ -17,8 +17,8 @@ from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic as basic
-from mindgrad.rows import elementwise, logic, special
+from mindgrad.primitives import arithmetic as basic
+from mindgrad.primitives import elementwise, logic, special
 
 __all__ = [
     "acos",

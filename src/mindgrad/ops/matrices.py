@@ -13,7 +13,7 @@ from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic, indexing, reduction, structural
+from mindgrad.primitives import arithmetic, indexing, reduction, structural
 
 __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal", "one_hot", "trace", "tril", "triu",

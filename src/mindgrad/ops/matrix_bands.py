@@ -13,7 +13,7 @@ from mindgrad.ops import (
     complexes,
     creation,
     extremes,
-    factorisation,
+    factorization,
     indexing,
     joining,
     layout,
@@ -263,7 +263,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
     """
     x = inexact(of_two_axes(A, "Cond"))
     if p in (None, 2, -2):
-        values = factorisation.svdvals(x)
+        values = factorization.svdvals(x)
         large, small = (extremes.amax(values, -1), extremes.amin(values, -1))
         return arithmetic.true_divide(small, large) if p == -2 else arithmetic.true_divide(large, small)
     norms = [statistics.matrix_norm(each, p) for each in (x, linalg.inverse(x))]

@@ -12,7 +12,7 @@ from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import static_slices
+from mindgrad.primitives import static_slices
 
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 

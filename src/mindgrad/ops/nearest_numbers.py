@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from mindgrad.ops.define import binary_function
-from mindgrad.rows import neighbours
+from mindgrad.primitives import neighbors
 
 __all__ = ["nextafter"]
 
 nextafter = binary_function(
-    __name__, "nextafter", neighbours.nextafter,
+    __name__, "nextafter", neighbors.nextafter,
     "Return the next floating-point number after x in the direction of y.\n\n    It has no derivative.",
     "Tensor([1.0]), Tensor([2.0])", "[1.0000001]", "NextAfter",
 )  # fmt: skip

@@ -20,7 +20,7 @@ from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand
 from mindgrad.ops.uneven_collectives import facts_of_all, lengthened
-from mindgrad.rows import collectives as rows
+from mindgrad.primitives import collectives as primitives
 
 __all__ = [
     "Message", "checked_neighbors", "exchanged_halos", "exchanged_with_neighbors", "four_lengths",
@@ -275,7 +275,7 @@ def _delivered(
         x = nothing if outgoing is None else sent[outgoing.target, outgoing.tag].reshape(-1)
         padded_ = lengthened(_after(_after(x, nothing), came), max(m.size for m in listed))
         pairs = tuple(sorted([(m.source, m.target) for m in listed]))
-        came = applied(rows.permute, operator, padded_, pairs=pairs, ranks=tuple(ranks))
+        came = applied(primitives.permute, operator, padded_, pairs=pairs, ranks=tuple(ranks))
         if incoming is not None:
             key = incoming.source, incoming.tag
             results[key] = came[: incoming.size].reshape(expected[key])

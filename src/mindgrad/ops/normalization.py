@@ -35,7 +35,7 @@ def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
 
 
-def normalised(
+def normalized(
     x: Tensor, mean: Tensor, variance: Tensor, eps: float, weight: Any = None, bias: Any = None
 ) -> Tensor:
     """(x − mean) / √(variance + eps) · weight + bias; all broadcast with ``x``."""
@@ -68,7 +68,7 @@ def moved(statistic: Any, now: Tensor, momentum: float) -> None:
     statistic.set_data(cast(arithmetic.add(before, arithmetic.mul(now, momentum)), statistic.dtype))
 
 
-def normalised_batch(
+def normalized_batch(
     operator: str,
     x: Any,
     running: tuple[Any, Any],
@@ -123,7 +123,7 @@ def normalised_batch(
                     moved(statistic, now, momentum)
         assert mean is not None
         assert variance is not None
-        y = normalised(x, mean, variance, eps, scale, shift)
+        y = normalized(x, mean, variance, eps, scale, shift)
     return cast(y, original.dtype), layout.reshape(mean, (-1,)), layout.reshape(variance, (-1,))
 
 
@@ -167,7 +167,7 @@ def batch_norm(
     operator = "BatchNorm"
     momentum, eps = number(momentum, operator, "momentum"), number(eps, operator, "eps")
     of_batch = flag(training, operator, "training")
-    return normalised_batch(
+    return normalized_batch(
         operator, input_x, (running_mean, running_var), (weight, bias), of_batch, momentum, eps
     )[0]
 
@@ -212,7 +212,7 @@ def layer_norm(
             )
     x = widened(original)
     axes = tuple(range(x.ndim - len(shape), x.ndim))
-    y = normalised(x, *statistics(x, axes), number(eps, operator, "eps"), weight, bias)
+    y = normalized(x, *statistics(x, axes), number(eps, operator, "eps"), weight, bias)
     return cast(y, original.dtype)
 
 
@@ -283,7 +283,7 @@ def group_norm(
         )
     x = widened(original)
     split = layout.reshape(x, (x.shape[0], groups, _math.prod(x.shape[1:]) // groups))
-    y = normalised(split, *statistics(split, (2,)), number(eps, operator, "eps"))
+    y = normalized(split, *statistics(split, (2,)), number(eps, operator, "eps"))
     y = layout.reshape(y, x.shape)
     scale, shift = of_channels(operator, "weight", weight, x), of_channels(operator, "bias", bias, x)
     y = y if scale is None else arithmetic.mul(y, scale)

@@ -17,9 +17,9 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply, as_it_is, outermost_program
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
 from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.rows.arithmetic import select
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 from mindgrad.trace import state
 
 __all__ = [

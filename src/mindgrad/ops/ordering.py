@@ -19,7 +19,7 @@ from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic, reduction, sorting, structural
+from mindgrad.primitives import arithmetic, reduction, sorting, structural
 
 __all__ = [
     "argsort", "argwhere", "bincount", "msort", "nonzero", "searchsorted", "sort", "topk", "unique",

@@ -14,7 +14,7 @@ from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic, static_slices, structural
+from mindgrad.primitives import arithmetic, static_slices, structural
 
 __all__ = ["pad"]
 

@@ -28,7 +28,7 @@ from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
-from mindgrad.rows.static_slices import slice as slice_row
+from mindgrad.primitives.static_slices import slice as slice_row
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 

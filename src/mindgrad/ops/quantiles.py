@@ -24,7 +24,7 @@ from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.comparison import equal, greater, logical_not
 from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows.recurrence import logcumsumexp as running_logsumexp
+from mindgrad.primitives.recurrence import logcumsumexp as running_logsumexp
 
 __all__ = [
     "aminmax", "logcumsumexp", "nanmean", "nanmedian", "nanquantile", "nansum", "quantile",

@@ -31,8 +31,8 @@ from mindgrad.ops.rng_bits import (
     shape_of,
     with_probability,
 )
-from mindgrad.rows import arithmetic
-from mindgrad.rows.unstacking import unstack
+from mindgrad.primitives import arithmetic
+from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
     "bernoulli", "laplace", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
@@ -97,10 +97,10 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
     >>> print(ms.grad(lambda mean: ms.ops.normal((3,), mean, 2.0))(ms.Tensor(5.0)))
     3.0
     """
-    whole, dtype, (centre, width) = parameters("Normal", shape, {"mean": mean, "stddev": stddev})
+    whole, dtype, (center, width) = parameters("Normal", shape, {"mean": mean, "stddev": stddev})
     require("Normal", "stddev", width, lambda v: v >= 0, "at least 0")
     noise = normals("Normal", whole, dtype, seeds_of("Normal", seed))
-    return apply(arithmetic.add, centre, apply(arithmetic.mul, width, noise))
+    return apply(arithmetic.add, center, apply(arithmetic.mul, width, noise))
 
 
 def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
@@ -383,10 +383,10 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     >>> ms.ops.laplace((2, 3), 0.0, ms.Tensor(1.0)).shape
     (2, 3)
     """
-    whole, dtype, (centre, width) = parameters("Laplace", shape, {"mean": mean, "lambda_param": lambda_param})
+    whole, dtype, (center, width) = parameters("Laplace", shape, {"mean": mean, "lambda_param": lambda_param})
     require("Laplace", "lambda_param", width, lambda v: v > 0, "above 0")
     noise = _laplace_noise("Laplace", whole, dtype, seeds_of("Laplace", seed))
-    return apply(arithmetic.add, centre, apply(arithmetic.mul, width, noise))
+    return apply(arithmetic.add, center, apply(arithmetic.mul, width, noise))
 
 
 @public(

@@ -20,8 +20,8 @@ from mindgrad.ops.math import expm1
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
 from mindgrad.ops.registry import public
-from mindgrad.rows import piecewise
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives import piecewise
+from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "celu", "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hsigmoid", "hswish",

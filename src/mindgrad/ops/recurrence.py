@@ -35,7 +35,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     Returns:
         All y, stacked, and the last carry.
     """
-    if current_deferral() is not None and xs.shape[0] >= costs().scan_trips:
+    if current_deferral() is not None and xs.shape[0] >= costs().scan_iterations:
         return _deferred(step, xs, carry)
     outputs: list[Tensor] = []
     if not state.is_compiling():
@@ -45,7 +45,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
         return joining.stack(outputs), carry
     carried = [carry, owned_objects.made(outputs)]
 
-    def trip(x: Tensor) -> None:
+    def iteration(x: Tensor) -> None:
         carried[0], y = step(x, carried[0])
         carried[1].append(y)
 
@@ -53,7 +53,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
         carried[:] = values
 
     names = ("the state of a recurrence", "the outputs of a recurrence")
-    RUNTIME.for_(xs, trip, lambda: tuple(carried), put, names)
+    RUNTIME.for_(xs, iteration, lambda: tuple(carried), put, names)
     return joining.stack(carried[1]), carried[0]
 
 

@@ -20,9 +20,9 @@ from mindgrad.ops.axes import is_plain, normalize_axes
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, is_selection, operand, truth
 from mindgrad.ops.registry import public
-from mindgrad.rows import reduction as rows
-from mindgrad.rows.arithmetic import not_equal
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives import reduction as primitives
+from mindgrad.primitives.arithmetic import not_equal
+from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "all", "any", "count_nonzero", "logsumexp", "mean", "prod", "reduce_all", "reduce_any",
@@ -56,16 +56,20 @@ def with_reduced_axes(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], 
     return apply(reshape, y, shape=_with_ones(shape, axes))
 
 
-def reduced(row: Primitive, operator: str, x: Any, axis: Any, keep: Any, name: str = "keep_dims") -> Tensor:
+def reduced(
+    primitive: Primitive, operator: str, x: Any, axis: Any, keep: Any, name: str = "keep_dims"
+) -> Tensor:
     """Apply a primitive that reduces the axes in its parameter ``axes``."""
     if type(x) is not Tensor and is_selection(x):
         axes = normalize_axes(axis, x.values.ndim, operator)
-        return x.reduced(row, axes, lambda values: reduced(row, operator, values, axes, keep, name))
+        return x.reduced(
+            primitive, axes, lambda values: reduced(primitive, operator, values, axes, keep, name)
+        )
     if axis is None or type(axis) is int:  # as in ``_resolved``, without a call
-        reduction = _reduction(row, operator, x._type or x.type, axis, keep, name)
+        reduction = _reduction(primitive, operator, x._type or x.type, axis, keep, name)
     else:
-        reduction = _resolved(row, operator, x, axis, keep, name)
-    y = apply(row, x, axes=reduction.axes)
+        reduction = _resolved(primitive, operator, x, axis, keep, name)
+    y = apply(primitive, x, axes=reduction.axes)
     return y if reduction.shape is None else apply(reshape, y, shape=reduction.shape)
 
 
@@ -83,19 +87,21 @@ class _Reduction(NamedTuple):
     shape: tuple[int, ...] | None
 
 
-def _resolved(row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str) -> _Reduction:
+def _resolved(primitive: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str) -> _Reduction:
     if axis is None or type(axis) is int or is_plain(axis):
-        return _reduction(row, operator, x._type or x.type, axis, keep, name)
-    return _reduction.__wrapped__(row, operator, x.type, axis, keep, name)
+        return _reduction(primitive, operator, x._type or x.type, axis, keep, name)
+    return _reduction.__wrapped__(primitive, operator, x.type, axis, keep, name)
 
 
 @lru_cache(maxsize=4096, typed=True)
-def _reduction(row: Primitive, operator: str, x: TensorType, axis: Any, keep: Any, name: str) -> _Reduction:
+def _reduction(
+    primitive: Primitive, operator: str, x: TensorType, axis: Any, keep: Any, name: str
+) -> _Reduction:
     axes = normalize_axes(axis, x.rank, operator)
     flag(keep, operator, name)
-    accepted_types(row, operator, x, axes=axes)
+    accepted_types(primitive, operator, x, axes=axes)
     count = _math.prod(x.shape[i] for i in axes)
-    if row in _NONEMPTY and not count:
+    if primitive in _NONEMPTY and not count:
         raise ValueError(
             f"For '{operator}', the reduced axes must not be empty, but the input has shape {x.shape} "
             f"and the axes are {axes}."
@@ -107,7 +113,7 @@ def _with_ones(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 
-_NONEMPTY = (rows.reduce_max, rows.reduce_min)
+_NONEMPTY = (primitives.reduce_max, primitives.reduce_min)
 
 
 def _number(x: Any, operator: str) -> Tensor:
@@ -153,7 +159,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     >>> print(ops.sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
     [4. 6.]
     """
-    return reduced(rows.reduce_sum, "Sum", whole_as_int64(input, "Sum", dtype), dim, keepdim, "keepdim")
+    return reduced(primitives.reduce_sum, "Sum", whole_as_int64(input, "Sum", dtype), dim, keepdim, "keepdim")
 
 
 @public()
@@ -172,7 +178,7 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     >>> print(ops.reduce_sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
     [3. 7.]
     """
-    return reduced(rows.reduce_sum, "ReduceSum", _number(x, "ReduceSum"), axis, keep_dims)
+    return reduced(primitives.reduce_sum, "ReduceSum", _number(x, "ReduceSum"), axis, keep_dims)
 
 
 @public(
@@ -202,11 +208,11 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """
     x = inexact(operand(x, "ReduceMean"))
     wide: Any = widened(x)
-    total = reduced(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims)
+    total = reduced(primitives.reduce_sum, "ReduceMean", wide, axis, keep_dims)
     if is_selection(wide):
         size = wide.count(normalize_axes(axis, wide.values.ndim, "ReduceMean"))
     else:
-        size = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims").size
+        size = _resolved(primitives.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims").size
     return cast(arithmetic.true_divide(total, size), x.type.dtype)
 
 
@@ -238,7 +244,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     [3. 8.]
     """
     return reduced(
-        rows.reduce_prod, "ReduceProd", whole_as_int64(input, "ReduceProd", dtype), axis, keep_dims
+        primitives.reduce_prod, "ReduceProd", whole_as_int64(input, "ReduceProd", dtype), axis, keep_dims
     )
 
 
@@ -261,7 +267,7 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     >>> print(ops.reduce_prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
     [ 2. 12.]
     """
-    return reduced(rows.reduce_prod, "ReduceProd", _number(x, "ReduceProd"), axis, keep_dims)
+    return reduced(primitives.reduce_prod, "ReduceProd", _number(x, "ReduceProd"), axis, keep_dims)
 
 
 @public("Tensor", "mint.logsumexp(input, dim, keepdim=False)")
@@ -287,7 +293,7 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     >>> print(f"{ops.logsumexp(Tensor([1000.0, 1000.0]), 0):.4f}")
     1000.6932
     """
-    return reduced(rows.logsumexp, "LogSumExp", inexact(operand(input, "LogSumExp")), axis, keep_dims)
+    return reduced(primitives.logsumexp, "LogSumExp", inexact(operand(input, "LogSumExp")), axis, keep_dims)
 
 
 @public(
@@ -318,7 +324,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
     """
     x = operand(x, "CountNonZero")
     hits = apply(not_equal, x, full_tensor(0, x.dtype, x.shape))
-    return reduced(rows.reduce_sum, "CountNonZero", cast(hits, as_dtype(dtype)), axis, keep_dims)
+    return reduced(primitives.reduce_sum, "CountNonZero", cast(hits, as_dtype(dtype)), axis, keep_dims)
 
 
 # --- quantifiers -------------------------------------------------------------------------------------
@@ -347,7 +353,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     >>> print(ops.all(Tensor([[True, False], [True, True]]), 0))
     [ True False]
     """
-    return reduced(rows.reduce_all, "ReduceAll", truth(input, "ReduceAll"), axis, keep_dims)
+    return reduced(primitives.reduce_all, "ReduceAll", truth(input, "ReduceAll"), axis, keep_dims)
 
 
 @public(
@@ -369,7 +375,7 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     >>> print(ops.any(Tensor([[True, False], [False, False]]), 0))
     [ True False]
     """
-    return reduced(rows.reduce_any, "ReduceAny", truth(input, "ReduceAny"), axis, keep_dims)
+    return reduced(primitives.reduce_any, "ReduceAny", truth(input, "ReduceAny"), axis, keep_dims)
 
 
 # other names of the same functions, as in MindSpore r1.x

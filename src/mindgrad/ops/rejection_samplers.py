@@ -25,8 +25,8 @@ from mindgrad.ops.rng_bits import (
     seeds_of,
     shape_of,
 )
-from mindgrad.rows import arithmetic, elementwise, special
-from mindgrad.rows.unstacking import unstack
+from mindgrad.primitives import arithmetic, elementwise, special
+from mindgrad.primitives.unstacking import unstack
 
 __all__ = ["gamma", "poisson", "random_gamma", "random_poisson"]
 
@@ -247,10 +247,10 @@ def _by_rejection(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
     shape = (_CANDIDATES, *mean.shape)
     u: Any = combined(arithmetic.sub, fractions(operator, shape, float64, seeds), 0.5)
     v = 1.0 - fractions(operator, shape, float64, seeds)  # type: ignore[operator]
-    room = 0.5 - abs(u) + 2.0**-54
-    candidate = ((a * 2.0 / room + b) * u + mean + 0.43).floor()
+    package = 0.5 - abs(u) + 2.0**-54
+    candidate = ((a * 2.0 / package + b) * u + mean + 0.43).floor()
     positive = candidate.clip(0.0, None)
     density = positive * mean.log() - mean - apply(special.lgamma, positive + 1.0)
-    fits = (v * scale / (a / (room * room) + b)).log() <= density
-    fits = fits & (candidate >= 0.0) & ((room >= 0.013) | (v <= room))
-    return _first(((room >= 0.07) & (v <= quickly)) | fits, positive)
+    fits = (v * scale / (a / (package * package) + b)).log() <= density
+    fits = fits & (candidate >= 0.0) & ((package >= 0.013) | (v <= package))
+    return _first(((package >= 0.07) & (v <= quickly)) | fits, positive)

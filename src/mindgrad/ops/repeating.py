@@ -14,7 +14,7 @@ from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import atleast_1d, expand_dims, ravel, reshape
 from mindgrad.ops.operands import broadcast_to, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import structural
+from mindgrad.primitives import structural
 
 __all__ = ["cartesian_prod", "meshgrid", "repeat_elements", "repeat_interleave", "tile"]
 

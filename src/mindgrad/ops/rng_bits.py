@@ -39,8 +39,8 @@ from mindgrad.ops import creation
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
-from mindgrad.rows import arithmetic, logic, random, static_slices, structural
-from mindgrad.rows.unstacking import unstack
+from mindgrad.primitives import arithmetic, logic, random, static_slices, structural
+from mindgrad.primitives.unstacking import unstack
 from mindgrad.trace import state
 
 __all__ = [
@@ -129,9 +129,9 @@ def parameters(
     return whole, dtype, [broadcast_to(cast(t, dtype), whole) for t in tensors]
 
 
-def combined(row: Primitive, x: Tensor, number: Any) -> Tensor:
+def combined(primitive: Primitive, x: Tensor, number: Any) -> Tensor:
     """Apply a binary primitive to a tensor and a number, which gets the tensor's type."""
-    return apply(row, x, scalar_tensor(number, x.type))
+    return apply(primitive, x, scalar_tensor(number, x.type))
 
 
 def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tensor:

@@ -13,8 +13,8 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
 from mindgrad.ops.registry import public
-from mindgrad.rows import arithmetic as basic
-from mindgrad.rows import logic, piecewise
+from mindgrad.primitives import arithmetic as basic
+from mindgrad.primitives import logic, piecewise
 
 __all__ = [
     "abs", "absolute", "ceil", "fix", "floor", "frac", "heaviside", "isfinite", "isinf", "isnan",

@@ -20,9 +20,9 @@ from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
-from mindgrad.rows import arithmetic, elementwise, logic, static_slices, structural
-from mindgrad.rows.sorting import argsort
-from mindgrad.rows.unstacking import unstack
+from mindgrad.primitives import arithmetic, elementwise, logic, static_slices, structural
+from mindgrad.primitives.sorting import argsort
+from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
     "choice_with_mask", "gumbel_softmax", "multinomial", "multinomial_with_replacement", "random_categorical",

@@ -22,18 +22,18 @@ from mindgrad.ops import arithmetic, comparison, extremes, joining, layout
 from mindgrad.ops.index_checks import known, read_along
 from mindgrad.ops.operands import broadcast_to, cast, choose, full_tensor
 from mindgrad.ops.ordering import argsort, searchsorted
-from mindgrad.rows import indexing
+from mindgrad.primitives import indexing
 from mindgrad.solvers import iterate
 from mindgrad.trace import state
 
 __all__ = ["fold"]
 
 
-def fold(row: Primitive, operator: str, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """Apply ``row`` to elements of ``x`` and their updates, one update after another.
+def fold(primitive: Primitive, operator: str, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    """Apply ``primitive`` to elements of ``x`` and their updates, one by one.
 
     Args:
-        row: primitive of the operation ∘.
+        primitive: primitive of the operation ∘.
         operator: name of the operator in errors.
         x: a tensor.
         indices: integers of shape (…, k), indices along the first k axes of ``x``. Updates at unknown indices
@@ -48,7 +48,7 @@ def fold(row: Primitive, operator: str, x: Tensor, indices: Tensor, updates: Ten
     updates = layout.reshape(updates, (size, *x.shape[count:]))
     values = known(indices)
     if values is not None:
-        return _by_known_rounds(row, x, values.reshape(-1, count), updates)
+        return _by_known_rounds(primitive, x, values.reshape(-1, count), updates)
     if not state.is_compiling():
         raise RuntimeError(
             f"For '{operator}', the indices must be known: vmap has an axis of them. Compile the function, "
@@ -57,10 +57,10 @@ def fold(row: Primitive, operator: str, x: Tensor, indices: Tensor, updates: Ten
     if not size:
         return x
     columns = joining.unstack(layout.reshape(cast(indices, int64), (size, count)), -1)
-    return _by_loop(row, x, columns, updates)
+    return _by_loop(primitive, x, columns, updates)
 
 
-def _by_known_rounds(row: Primitive, x: Tensor, indices: np.ndarray, updates: Tensor) -> Tensor:
+def _by_known_rounds(primitive: Primitive, x: Tensor, indices: np.ndarray, updates: Tensor) -> Tensor:
     axes = tuple(range(indices.shape[1]))
     flat = indices[:, 0]
     if indices.size:
@@ -74,12 +74,12 @@ def _by_known_rounds(row: Primitive, x: Tensor, indices: np.ndarray, updates: Te
         members = np.flatnonzero(rounds == turn).astype(np.int32)
         columns = make_tensor(indices[members])
         old = apply(indexing.gather, x, columns, axes=axes)
-        result = apply(row, old, read_along(updates, members, 0))
+        result = apply(primitive, old, read_along(updates, members, 0))
         x = apply(indexing.scatter_set, x, columns, result, axes=axes, unique=True)
     return x
 
 
-def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tensor) -> Tensor:
+def _by_loop(primitive: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tensor) -> Tensor:
     """Run the rounds as a loop.
 
     The table of elements has one extra row, which collects the updates that are not due in a round.
@@ -91,19 +91,19 @@ def _by_loop(row: Primitive, x: Tensor, columns: Sequence[Tensor], updates: Tens
     most = extremes.amax(rounds)
     table = joining.concat([layout.reshape(x, (elements, *part)), full_tensor(1, x.dtype, (1, *part))])
 
-    def goes_on(turn: Tensor, table: Tensor) -> Tensor:
+    def continues(turn: Tensor, table: Tensor) -> Tensor:
         return comparison.less_equal(turn, most)
 
-    def trip(turn: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
+    def iteration(turn: Tensor, table: Tensor) -> tuple[Tensor, Tensor]:
         is_due = comparison.equal(rounds, turn)
         index = layout.reshape(choose(is_due, flat, elements), (count, 1))
         old = apply(indexing.gather, table, index, axes=(0,))
         mask = broadcast_to(layout.reshape(is_due, (count, *[1] * len(part))), (count, *part))
-        result = choose(mask, apply(row, old, choose(mask, updates, 1)), old)
+        result = choose(mask, apply(primitive, old, choose(mask, updates, 1)), old)
         table = apply(indexing.scatter_set, table, index, result, axes=(0,), unique=False)
         return arithmetic.add(turn, 1), table
 
-    _, table = iterate.repeat(goes_on, trip, full_tensor(0, int32, ()), table)
+    _, table = iterate.repeat(continues, iteration, full_tensor(0, int32, ()), table)
     return layout.reshape(table[:elements], x.shape)  # type: ignore[index]
 
 

@@ -23,7 +23,7 @@ from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.scatter_folds import fold
-from mindgrad.rows import arithmetic, indexing, piecewise, static_slices, structural
+from mindgrad.primitives import arithmetic, indexing, piecewise, static_slices, structural
 from mindgrad.trace import state
 
 __all__ = [

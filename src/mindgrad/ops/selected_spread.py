@@ -12,9 +12,9 @@ from mindgrad.ops.axes import normalize_axes
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.operands import accepted, cast, choose, inexact
 from mindgrad.ops.reduction import reduced, widened
-from mindgrad.rows import reduction as rows
-from mindgrad.rows.elementwise import sqrt
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives import reduction as primitives
+from mindgrad.primitives.elementwise import sqrt
+from mindgrad.primitives.structural import reshape
 
 __all__ = ["spread_of_selected"]
 
@@ -33,14 +33,14 @@ def spread_of_selected(
         )
         return spread, average
     kind = inexact(x).dtype
-    accepted(rows.norm, operator, inexact(x.values), axes=())
+    accepted(primitives.norm, operator, inexact(x.values), axes=())
     x = widened(inexact(x))
     average = reduction.mean(x, axes, True)
     deviations, count = arithmetic.sub(x, average), x.count(axes)
     left = choose(greater(count, ddof), arithmetic.sub(count, ddof), math.nan)
     if operator == "Std":
-        spread = arithmetic.div(reduced(rows.norm, operator, deviations, axes, keep), apply(sqrt, left))
+        spread = arithmetic.div(reduced(primitives.norm, operator, deviations, axes, keep), apply(sqrt, left))
     else:
         squares = arithmetic.mul(deviations, deviations)
-        spread = arithmetic.div(reduced(rows.reduce_sum, operator, squares, axes, keep), left)
+        spread = arithmetic.div(reduced(primitives.reduce_sum, operator, squares, axes, keep), left)
     return cast(spread, kind), cast(apply(reshape, average, shape=spread.shape), kind)

@@ -22,8 +22,8 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply, identity
 from mindgrad.ir.tensor import Tensor, scalar_tensor
 from mindgrad.ops.subscript import unknown_mask_error
-from mindgrad.rows import arithmetic, reduction
-from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
+from mindgrad.primitives import arithmetic, reduction
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["Selection", "selected"]
 
@@ -137,15 +137,15 @@ class Selection:
         pair = (self.values, other) if is_first else (other, self.values)
         return self._of(function(*pair))
 
-    def reduced(self, row: Primitive, axes: tuple[int, ...], reduce: Callable[[Tensor], Tensor]) -> Any:
-        """Reduce the selected parts over ``axes`` by ``reduce``, which applies ``row``."""
+    def reduced(self, primitive: Primitive, axes: tuple[int, ...], reduce: Callable[[Tensor], Tensor]) -> Any:
+        """Reduce the selected parts over ``axes`` by ``reduce``."""
         if axes and 0 not in axes:
             return self.mapped(reduce)
         dtype = self.dtype
-        if row not in _NEUTRAL or (row in _EXTREMES and not dtype.is_float):
+        if primitive not in _NEUTRAL or (primitive in _EXTREMES and not dtype.is_float):
             unknown_mask_error()
-        reduction_of_selected = reduce(self._with(_NEUTRAL[row]))
-        if row not in _EXTREMES:
+        reduction_of_selected = reduce(self._with(_NEUTRAL[primitive]))
+        if primitive not in _EXTREMES:
             return reduction_of_selected
         # the maximum or minimum of an empty selection is NaN
         is_any = apply(reduction.reduce_any, self.mask, axes=(0,))

@@ -15,7 +15,7 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.rows import slicing, static_slices
+from mindgrad.primitives import slicing, static_slices
 
 __all__ = ["dynamic_slice", "dynamic_update_slice", "slice", "strided_slice"]
 

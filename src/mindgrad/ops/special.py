@@ -11,7 +11,7 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
 from mindgrad.ops.registry import public
-from mindgrad.rows import bessel, bessel_second, piecewise, special
+from mindgrad.primitives import bessel, bessel_second, piecewise, special
 
 __all__ = [
     "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e",

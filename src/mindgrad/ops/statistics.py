@@ -18,11 +18,11 @@ from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, is_s
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.ops.registry import public
 from mindgrad.ops.selected_spread import spread_of_selected
-from mindgrad.rows import reduction as rows
-from mindgrad.rows.eigh_svd import svdvals
-from mindgrad.rows.sorting import argsort
-from mindgrad.rows.static_slices import slice
-from mindgrad.rows.structural import reshape, transpose
+from mindgrad.primitives import reduction as primitives
+from mindgrad.primitives.eigh_svd import svdvals
+from mindgrad.primitives.sorting import argsort
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "clip_by_global_norm", "clip_by_norm", "matrix_norm", "median", "norm", "reduce_std", "std", "std_mean",
@@ -33,12 +33,12 @@ __all__ = [
 # --- spread ------------------------------------------------------------------------------------------
 
 
-def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
+def _centered(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
     """(x − mean, mean, axes, n − ddof), where float16 and bfloat16 become float32."""
     if not isinstance(ddof, int):
         raise TypeError(f"For '{operator}', the 'ddof' must be an int or bool, but got {ddof!r}.")
     x = inexact(operand(x, operator))
-    accepted(rows.norm, operator, x, axes=())
+    accepted(primitives.norm, operator, x, axes=())
     x = widened(x)
     axes = normalize_axes(axis, x.ndim, operator)
     average = reduction.mean(x, axes, True) if axes else x
@@ -135,13 +135,13 @@ def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple
     flag(keep, operator, "keepdims")
     if is_selection(input):
         return spread_of_selected(operator, input, axis, ddof, keep, _spread)
-    deviations, average, axes, left = _centred(operator, input, axis, ddof)
+    deviations, average, axes, left = _centered(operator, input, axis, ddof)
     shape, kind = deviations.shape, inexact(operand(input, operator)).dtype
     if operator == "Std":
-        spread = arithmetic.div(apply(rows.norm, deviations, axes=axes), _math.sqrt(left))
+        spread = arithmetic.div(apply(primitives.norm, deviations, axes=axes), _math.sqrt(left))
     else:
         spread = arithmetic.div(
-            apply(rows.reduce_sum, arithmetic.mul(deviations, deviations), axes=axes), left
+            apply(primitives.reduce_sum, arithmetic.mul(deviations, deviations), axes=axes), left
         )
     if not keep:
         average = apply(reshape, average, shape=spread.shape)
@@ -203,7 +203,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     axis = normalize_axis(axis, x.ndim, "Median")
     if not x.ndim:
         return x, cast(not_equal(x, x), int64)
-    first = extremes.place_of_extreme(rows.argmax, "Median", x, axis)  # the first NaN, if there is one
+    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)  # the first NaN, if there is one
     accepted(argsort, "Median", x, axis=axis, descending=False)
     order = apply(argsort, x, axis=axis, descending=False)
     middle = (x.shape[axis] - 1) // 2
@@ -271,25 +271,27 @@ def vector_norm(
     order = _order(operator, ord)
     x = _real_sizes(operator, x, dtype)
     if order == 2:
-        return reduced(rows.norm, operator, x, axis, keepdims, "keepdims")
+        return reduced(primitives.norm, operator, x, axis, keepdims, "keepdims")
     if order == 0:
-        return reduced(rows.reduce_sum, operator, cast(not_equal(x, 0), x.dtype), axis, keepdims, "keepdims")
+        return reduced(
+            primitives.reduce_sum, operator, cast(not_equal(x, 0), x.dtype), axis, keepdims, "keepdims"
+        )
     sizes = rounding.abs(x)
     if order == _math.inf:
-        return reduced(rows.reduce_max, operator, sizes, axis, keepdims, "keepdims")
+        return reduced(primitives.reduce_max, operator, sizes, axis, keepdims, "keepdims")
     if order == -_math.inf:
-        return reduced(rows.reduce_min, operator, sizes, axis, keepdims, "keepdims")
+        return reduced(primitives.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
-        return reduced(rows.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
+        return reduced(primitives.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
     # powers of |x| / unit neither overflow nor underflow; the result does not depend on unit, so it needs no
     # gradient
     unit: Any = 1.0
     if x.size:
-        extreme = rows.reduce_max if order > 0 else rows.reduce_min
+        extreme = primitives.reduce_max if order > 0 else primitives.reduce_min
         unit = stop_gradient(reduced(extreme, operator, sizes, axis, True, "keepdims"))
         unit = choose(logical_and(greater(unit, 0), less(unit, _math.inf)), unit, 1.0)
         sizes = arithmetic.div(sizes, unit)
-    total = reduced(rows.reduce_sum, operator, arithmetic.pow(sizes, order), axis, keepdims, "keepdims")
+    total = reduced(primitives.reduce_sum, operator, arithmetic.pow(sizes, order), axis, keepdims, "keepdims")
     root = arithmetic.pow(total, 1 / order)
     return arithmetic.mul(root, apply(reshape, unit, shape=root.shape)) if x.size else root
 
@@ -334,7 +336,7 @@ def matrix_norm(
             f"For '{operator}', the 'axis' must name two axes, but got {axis} for the shape {x.shape}."
         )
     if ord == "fro":
-        return reduced(rows.norm, operator, _real_sizes(operator, x, None), (row, column), keepdims)
+        return reduced(primitives.norm, operator, _real_sizes(operator, x, None), (row, column), keepdims)
     if ord == "nuc" or _order(operator, ord) in (2, -2):
         singular = _singular_values(x, row, column)
         if ord == "nuc":

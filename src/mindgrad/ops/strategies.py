@@ -20,7 +20,7 @@ from mindgrad.ir.scope import GraphScope, apply, innermost
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import operand
 from mindgrad.ops.tensor_layout import Layout
-from mindgrad.rows.sharding import with_sharding
+from mindgrad.primitives.sharding import with_sharding
 
 __all__ = ["check_strategies", "constrained", "layouts_of", "run_with_strategies", "strategy_axes"]
 

@@ -18,7 +18,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.index_checks import Places, known, places
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
-from mindgrad.rows import static_slices, structural
+from mindgrad.primitives import static_slices, structural
 from mindgrad.trace import state
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]

@@ -22,7 +22,7 @@ from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.registry import public
-from mindgrad.rows import collectives as rows
+from mindgrad.primitives import collectives as primitives
 
 __all__ = [
     "exchanged_by_counts", "exchanged_parts", "facts_of_all", "gathered_parts", "lengthened", "part_sizes",
@@ -193,7 +193,7 @@ def _exchanged(
     stacked = _stacked_parts(x, sent, length)
     # (ranks, length, …), where parts[i] came from the i-th process of the group
     parts = applied(
-        rows.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
+        primitives.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
     )  # fmt: skip
     if not sum(received):
         return parts[(0,) * parts.ndim]  # a padding zero, so that the result depends on the exchange
@@ -317,7 +317,9 @@ def reduced_uneven_parts(
         return x
     if op in (ReduceOp.SUM, ReduceOp.AVG):
         stacked = _stacked_parts(x, listed, _common_length(max(listed)))
-        part = applied(rows.reduce_scatter, operator, stacked, axis=0, ranks=tuple(ranks))[0, : listed[own]]
+        part = applied(primitives.reduce_scatter, operator, stacked, axis=0, ranks=tuple(ranks))[
+            0, : listed[own]
+        ]
         return part if op == ReduceOp.SUM else part / len(ranks)
     start = sum(listed[:own])
     return reduced(x, op, group, operator)[start : start + listed[own]]

@@ -21,7 +21,7 @@ from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.pool_windows import avg_pooled
 from mindgrad.ops.random import rand
 from mindgrad.ops.reduction import flag
-from mindgrad.rows.indexing import scatter_set
+from mindgrad.primitives.indexing import scatter_set
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool3d", "lp_pool1d", "lp_pool2d", "max_unpool1d",

@@ -183,7 +183,7 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
 # --- neighboring elements ---------------------------------------------------------------------------------
 
 
-def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+def _neighbors(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     """The elements along ``axis`` without the first, and without the last."""
     count = max(x.shape[axis] - 1, 0)
     return movement.narrow(x, axis, x.shape[axis] - count, count), movement.narrow(x, axis, 0, count)
@@ -223,7 +223,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     if append is not None:
         tensor = joining.concat((tensor, pieces[-1]), dim)
     for _ in range(count):
-        tensor = arithmetic.sub(*_neighbours(tensor, dim))
+        tensor = arithmetic.sub(*_neighbors(tensor, dim))
     return tensor
 
 
@@ -231,16 +231,16 @@ def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, in
     """The areas of the trapezoids between neighboring elements, and their axis."""
     values = inexact(operand(y, operator))
     axis = axis_in_range(dim, values.ndim, operator, "dim")
-    after, before = _neighbours(values, axis)
+    after, before = _neighbors(values, axis)
     height = arithmetic.mul(0.5, arithmetic.add(after, before))
     if x is None:
         return arithmetic.mul(height, dx), axis
     places = operand(x, operator)
     if places.ndim == 1:
-        steps = arithmetic.sub(*_neighbours(places, 0))
+        steps = arithmetic.sub(*_neighbors(places, 0))
         steps = layout.reshape(steps, tuple(-1 if k == axis else 1 for k in range(values.ndim)))
     else:
-        steps = arithmetic.sub(*_neighbours(places, axis))
+        steps = arithmetic.sub(*_neighbors(places, axis))
     return arithmetic.mul(height, steps), axis
 
 

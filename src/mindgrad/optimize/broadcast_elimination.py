@@ -22,9 +22,9 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.types import Shape
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = [
     "Repeated", "free_axes", "is_view", "product_size", "repeated", "repeated_product",

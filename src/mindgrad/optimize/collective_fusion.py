@@ -25,9 +25,9 @@ from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside
-from mindgrad.rows.collectives import all_reduce
-from mindgrad.rows.static_slices import concatenate, slice_axis
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives.collectives import all_reduce
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import reshape
 
 __all__ = ["with_joined_sums"]
 

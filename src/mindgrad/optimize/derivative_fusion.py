@@ -38,10 +38,10 @@ from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.optimize.mode_choice import in_columns
 from mindgrad.optimize.rowwise_fusion import along_diagonals
-from mindgrad.rows.kinds import ones, zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.static_slices import concatenate, slice_axis
-from mindgrad.rows.structural import broadcast_in_dim, reshape
+from mindgrad.primitives.kinds import ones, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.transforms.forward_laplacian import collapse
 from mindgrad.transforms.reverse import reverse
 

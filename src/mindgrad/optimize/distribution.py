@@ -53,13 +53,13 @@ from mindgrad.optimize.broadcast_elimination import (
     seen_through,
 )
 from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.rows.arithmetic import add, neg, select, sub
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.kinds import full, ones, zeros
-from mindgrad.rows.logic import isfinite
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import broadcast_in_dim, reshape, stop_gradient, transpose
+from mindgrad.primitives.arithmetic import add, neg, select, sub
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.kinds import full, ones, zeros
+from mindgrad.primitives.logic import isfinite
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, stop_gradient, transpose
 
 __all__ = ["distributed"]
 
@@ -103,13 +103,13 @@ def distributed(graph: Graph) -> Graph:
             REPETITION.fired()
             return repeated_product(operands, k, pattern, contract, batch)
         DISTRIBUTION.fired()
-        centred = _Difference(*_centred(pattern), pattern.is_sum)
-        merged = _merged(operands, k, centred, contract, batch)
+        centered = _Difference(*_centered(pattern), pattern.is_sum)
+        merged = _merged(operands, k, centered, contract, batch)
         if merged is not None:
             MERGING.fired()
             return merged
         first, second = [
-            repeated_product(operands, k, term, contract, batch) for term in (centred.first, centred.second)
+            repeated_product(operands, k, term, contract, batch) for term in (centered.first, centered.second)
         ]
         return (add if pattern.is_sum else sub)(first, second)
 
@@ -173,7 +173,7 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     return after < before
 
 
-def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
+def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     """Shift both terms by a mean of the smaller term.
 
     The mean is over the axes that the other term does not have.
@@ -186,7 +186,7 @@ def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
     count = math.prod([small.atom.shape[axis] for axis in averaged])
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
-    centre = select(isfinite(mean), mean, zeros(mean.type))
+    center = select(isfinite(mean), mean, zeros(mean.type))
     # the axis of the value for each axis of the mean
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
@@ -194,7 +194,7 @@ def _centred(x: _Difference) -> tuple[Repeated, Repeated]:
     def shifted(term: Repeated, row: Any) -> Repeated:
         order = sorted(range(len(names)), key=lambda at: term.axes[names[at]])  # type: ignore[arg-type,return-value]
         dims = tuple([term.axes[names[at]] for at in order])
-        moved = transpose(centre, permutation=tuple(order))
+        moved = transpose(center, permutation=tuple(order))
         return Repeated(row(term.atom, broadcast_in_dim(moved, shape=term.atom.shape, dims=dims)), term.axes)
 
     return shifted(first, sub), shifted(second, add if x.is_sum else sub)

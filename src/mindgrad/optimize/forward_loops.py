@@ -18,9 +18,9 @@ from mindgrad.control.while_ import while_
 from mindgrad.ir.build import Builder
 from mindgrad.ir.graph import Equation, Variable, all_equations, live_equations
 from mindgrad.ir.rewriting import Rewrite
-from mindgrad.rows.kinds import accumulate, ones, product, zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.structural import convert, reshape
+from mindgrad.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import convert, reshape
 from mindgrad.transforms.forward import push_tangents
 
 __all__ = ["pulled_through_loops"]
@@ -68,9 +68,11 @@ def pulled_through_loops(
 
 def _is_plain(equation: Equation) -> bool:
     """Whether the rules of its primitive differentiate an equation in both modes."""
-    row = equation.primitive
-    if equation.has_effect or row.communicates or any(y.type.dtype.is_half for y in equation.outputs):
+    primitive = equation.primitive
+    if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False
     # branches, loops without user-defined checkpoints, and lazy derivatives, which expand to plain graphs
-    is_program = (row.replaceable and not equation.parameters.get("slots")) or row.expand is not None
-    return row.kind != "control" or is_program
+    is_program = (
+        primitive.replaceable and not equation.parameters.get("slots")
+    ) or primitive.expand is not None
+    return primitive.kind != "control" or is_program

@@ -33,11 +33,11 @@ from mindgrad.ir.index_map import PARALLEL, REDUCED, index_map
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.arithmetic import mul, not_equal
-from mindgrad.rows.exact_zeros import shield
-from mindgrad.rows.kinds import full
-from mindgrad.rows.logic import logical_and, logical_not, logical_or
-from mindgrad.rows.reduction import reduce_sum
+from mindgrad.primitives.arithmetic import mul, not_equal
+from mindgrad.primitives.exact_zeros import shield
+from mindgrad.primitives.kinds import full
+from mindgrad.primitives.logic import logical_and, logical_not, logical_or
+from mindgrad.primitives.reduction import reduce_sum
 
 __all__ = ["guards_postponed"]
 
@@ -67,7 +67,7 @@ def _is_worth(equation: Equation) -> bool:
     if equation.primitive is not while_ or equation.parameters.get("slots"):
         return False
     body, limits = equation.parameters["body"], costs()
-    trip, shields = body.equations, _shields(body)
+    iteration, shields = body.equations, _shields(body)
     if len(shields) < limits.postponed_guards or not _only_multiplied(body, shields):
         return False
     return not any(
@@ -76,7 +76,7 @@ def _is_worth(equation: Equation) -> bool:
         or inner.primitive.communicates
         or inner.primitive.unique
         or any(y.type.size > limits.guarded_elements for y in inner.outputs)
-        for inner in (*trip, *equation.parameters["condition"].equations)
+        for inner in (*iteration, *equation.parameters["condition"].equations)
     )
 
 
@@ -167,12 +167,12 @@ def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Va
 
 def _keeps_nan(equation: Equation) -> bool:
     """Whether a NaN in any operand causes a NaN in the result."""
-    row = equation.primitive
+    primitive = equation.primitive
     if any(x.dtype.kind != "float" for x in (*equation.inputs, *equation.outputs)):
         return False
-    if row.pointwise:
-        return row.kind == "pointwise multilinear" or (
-            row.kind == "pointwise linear" and row.linear_in is None
+    if primitive.pointwise:
+        return primitive.kind == "pointwise multilinear" or (
+            primitive.kind == "pointwise linear" and primitive.linear_in is None
         )
-    axes = index_map(equation) if row.kind == "linear" and len(equation.inputs) == 1 else None
+    axes = index_map(equation) if primitive.kind == "linear" and len(equation.inputs) == 1 else None
     return axes is not None and all(kind in (PARALLEL, REDUCED) for kind in axes.kinds.values())

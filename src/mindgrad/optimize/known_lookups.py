@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.ir.graph import Constant, Equation, Graph
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.indexing import gather
+from mindgrad.primitives.indexing import gather
 
 __all__ = ["known_lookups_untested"]
 

@@ -48,14 +48,14 @@ import numpy as np
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.index_map import REDUCED, IndexMap, Labels, Uniform, index_map, relabelled
+from mindgrad.ir.index_map import REDUCED, IndexMap, Labels, Uniform, index_map, relabeled
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import Shape
 from mindgrad.optimize.anchors import anchored_values
 from mindgrad.optimize.broadcast_elimination import free_axes, repeated
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.structural import broadcast_in_dim, transpose
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.structural import broadcast_in_dim, transpose
 
 __all__ = ["narrow_products_turned", "reduced_products_turned", "transposes_carried"]
 
@@ -379,7 +379,7 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
         return None
     if isinstance(primitive.axes, Uniform):
         return _uniform(equation, operands, turned, axes)
-    return _relabelled(equation, operands, equation in turned, axes)
+    return _relabeled(equation, operands, equation in turned, axes)
 
 
 def _uniform(
@@ -400,10 +400,10 @@ def _uniform(
         order = order[::-1] if equation in turned else order
     else:
         order = _most(orders, bool(turned))
-    return _relabelled(equation, [_Placed(_in(x, order), order) for x in operands], False, axes)
+    return _relabeled(equation, [_Placed(_in(x, order), order) for x in operands], False, axes)
 
 
-def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
+def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
     """Emit an operator on operands in their new orders, if it has such a form.
 
     ``is_turned``: whether to exchange the operands of a product.
@@ -422,7 +422,7 @@ def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: 
         shared = [label for label in result if all(label in of_one for of_one in labels)]
         sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
         result = (*shared, *sides[is_turned], *sides[not is_turned])
-    form = relabelled(equation, axes, labels, (result,))
+    form = relabeled(equation, axes, labels, (result,))
     if form is None:
         return None
     atoms = [x.atom for x in operands]

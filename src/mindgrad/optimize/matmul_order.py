@@ -31,9 +31,9 @@ from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.broadcast_elimination import free_axes, repeated
 from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.rows.arithmetic import mul
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
+from mindgrad.primitives.arithmetic import mul
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["products_ordered"]
 

@@ -41,10 +41,10 @@ from mindgrad.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_
 from mindgrad.ir.memo import interned, memoized
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.rows.kinds import accumulate, ones, product, zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.static_slices import concatenate, slice_axis
-from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
+from mindgrad.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape, transpose
 from mindgrad.transforms.axis_propagation import Carried, alignment
 from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.linearize import dependent

@@ -29,9 +29,9 @@ from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.static_slices import concatenate, slice_axis
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.static_slices import concatenate, slice_axis
+from mindgrad.primitives.structural import reshape
 
 __all__ = ["halved"]
 

@@ -18,9 +18,9 @@ from typing import Any
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.arithmetic import div, equal, neg, select
-from mindgrad.rows.elementwise import safe_quotient
-from mindgrad.rows.kinds import ones, zeros
+from mindgrad.primitives.arithmetic import div, equal, neg, select
+from mindgrad.primitives.elementwise import safe_quotient
+from mindgrad.primitives.kinds import ones, zeros
 
 __all__ = ["quotients_joined"]
 

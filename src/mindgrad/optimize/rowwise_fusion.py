@@ -24,12 +24,12 @@ from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.rows.arithmetic import mul
-from mindgrad.rows.indexing import gather
-from mindgrad.rows.kinds import accumulate, zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.static_slices import slice
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives.arithmetic import mul
+from mindgrad.primitives.indexing import gather
+from mindgrad.primitives.kinds import accumulate, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.static_slices import slice
+from mindgrad.primitives.structural import reshape
 
 __all__ = ["TRACE", "along_diagonals"]
 

@@ -23,8 +23,8 @@ from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.arithmetic import mul, neg
-from mindgrad.rows.kinds import full
+from mindgrad.primitives.arithmetic import mul, neg
+from mindgrad.primitives.kinds import full
 
 __all__ = ["factors_moved"]
 

@@ -30,9 +30,9 @@ from mindgrad.ir.index_map import PARALLEL, index_map
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.broadcast_elimination import is_view, seen_through
 from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.rows.arithmetic import absorb, add, div, mul, neg, sub
-from mindgrad.rows.elementwise import exp, log
-from mindgrad.rows.structural import stop_gradient
+from mindgrad.primitives.arithmetic import add, div, masked_multiply, mul, neg, sub
+from mindgrad.primitives.elementwise import exp, log
+from mindgrad.primitives.structural import stop_gradient
 
 __all__ = ["has_shifts", "shifts_stopped"]
 
@@ -136,7 +136,7 @@ def _through(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
         return _of_one(primitive, forms[0])
     if primitive is add or primitive is sub:
         return _of_sum(forms, -1 if primitive is sub else 1)
-    if primitive is mul or primitive is absorb or primitive is div:
+    if primitive is mul or primitive is masked_multiply or primitive is div:
         return _of_product(forms, -1 if primitive is div else 1)
     return _of_linear(equation, forms)
 

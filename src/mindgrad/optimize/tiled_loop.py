@@ -19,11 +19,11 @@ import numpy as np
 from mindgrad.control.scan import scan
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.index_map import Labels, index_map, relabelled, repetition
+from mindgrad.ir.index_map import Labels, index_map, relabeled, repetition
 from mindgrad.optimize.batch_region import Region, left_behind, row_label
-from mindgrad.rows.kinds import zeros
-from mindgrad.rows.static_slices import pad
-from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.static_slices import pad
+from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["TiledLoop", "accumulated"]
 
@@ -78,14 +78,14 @@ def _summed(
         carry = builder.inputs_like(results[:sums])
         added = [total + part for total, part in zip(carry, results, strict=False)]
     tiles = [tile for _, _, tile in arrays]
-    trip = builder.close([*added, *results[sums:]], [*[x for _, x in constants], *carry, *tiles])
+    iteration = builder.close([*added, *results[sums:]], [*[x for _, x in constants], *carry, *tiles])
     length = -(-arrays[0][0].shape[arrays[0][1]] // size)
     return list(
         scan(
             *[x for x, _ in constants],
             *[zeros(y.type) for y in carry],
             *[_divided(x, axis, length, size) for x, axis, _ in arrays],
-            body=trip, length=length, consts=len(constants), carries=sums,
+            body=iteration, length=length, consts=len(constants), carries=sums,
         )
     )  # fmt: skip
 
@@ -201,10 +201,10 @@ class TiledLoop:
         ]
         old = [self._order(labels, rows) for labels in axes.operands]
         result = self._order(axes.results[0], rows)
-        form = relabelled(equation, axes, old, (result,), {rows: self._rows})
+        form = relabeled(equation, axes, old, (result,), {rows: self._rows})
         if form is None:  # the operator needs its axes in the old order
             operands = list(map(_transposed, operands, old, axes.operands))
-            form = relabelled(equation, axes, axes.operands, axes.results, {rows: self._rows})
+            form = relabeled(equation, axes, axes.operands, axes.results, {rows: self._rows})
             assert form is not None
         made = equation.primitive(*(operands[::-1] if form.swaps else operands), **form.parameters)
         return _transposed(made, form.results[0], result)

@@ -1,6 +1,6 @@
 """Parallel training: ``AutoParallel``, ``shard``, ``Layout``, and options."""
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.ops.sharded_function import shard
 from mindgrad.ops.tensor_layout import Layout
 from mindgrad.parallel import (  # noqa: F401 - programs read them as attributes
@@ -23,4 +23,4 @@ __all__ = [
     "shard",
 ]  # fmt: skip
 
-_explain_room(__name__)
+_explain_package(__name__)

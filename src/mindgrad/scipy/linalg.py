@@ -13,7 +13,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import int64
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import factorisation
+from mindgrad.ops import factorization
 from mindgrad.ops import linalg as _linalg
 from mindgrad.ops.arithmetic import mul, sub
 from mindgrad.ops.comparison import greater
@@ -90,7 +90,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     [[2. 0.]
      [1. 2.]]
     """
-    return factorisation.cholesky(_matrix(a, "cholesky"), not flag(lower, "cholesky", "lower"))
+    return factorization.cholesky(_matrix(a, "cholesky"), not flag(lower, "cholesky", "lower"))
 
 
 def cho_factor(
@@ -118,7 +118,7 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     [1. 2.]
     """
     factor, lower = c_and_lower
-    return factorisation.cholesky_solve(_matrix(b, "cho_solve"), _matrix(factor, "cho_solve"), not lower)
+    return factorization.cholesky_solve(_matrix(b, "cho_solve"), _matrix(factor, "cho_solve"), not lower)
 
 
 def solve_triangular(
@@ -206,18 +206,18 @@ def eigh(
         )
     x = _symmetric(a, lower)
     if b is None:
-        return factorisation.eigvalsh(x) if eigvals_only else factorisation.eigh(x)
-    factor = factorisation.cholesky(_symmetric(b, lower))
+        return factorization.eigvalsh(x) if eigvals_only else factorization.eigh(x)
+    factor = factorization.cholesky(_symmetric(b, lower))
     half = _linalg.solve_triangular(factor, x, lower=True)
     reduced = _linalg.solve_triangular(factor, adjoint_of(half), lower=True)
     if eigvals_only:
-        return factorisation.eigvalsh(reduced)
-    values, v = factorisation.eigh(reduced)
+        return factorization.eigvalsh(reduced)
+    values, v = factorization.eigh(reduced)
     return values, _linalg.solve_triangular(factor, v, "C", lower=True)
 
 
 def _symmetric(a: Any, lower: bool) -> Tensor:
-    return factorisation.of_one_triangle(_matrix(a, "eigh"), lower)
+    return factorization.of_one_triangle(_matrix(a, "eigh"), lower)
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
@@ -313,8 +313,8 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
             f"For 'lstsq', the shapes must be (m, n), and (m,) or (m, k), but are {a.shape} and {b.shape}."
         )
     smallest = float(np.finfo(a.dtype.numpy).eps) if rcond is None else rcond
-    x = matmul(factorisation.pinv(a, rtol=smallest), b)
-    s = factorisation.svdvals(a)
+    x = matmul(factorization.pinv(a, rtol=smallest), b)
+    s = factorization.svdvals(a)
     rank = cast(sum_of(cast(greater(s, mul(amax(s), smallest)), int64)), int64)
     nothing = zeros((0,), a.dtype)
     if driver in (None, "gelsy"):

@@ -8,12 +8,12 @@ from mindgrad.ir.dtype import float64, int32, int64
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
-from mindgrad.ops import factorisation, linalg
+from mindgrad.ops import factorization, linalg
 from mindgrad.ops.lu_factors import lu_factors, permutation_of
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import anything, boolean, classes, operation
 from mindgrad.ops.operations.linalg_ops import Eigh
-from mindgrad.rows.assignment import assignment
+from mindgrad.primitives.assignment import assignment
 from mindgrad.scipy import linalg as scipy_linalg
 
 _MATRIX = "Tensor([[2.0, 0.0], [0.0, 4.0]])"
@@ -65,8 +65,8 @@ def linear_sum_assignment(
 
 
 Eig = operation(
-    __name__, "Eig", factorisation.eig, attributes={"compute_v": boolean(True)},
-    run=lambda self, x: factorisation.eig(x) if self.compute_v else (factorisation.eigvals(x), None),
+    __name__, "Eig", factorization.eig, attributes={"compute_v": boolean(True)},
+    run=lambda self, x: factorization.eig(x) if self.compute_v else (factorization.eigvals(x), None),
     example=f"scipy.ops.Eig()({_MATRIX})[0]", prints="[2.+0.j 4.+0.j]",
 )  # fmt: skip
 LinearSumAssignment = operation(
@@ -110,7 +110,7 @@ def _cholesky(self: Any, x: Any) -> Tensor:
 
 
 Cholesky = operation(
-    __name__, "Cholesky", factorisation.cholesky, run=_cholesky,
+    __name__, "Cholesky", factorization.cholesky, run=_cholesky,
     attributes={"lower": boolean(False), "clean": boolean(True)},
     example=f"scipy.ops.Cholesky(lower=True)({_MATRIX})",
     prints="[[1.4142135 0.       ]\n [0.        2.       ]]",

@@ -17,8 +17,8 @@ def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> No
     """Warn if ``info``, a ``SolverInfo``, shows that a search did not converge."""
     if info.converged._array is None or info.converged:
         return
-    trips, error = info.iterations.host_array().item(), info.error.host_array().item()
-    ending = f"it took maxiter={trips} steps" if trips >= maxiter else f"it stopped after {trips} steps"
+    steps, error = info.iterations.host_array().item(), info.error.host_array().item()
+    ending = f"it took maxiter={steps} steps" if steps >= maxiter else f"it stopped after {steps} steps"
     warn_user(
         f"'{owner}' did not converge: {ending}. The next step would change an element by {error:.3g}; the "
         f"tolerance is {tol:.3g} * (1 + max|x|). The result does not solve the equation, so its derivative "

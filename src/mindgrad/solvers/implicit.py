@@ -20,7 +20,7 @@ from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.values_only import known_value, values_only
-from mindgrad.rows.kinds import ones
+from mindgrad.primitives.kinds import ones
 from mindgrad.solvers.convergence import warn_unless_converged
 from mindgrad.solvers.iterate import (
     Function,
@@ -31,7 +31,7 @@ from mindgrad.solvers.iterate import (
 )
 from mindgrad.solvers.linear_solvers import NAMES, LinearSolver, dot, tolerance
 from mindgrad.solvers.real_parts import Unknowns
-from mindgrad.solvers.root_finding import SolverInfo, iterated, minimised, newton
+from mindgrad.solvers.root_finding import SolverInfo, iterated, minimized, newton
 from mindgrad.trace import state, user_calls
 from mindgrad.transforms.reverse import pull_back
 
@@ -276,7 +276,7 @@ def argmin(
     solver = _solver(owner, tangent_solve, structure, unknowns)
     if solve is None:
         tol = tolerance(unknowns.dtype) if tol is None else tol
-        xs, aux = minimised(objective, function, unknowns.parts(start), solver, tol, maxiter)
+        xs, aux = minimized(objective, function, unknowns.parts(start), solver, tol, maxiter)
         if not has_aux:
             warn_unless_converged(owner, aux, tol, maxiter)
     else:

@@ -14,8 +14,8 @@ from mindgrad.ir.scope import apply, as_it_is, innermost, lifted
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.arithmetic import select
-from mindgrad.rows.structural import broadcast_in_dim, stop_gradient
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.structural import broadcast_in_dim, stop_gradient
 from mindgrad.trace import effect_log, state, user_calls
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
@@ -36,7 +36,7 @@ def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> t
             now = body(*now)
         return now
 
-    def trip() -> None:
+    def iteration() -> None:
         nonlocal now
         now = body(*now)
 
@@ -45,7 +45,7 @@ def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> t
         now = tuple(values)
 
     names = [f"part {k} of the iteration" for k in range(len(now))]
-    RUNTIME.while_(lambda: test(*now), trip, lambda: now, put, names)
+    RUNTIME.while_(lambda: test(*now), iteration, lambda: now, put, names)
     return now
 
 

@@ -24,8 +24,8 @@ from mindgrad.ir.dtype import DType
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.linalg import solve
-from mindgrad.rows.static_slices import concatenate
+from mindgrad.primitives.linalg import solve
+from mindgrad.primitives.static_slices import concatenate
 from mindgrad.solvers.iterate import Value, Values, repeat
 from mindgrad.solvers.real_parts import Unknowns
 from mindgrad.trace import effect_log, user_calls
@@ -216,18 +216,18 @@ def _cg(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     zero = [b * 0 for b in bs]
     bound = tol * norm(bs)
 
-    def goes_on(trips: Any, rho: Any, *_: Any) -> Any:
-        return (rho.sqrt() > bound) & (trips < maxiter)
+    def continues(iterations: Any, rho: Any, *_: Any) -> Any:
+        return (rho.sqrt() > bound) & (iterations < maxiter)
 
-    def step(trips: Any, rho: Any, *vectors: Any) -> tuple:
+    def step(iterations: Any, rho: Any, *vectors: Any) -> tuple:
         x, r, p = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
         q = matvec(list(p))
         alpha = rho / dot(p, q)
         y, residual = _plus(x, alpha, p), _plus(r, -alpha, q)
         after = dot(residual, residual)
-        return (trips + 1, after, *y, *residual, *_plus(residual, after / rho, p))
+        return (iterations + 1, after, *y, *residual, *_plus(residual, after / rho, p))
 
-    return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])
+    return list(repeat(continues, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])
 
 
 def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
@@ -235,11 +235,11 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     zero = [b * 0 for b in bs]
     bound = tol * norm(bs)
 
-    def goes_on(trips: Any, rho: Any, *vectors: Any) -> Any:
+    def continues(iterations: Any, rho: Any, *vectors: Any) -> Any:
         # after a breakdown, rho is zero or NaN, and the comparison ends the loop
-        return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (trips < maxiter)
+        return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (iterations < maxiter)
 
-    def step(trips: Any, rho: Any, *vectors: Any) -> tuple:
+    def step(iterations: Any, rho: Any, *vectors: Any) -> tuple:
         x, r, p = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
         v = matvec(list(p))
         alpha = rho / dot(bs, v)
@@ -253,6 +253,6 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         after = dot(bs, residual)
         # at the solution, omega is zero and p is no longer used: avoid 0 / 0
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
-        return (trips + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
+        return (iterations + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
 
-    return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])
+    return list(repeat(continues, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])

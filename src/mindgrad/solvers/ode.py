@@ -22,8 +22,8 @@ from mindgrad.ir.dtype import DType, int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply, lifted
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.complexes import conj
-from mindgrad.rows.static_slices import concatenate, reverse
+from mindgrad.primitives.complexes import conj
+from mindgrad.primitives.static_slices import concatenate, reverse
 from mindgrad.solvers.convergence import warn_unless_reached
 from mindgrad.solvers.iterate import (
     Function,
@@ -136,8 +136,8 @@ def odeint(
 
     - *Direct* (default): mindgrad differentiates the steps of the solver, with fixed step sizes. The
       derivative of the computed solution is exact up to rounding, in forward and reverse mode and to any
-      order. The memory of a compiled function is bounded for any number of steps (``docs/howto/control_flow.md``);
-      eager memory grows with the steps.
+      order. The memory of a compiled function is bounded for any number of steps
+      (``docs/howto/control_flow.md``); eager memory grows with the steps.
     - ``adjoint=True``: reverse mode solves the adjoint equation backward in time, from the solution at the
       last time (L. S. Pontryagin; R. T. Q. Chen et al., *Neural Ordinary Differential Equations*, 2018). It
       stores nothing for the steps. Its gradient is only as accurate as ``rtol`` and ``atol``, and the
@@ -290,13 +290,13 @@ def _reach(
     direction = now.h
     count = len(now.y0)
 
-    def goes_on(*parts: Any) -> Value:
+    def continues(*parts: Any) -> Value:
         now = _unpacked(parts, count)
         t = held(now.t1)
         is_possible = (now.steps < max_steps) & (now.h.abs() > shortest * t.abs())
         return ~_is_reached(t, target, direction) & is_possible
 
-    def trip(*parts: Any) -> tuple[Any, ...]:
+    def iteration(*parts: Any) -> tuple[Any, ...]:
         now = _unpacked(parts, count)
         rest = end - held(now.t1)
         # do not step beyond the last time, because f may be undefined there
@@ -316,7 +316,7 @@ def _reach(
         pairs = zip(_packed(accepted), _packed(before), strict=True)
         return tuple([a if a is b else chosen(is_good, a, b) for a, b in pairs])
 
-    return _unpacked(repeat(goes_on, trip, *_packed(now)), count)
+    return _unpacked(repeat(continues, iteration, *_packed(now)), count)
 
 
 def _packed(now: _Now) -> tuple[Any, ...]:

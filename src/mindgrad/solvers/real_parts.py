@@ -15,10 +15,10 @@ from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.rows.complexes import complex as complex_of_parts
-from mindgrad.rows.complexes import imag, real
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import convert
+from mindgrad.primitives.complexes import complex as complex_of_parts
+from mindgrad.primitives.complexes import imag, real
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import convert
 from mindgrad.solvers.iterate import Function, Value, Values
 from mindgrad.trace.closed_program import trace
 

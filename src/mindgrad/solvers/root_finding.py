@@ -11,11 +11,11 @@ from mindgrad.control.implicit import jacobian_system
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.piecewise import maximum
+from mindgrad.primitives.piecewise import maximum
 from mindgrad.solvers.iterate import Function, Value, chosen, held, repeat
 from mindgrad.solvers.linear_solvers import LinearSolver, dot
 
-__all__ = ["SolverInfo", "iterated", "minimised", "newton"]
+__all__ = ["SolverInfo", "iterated", "minimized", "newton"]
 
 _HALVINGS = 2.0**-20  # smallest fraction of a step in the line search
 _DECREASE = 1e-4  # smallest accepted fraction of the predicted decrease: Armijo's condition
@@ -70,7 +70,7 @@ def newton(
     return _descended(descent, start, tol, maxiter)
 
 
-def minimised(
+def minimized(
     objective: Function,
     function: Function,
     start: Sequence[Value],
@@ -123,10 +123,10 @@ def _descended(
     xs = [held(x) for x in start]
     full_step = Tensor(1.0, xs[0].dtype)
 
-    def goes_on(trips: Value, change: Value, going: Value, *xs: Value) -> Value:
-        return going & (trips < maxiter)
+    def continues(iterations: Value, change: Value, going: Value, *xs: Value) -> Value:
+        return going & (iterations < maxiter)
 
-    def trip(trips: Value, _: Value, __: Value, *xs: Value) -> tuple:
+    def iteration(iterations: Value, _: Value, __: Value, *xs: Value) -> tuple:
         step, merit, is_enough = descent(list(xs))
         change = _largest(step)
         is_done = _is_small(change, xs, tol)
@@ -143,9 +143,9 @@ def _descended(
         t, *_ = repeat(is_too_long, halved, full_step, *merit(moved(full_step)))
         is_moved = is_done | (t > _HALVINGS)
         after = [chosen(is_moved, a, x) for a, x in zip(moved(t), xs, strict=True)]
-        return (trips + 1, change, ~is_done & is_moved, *after)
+        return (iterations + 1, change, ~is_done & is_moved, *after)
 
-    last = repeat(goes_on, trip, Tensor(0), full_step, Tensor(True), *xs)
+    last = repeat(continues, iteration, Tensor(0), full_step, Tensor(True), *xs)
     xs = list(last[3:])
     return xs, SolverInfo(last[0], last[1], _is_small(last[1], xs, tol))
 
@@ -157,14 +157,14 @@ def iterated(
     xs = [held(x) for x in start]
     outside = [held(x) for x in function.outside]
 
-    def goes_on(trips: Value, change: Value, *xs: Value) -> Value:
+    def continues(iterations: Value, change: Value, *xs: Value) -> Value:
         # the comparison is false if the change is NaN
-        return (change > tol * (1 + _largest(xs))) & (trips < maxiter)
+        return (change > tol * (1 + _largest(xs))) & (iterations < maxiter)
 
-    def trip(trips: Value, _: Value, *xs: Value) -> tuple:
+    def iteration(iterations: Value, _: Value, *xs: Value) -> tuple:
         values = function(outside, xs)
-        return (trips + 1, _largest(values), *[x + r for x, r in zip(xs, values, strict=True)])
+        return (iterations + 1, _largest(values), *[x + r for x, r in zip(xs, values, strict=True)])
 
     change = _largest(function(outside, xs))
-    found = repeat(goes_on, trip, Tensor(0), change, *xs)
+    found = repeat(continues, iteration, Tensor(0), change, *xs)
     return list(found[2:]), SolverInfo(found[0], found[1], _is_small(found[1], found[2:], tol))

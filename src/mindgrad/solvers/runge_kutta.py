@@ -15,9 +15,9 @@ import numpy as np
 
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.rows.contraction import dot
-from mindgrad.rows.kinds import zeros
-from mindgrad.rows.static_slices import concatenate
+from mindgrad.primitives.contraction import dot
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.static_slices import concatenate
 from mindgrad.solvers.iterate import Value, Values, held
 from mindgrad.trace import state
 from mindgrad.trace.control.loops import scanned

@@ -18,11 +18,11 @@ from mindgrad.ir.build import Builder
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Graph, live_equations, without_effects
 from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.rows.indexing import gather, scatter_add
-from mindgrad.rows.kinds import accumulate, zeros
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import convert, reshape
-from mindgrad.sparse.colour_seeds import is_scattered
+from mindgrad.primitives.indexing import gather, scatter_add
+from mindgrad.primitives.kinds import accumulate, zeros
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import convert, reshape
+from mindgrad.sparse.color_seeds import is_scattered
 from mindgrad.sparse.sparsity import Known
 from mindgrad.sparse.strategies import best_way
 from mindgrad.sparse.strategy import Way
@@ -41,11 +41,11 @@ class Structure:
         way: description of the strategy.
     """
 
-    __slots__ = ("blocks", "colours", "is_dense", "way")
+    __slots__ = ("blocks", "colors", "is_dense", "way")
 
     def __init__(self, blocks: list[list[Any]], way: Way) -> None:
         self.blocks = blocks
-        self.colours = way.count
+        self.colors = way.count
         self.is_dense = way.is_dense
         self.way = way.name
 
@@ -129,11 +129,11 @@ class _Arranged:
 def _arranged(
     sparse: Any, way: Way, second: bool, row_sizes: Sequence[int], column_sizes: Sequence[int]
 ) -> _Arranged:
-    row, column, colour, element = way.entries
+    row, column, color, element = way.entries
     owner = np.repeat(np.arange(len(way.sizes)), way.sizes)[element]
     first = np.cumsum([0, *way.sizes])[:-1]
-    start = way.starts[colour, owner]
-    position = start + way.strides[colour, owner] * (element - first[owner])
+    start = way.starts[color, owner]
+    position = start + way.strides[color, owner] * (element - first[owner])
     source = np.concatenate([*way.cut.sources, np.empty(0, np.int64)])
     row = source[row] if second else row
     column = source[column]

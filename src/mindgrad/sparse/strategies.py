@@ -21,9 +21,9 @@ from mindgrad.ir.build import Builder
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, all_equations
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.structural import reshape
-from mindgrad.sparse.colour_seeds import at_once, computed_once, is_scattered, seed_of
-from mindgrad.sparse.colouring import columns, star
+from mindgrad.primitives.structural import reshape
+from mindgrad.sparse.color_seeds import at_once, computed_once, is_scattered, seed_of
+from mindgrad.sparse.coloring import columns, star
 from mindgrad.sparse.movement_split import Cut, cut
 from mindgrad.sparse.patterns import TooDense
 from mindgrad.sparse.sparsity import Known, dependence
@@ -82,7 +82,7 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     if last.is_dense:
         return last.dense()
     singly = first.forwards_singly()
-    if singly is not None and singly.count <= min(costs().few_colours, first.widest):
+    if singly is not None and singly.count <= min(costs().few_colors, first.widest):
         return singly
     ways = [singly]
     if not second:
@@ -177,16 +177,16 @@ class _Level:
         """Push the tangent of each color separately."""
         if not self._is_straight():
             return None
-        colours, count = self._coloured(self.pattern, self._parts)
+        colors, count = self._colored(self.pattern, self._parts)
         if count * len(self.graph.equations) > costs().unrolled_equations:
             return None
-        entries = self._forward_entries(_spread(colours, self._parts))
+        entries = self._forward_entries(_spread(colors, self._parts))
 
         def push(
             primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
         ) -> Callable[[int], list[Any]]:
             def pushed(k: int) -> list[Any]:
-                seeds = [seed_of(z.type, own, k) for z, own in zip(zs, colours, strict=True)]
+                seeds = [seed_of(z.type, own, k) for z, own in zip(zs, colors, strict=True)]
                 tangents = {z: seed for z, seed in zip(zs, seeds, strict=True) if seed is not None}
                 push_tangents(primal, tangents)
                 return [tangents.get(y) for y in ys]
@@ -197,13 +197,13 @@ class _Level:
 
     def forwards(self) -> Way | None:
         """Push the tangents of all colors as a batch."""
-        colours, count = self._coloured(self.pattern, self._parts)
-        by_element = _spread(colours, self._parts)
+        colors, count = self._colored(self.pattern, self._parts)
+        by_element = _spread(colors, self._parts)
         if len(self._parts) > 1:
             together, fewer = columns(self.pattern, self.pattern.shape[1:])
             if fewer < count:
-                colours, count, by_element = _divided(together, self._parts), fewer, together
-        return self._forward_batch(colours, count, by_element)
+                colors, count, by_element = _divided(together, self._parts), fewer, together
+        return self._forward_batch(colors, count, by_element)
 
     def by_star(self) -> Way | None:
         """Push the tangents of a star coloring as a batch."""
@@ -225,24 +225,24 @@ class _Level:
         way.is_dense = True
         return way
 
-    def _forward_batch(self, colours: Sequence[Any], count: int, by_element: Any) -> Way:
-        seeds = [(type, own, count) for type, own in zip(self._parts, colours, strict=True)]
+    def _forward_batch(self, colors: Sequence[Any], count: int, by_element: Any) -> Way:
+        seeds = [(type, own, count) for type, own in zip(self._parts, colors, strict=True)]
         entries = self._forward_entries(by_element)
         rule = at_once(forward_rule, seeds, count)
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
-    def _forward_entries(self, colour: Any) -> Places:
+    def _forward_entries(self, color: Any) -> Places:
         """Choose the color under which each entry is read.
 
         It is the color of the column. In a symmetric matrix, it may be the color of the row.
         """
         rows, elements, indices = self._coordinates()
         if not self.is_symmetric:
-            return rows, indices, colour[indices], elements
-        own, other = colour[indices].astype(np.int64), colour[elements].astype(np.int64)
-        count = int(colour.max(initial=0)) + 1
+            return rows, indices, color[indices], elements
+        own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
+        count = int(color.max(initial=0)) + 1
         # count the columns of each color in a row: an entry that is alone in its color can be read
-        occurrences = np.bincount(elements * count + own, minlength=len(colour) * count)
+        occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
             occurrences[indices * count + other] == 1,
@@ -258,7 +258,7 @@ class _Level:
         """Pull the cotangent of each color of rows separately."""
         if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
-        colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
+        colors, count = self._colored(self.pattern.T.tocsr(), self._results)
         if count * len(self.graph.equations) > costs().unrolled_equations:
             return None
 
@@ -270,30 +270,30 @@ class _Level:
             linear = list(builder.linear_equations)
 
             def pulled(k: int) -> list[Any]:
-                seeds = [seed_of(y.type, own, k) for y, own in zip(ys, colours, strict=True)]
+                seeds = [seed_of(y.type, own, k) for y, own in zip(ys, colors, strict=True)]
                 return pull_cotangents(linear, tangents, seeds, directions)
 
             return pulled
 
-        entries = self._backward_entries(_spread(colours, self._results))
+        entries = self._backward_entries(_spread(colors, self._results))
         return self._singly(f"{count} cotangents, each by itself", pull, self._parts, entries, count)
 
     def backwards(self) -> Way | None:
         """Pull the cotangents of all colors as a batch; rows of one color share no column."""
         if self.pattern.nnz > costs().single_entries:
             return None
-        colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
-        return self._backward_batch(colours, count, _spread(colours, self._results))
+        colors, count = self._colored(self.pattern.T.tocsr(), self._results)
+        return self._backward_batch(colors, count, _spread(colors, self._results))
 
-    def _backward_batch(self, colours: Sequence[Any], count: int, by_element: Any) -> Way:
-        seeds = [(type, own, count) for type, own in zip(self._results, colours, strict=True)]
+    def _backward_batch(self, colors: Sequence[Any], count: int, by_element: Any) -> Way:
+        seeds = [(type, own, count) for type, own in zip(self._results, colors, strict=True)]
         entries = self._backward_entries(by_element)
         rule = at_once(reverse_rule, seeds, count)
         return self._at_once(f"{count} cotangents at once", rule, self._parts, entries, count)
 
-    def _backward_entries(self, colour: Any) -> Places:
+    def _backward_entries(self, color: Any) -> Places:
         rows, elements, indices = self._coordinates()
-        return rows, indices, colour[elements], indices
+        return rows, indices, color[elements], indices
 
     # -- shared steps ------------------------------------------------------------------------------
 
@@ -305,7 +305,7 @@ class _Level:
             and not any(equation.primitive.kind == "control" for equation in self.graph.equations)
         )
 
-    def _coloured(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
+    def _colored(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
         """Color the elements of each value whose elements are columns.
 
         Values that share no row may have the same colors.
@@ -323,7 +323,7 @@ class _Level:
         most = np.ravel(counts.max(axis=0).toarray()) if counts.nnz else np.zeros(len(types))
         holds = (counts != 0).astype(np.int32)
         meet = (holds.T @ holds).toarray() != 0
-        colours: list[Any] = []
+        colors: list[Any] = []
         spans: list[tuple[int, int]] = []
         for k, type in enumerate(types):
             own: Any = 0
@@ -334,9 +334,9 @@ class _Level:
             for low, high in sorted(spans[j] for j in range(k) if meet[k, j]):
                 if low < start + count and start < high:
                     start = high
-            colours.append(start + own)
+            colors.append(start + own)
             spans.append((start, start + count))
-        return colours, max([high for _, high in spans], default=0)
+        return colors, max([high for _, high in spans], default=0)
 
     def _coordinates(self) -> tuple[Any, Any, Any]:
         """Return the row in the matrix, row in the pattern, and column of each entry."""
@@ -356,9 +356,9 @@ class _Level:
     ) -> Way:
         """Build the strategy that runs ``derive`` for each color separately."""
         sizes = [type.size for type in derived]
-        _, _, colour, element = entries
+        _, _, color, element = entries
         read = np.zeros((count, len(sizes)), bool)
-        read[colour, np.repeat(np.arange(len(sizes)), sizes)[element]] = True
+        read[color, np.repeat(np.arange(len(sizes)), sizes)[element]] = True
         starts = np.full((count, len(sizes)), -1, np.int64)
         strides = np.ones((count, len(sizes)), np.int64)
 
@@ -393,9 +393,9 @@ class _Level:
         return Way(name, self.cut, graph, starts, np.ones_like(starts), sizes.tolist(), entries)
 
 
-def _spread(colours: Sequence[Any], types: Sequence[TensorType]) -> Any:
+def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
     """Return the color of each element of the values of these types."""
-    each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colours, types, strict=True)]
+    each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 

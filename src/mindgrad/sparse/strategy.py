@@ -24,10 +24,10 @@ class Way:
             color k in the concatenated pieces, or -1 if the derived value is zero.
         strides: integer array of the same shape: 1, or 0 if all elements of the derived value are equal.
         sizes: number of elements of each derived value: of the results, or of the parts in reverse mode.
-        entries: four integer arrays ``(row, column, colour, element)``, with one element for each entry.
+        entries: four integer arrays ``(row, column, color, element)``, with one element for each entry.
             ``row`` is its row among the elements of the outputs, or of z for a Hessian. ``column`` is its
             column among the elements of z. The value is read at ``element`` of the derived values under
-            ``colour``.
+            ``color``.
         count: number of colors.
         is_dense: whether nearly every column, or row, has a separate color.
     """

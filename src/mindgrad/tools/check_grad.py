@@ -336,7 +336,7 @@ class _Check:
                 uncertainty,
                 np.fmin(left, right),
                 np.fmax(left, right),
-                table("is_corner"),
+                table("is_nondifferentiable"),
                 table("is_edge"),
                 table("is_jump") & ~is_exact,
             ),
@@ -393,7 +393,7 @@ class _Check:
         remarks = []
         for is_kind, text in (
             (
-                judged.slopes.is_corner,
+                judged.slopes.is_nondifferentiable,
                 "{count} at a corner; {place}: one-sided slopes {left:.6g} and {right:.6g}",
             ),
             (judged.slopes.is_edge, "{count} at the edge of the domain; {place}: finite on one side only"),

@@ -27,7 +27,7 @@ _HEAD = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{$")
 _CALLED = re.compile(
     r"(?:body|to_apply|calls|true_computation|false_computation|branch_computations)=\{?(%?[\w.\-, %]+)\}?"
 )
-_TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
+_ITERATIONS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
 
 
 class Collective(NamedTuple):
@@ -100,9 +100,9 @@ def _times(computations: dict[str, list[str]], entry: str) -> Counter[str]:
 
     def visit(name: str, count: int) -> None:
         times[name] += count
-        for called, trips in _calls(computations.get(name, ())):
+        for called, iterations in _calls(computations.get(name, ())):
             if called in computations:
-                visit(called, count * trips)
+                visit(called, count * iterations)
 
     visit(entry, 1)
     return times
@@ -110,10 +110,10 @@ def _times(computations: dict[str, list[str]], entry: str) -> Counter[str]:
 
 def _calls(lines: object) -> Iterator[tuple[str, int]]:
     for line in lines:  # type: ignore[attr-defined]
-        trips = _TRIPS.search(line)
+        iterations = _ITERATIONS.search(line)
         for match in _CALLED.finditer(line):
             for name in match[1].split(","):
-                yield name.strip().lstrip("%"), int(trips[1]) if trips and " while(" in line else 1
+                yield name.strip().lstrip("%"), int(iterations[1]) if iterations and " while(" in line else 1
 
 
 def _bytes(match: re.Match[str]) -> int:

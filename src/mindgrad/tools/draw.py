@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from mindgrad.api.arguments import check_callable
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph
 from mindgrad.ir.inner_programs import inner_programs
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.tools.line_labels import OWN, described, function_of
 from mindgrad.tools.pictures import check_picture
 from mindgrad.tools.row_order import sorted_rows
@@ -252,14 +252,14 @@ class Drawing:
 
         It is the box that computes all inputs of the equation, or ``None`` if several boxes compute them.
         """
-        if (equation.source and equation.source[0]) or equation.primitive.trip is not None:
+        if (equation.source and equation.source[0]) or equation.primitive.iteration is not None:
             return None
         boxes = {box for x in equation.inputs if isinstance(box := origins.get(x), _Box)}
         return boxes.pop() if len(boxes) == 1 else None
 
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
-        is_pullback = equation.primitive.trip is not None
+        is_pullback = equation.primitive.iteration is not None
         is_rule = getattr(source, "is_pullback", False)
         is_derivative = type(source) is DerivativeOf or is_pullback or is_rule
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
@@ -323,8 +323,8 @@ class _Picture:
             heads.append((right, f"derivatives {arrow}", self.derivatives, "left"))
         if any(b.is_derivative and not a.is_derivative for a, b in self.drawing._arrows):
             heads.append((left + self.box_width, "residuals →", self.residual, "right"))
-        for x, text, colour, alignment in heads:
-            self.axes.text(x, 0.3, text, fontsize=9, color=colour, va="center", ha=alignment)
+        for x, text, color, alignment in heads:
+            self.axes.text(x, 0.3, text, fontsize=9, color=color, va="center", ha=alignment)
         self._groups(rows)
         for (start, end), _ in self.drawing._arrows.items():
             self._arrow(start, end)
@@ -356,18 +356,18 @@ class _Picture:
             start = number
 
     def _box(self, number: int, row: _Row, side: int) -> None:
-        colour = self.derivatives if side else self.values
+        color = self.derivatives if side else self.values
         x, y = self.left[side], -number * self.step
         self.axes.add_patch(
             _patches().FancyBboxPatch(
                 (x, y - 0.43), self.box_width, 0.42, boxstyle="round,pad=0.02,rounding_size=0.05", fc="white",
-                ec=colour, lw=1.1, zorder=3,
+                ec=color, lw=1.1, zorder=3,
             )
         )  # fmt: skip
         is_own = row.label == OWN or row.is_pullback
         label = f"derivative of {row.label}" if side and not is_own else row.label
         self._text(x + 0.08, y - 0.13, _shortened(label, 78), 7.5, "#111111", "monospace")
-        self._text(x + 0.08, y - 0.31, self._detail(number, row, side), 6.5, colour, None)
+        self._text(x + 0.08, y - 0.31, self._detail(number, row, side), 6.5, color, None)
 
     def _detail(self, number: int, row: _Row, side: int) -> str:
         counts = {name: count for name, count in row.operators[side].items() if name != _UNSAID}
@@ -384,9 +384,9 @@ class _Picture:
         gives = _shortened(gives, _COLUMNS // 2)
         return _shortened(does, _COLUMNS - len(gives)) + gives
 
-    def _text(self, x: float, y: float, text: str, size: float, colour: str, family: str | None) -> None:
+    def _text(self, x: float, y: float, text: str, size: float, color: str, family: str | None) -> None:
         escaped = text.replace("$", r"\$")
-        self.axes.text(x, y, escaped, fontsize=size, color=colour, family=family, va="center", zorder=4)
+        self.axes.text(x, y, escaped, fontsize=size, color=color, family=family, va="center", zorder=4)
 
     def _arrow(self, start: _Box, end: _Box) -> None:
         sides = int(start.is_derivative), int(end.is_derivative)
@@ -397,21 +397,21 @@ class _Picture:
             self._line((x0, y0), (x1, y1), self.residual, "arc3,rad=0", 0.7)
             return
         side = sides[0]
-        colour = self.derivatives if side else self.values
+        color = self.derivatives if side else self.values
         if abs(start.row - end.row) == 1:
             x = self.left[side] + 0.6 + (0.25 if y1 > y0 else 0.0)
             gap = 0.21 if y1 < y0 else -0.21
-            self._line((x, y0 - gap), (x, y1 + gap), colour, "arc3,rad=0", 1.2)
+            self._line((x, y0 - gap), (x, y1 + gap), color, "arc3,rad=0", 1.2)
             return
         x = self.left[side] + (self.box_width if side else 0)
         bend = min(0.35, 1.4 / max(abs(start.row - end.row), 1))
         is_outwards = (y1 < y0) == (side == 0)
-        self._line((x, y0), (x, y1), colour, f"arc3,rad={bend if is_outwards else -bend:.3f}", 0.9)
+        self._line((x, y0), (x, y1), color, f"arc3,rad={bend if is_outwards else -bend:.3f}", 0.9)
 
-    def _line(self, start: Any, end: Any, colour: str, style: str, width: float) -> None:
+    def _line(self, start: Any, end: Any, color: str, style: str, width: float) -> None:
         self.axes.add_patch(
             _patches().FancyArrowPatch(
-                start, end, arrowstyle="-|>", mutation_scale=7, color=colour, lw=width, connectionstyle=style,
+                start, end, arrowstyle="-|>", mutation_scale=7, color=color, lw=width, connectionstyle=style,
                 shrinkA=0, shrinkB=0, zorder=2, alpha=0.8,
             )
         )  # fmt: skip
@@ -429,8 +429,8 @@ def _patches() -> Any:
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
     """Yield the graphs inside an equation, each with the values of its inputs."""
-    if equation.primitive.trip is not None:
-        yield equation.primitive.trip(equation)
+    if equation.primitive.iteration is not None:
+        yield equation.primitive.iteration(equation)
     else:
         yield from ((inner.graph, inner.operands) for inner in inner_programs(equation))
 

@@ -44,7 +44,7 @@ class Differences(NamedTuple):
         step: the step used for ``slope``.
         left, right: one-sided slopes at the smallest step that shows a nondifferentiable point. They are at
             the largest step for other points, and at the smallest step at the boundary of the domain.
-        is_corner: whether the one-sided slopes do not approach each other as the step decreases.
+        is_nondifferentiable: whether the one-sided slopes do not approach each other as the step decreases.
         is_edge: whether the function is finite on one side only.
         is_jump: whether the values on the two sides do not approach each other.
         steps: all steps, shape ``(steps,)``.
@@ -56,7 +56,7 @@ class Differences(NamedTuple):
     step: np.ndarray
     left: np.ndarray
     right: np.ndarray
-    is_corner: np.ndarray
+    is_nondifferentiable: np.ndarray
     is_edge: np.ndarray
     is_jump: np.ndarray
     steps: np.ndarray
@@ -88,7 +88,7 @@ def differences(
     >>> import numpy as np
     >>> f = lambda h: np.array([np.sin(1.0 + h), abs(h)])
     >>> result = differences(f, f(0.0), 1.0, 2.0**-52)
-    >>> bool(abs(result.slope[0] - np.cos(1.0)) < 1e-10), result.is_corner.tolist()
+    >>> bool(abs(result.slope[0] - np.cos(1.0)) < 1e-10), result.is_nondifferentiable.tolist()
     (True, [False, True])
     >>> result.left[1].item(), result.right[1].item()
     (-1.0, 1.0)
@@ -117,7 +117,7 @@ def differences(
             step=steps[best + 2],
             left=np.where(is_edge, left[-1], _chosen(left, last)),
             right=np.where(is_edge, right[-1], _chosen(right, last)),
-            is_corner=(corner >= 0) & ~is_edge,
+            is_nondifferentiable=(corner >= 0) & ~is_edge,
             is_edge=is_edge,
             is_jump=_jumps(sweep, rounding) & (corner < 0),
             steps=steps,

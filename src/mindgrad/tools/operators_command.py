@@ -20,7 +20,7 @@ import mindgrad.numpy as numpy
 import mindgrad.ops as ops
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.kinds import ACCEPTS
+from mindgrad.primitives.kinds import ACCEPTS
 from mindgrad.tools.rule_text import cotangent_rule, tangent_rule
 from mindgrad.tools.terminal import filled, print_json, print_lines, print_table, print_title
 
@@ -100,7 +100,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def describe(row: Primitive) -> dict[str, Any]:
+def describe(primitive: Primitive) -> dict[str, Any]:
     """Collect all facts about an operator as strings and lists of strings.
 
     >>> from mindgrad.ir.primitive import REGISTRY
@@ -110,21 +110,23 @@ def describe(row: Primitive) -> dict[str, Any]:
     >>> described["names"][:4]
     ['Tensor.tanh', 'mint.tanh', 'numpy.tanh', 'ops.tanh']
     """
-    source, location = _definition(row.name)
+    source, location = _definition(primitive.name)
     return {
-        "name": row.name,
-        "kind": row.kind,
-        "meaning": _KINDS[row.kind],
+        "name": primitive.name,
+        "kind": primitive.kind,
+        "meaning": _KINDS[primitive.kind],
         "location": location,
         "source": source,
-        "kernels": {"numpy": _kernel(row.numpy), "xla": _kernel(row.xla)},
-        "types": _element_types(row),
-        "tangent": tangent_rule(row),
-        "cotangents": cotangent_rule(row),
-        "batching": _batching(row),
-        "infinities": _TAINT[row.taint] if isinstance(row.taint, str) else "depends on the operands",
-        "conventions": conventions(row.name),
-        "names": public_names().get(row.name, []),
+        "kernels": {"numpy": _kernel(primitive.numpy), "xla": _kernel(primitive.xla)},
+        "types": _element_types(primitive),
+        "tangent": tangent_rule(primitive),
+        "cotangents": cotangent_rule(primitive),
+        "batching": _batching(primitive),
+        "infinities": _TAINT[primitive.taint]
+        if isinstance(primitive.taint, str)
+        else "depends on the operands",
+        "conventions": conventions(primitive.name),
+        "names": public_names().get(primitive.name, []),
     }
 
 
@@ -155,10 +157,10 @@ def _definition(name: str) -> tuple[list[str], str]:
 
     There are no lines if a table defines several operators.
     """
-    package = Path(inspect.getfile(Primitive)).parents[1]
+    root = Path(inspect.getfile(Primitive)).parents[1]
     mention = ""
-    for room in ("rows", "control"):
-        for path in sorted((package / room).glob("*.py")):
+    for package in ("primitives", "control"):
+        for path in sorted((root / package).glob("*.py")):
             text = path.read_text(encoding="utf-8")
             if f'"{name}"' not in text:
                 continue
@@ -196,18 +198,22 @@ def _kernel(kernel: Any) -> str:
     return f"{module}.{name}" if module else name
 
 
-def _element_types(row: Primitive) -> str:
-    if row.samples is None:
+def _element_types(primitive: Primitive) -> str:
+    if primitive.samples is None:
         return "the types of the functions that it runs"
-    accepts = {row.samples[2]} if isinstance(row.samples, tuple) else {case.accepts for case in row.samples}
+    accepts = (
+        {primitive.samples[2]}
+        if isinstance(primitive.samples, tuple)
+        else {case.accepts for case in primitive.samples}
+    )
     kinds = {kind for name in accepts for kind in ACCEPTS[name]}
     return ", ".join(kind for kind in ("bool", "int", "uint", "float", "complex") if kind in kinds)
 
 
-def _batching(row: Primitive) -> str:
-    if row.batch is not None:
+def _batching(primitive: Primitive) -> str:
+    if primitive.batch is not None:
         return "a separate rule"
-    return "native (an extra leading axis)" if row.axes else "none: vmap runs the elements one by one"
+    return "native (an extra leading axis)" if primitive.axes else "none: vmap runs the elements one by one"
 
 
 @functools.lru_cache(maxsize=1)
@@ -216,8 +222,8 @@ def _convention_table() -> list[list[str]]:
 
     A row has an expression, a point, the first and the second derivative, and a reason.
     """
-    package = Path(inspect.getfile(Primitive)).parents[1]
-    for path in (package / "conventions.md", package.parents[1] / "docs" / "conventions.md"):
+    root = Path(inspect.getfile(Primitive)).parents[1]
+    for path in (root / "conventions.md", root.parents[1] / "docs" / "conventions.md"):
         if path.is_file():
             lines = path.read_text(encoding="utf-8").splitlines()
             cells = [
@@ -259,9 +265,9 @@ def public_names() -> dict[str, list[str]]:
 
 
 def _public_functions() -> Iterator[tuple[str, Any]]:
-    for room, module in _PUBLIC.items():
+    for package, module in _PUBLIC.items():
         for name in module.__all__:
-            yield f"{room}.{name}", getattr(module, name)
+            yield f"{package}.{name}", getattr(module, name)
     for name in dir(Tensor):
         if not name.startswith("_"):
             yield f"Tensor.{name}", inspect.getattr_static(Tensor, name)
@@ -312,8 +318,8 @@ def _is_filled(cell: Any) -> bool:
 
 def _list(as_json: bool) -> None:
     kinds: dict[str, list[str]] = {}
-    for row in REGISTRY.values():
-        kinds.setdefault(row.kind, []).append(row.name)
+    for primitive in REGISTRY.values():
+        kinds.setdefault(primitive.kind, []).append(primitive.name)
     if as_json:
         print_json(kinds)
         return

@@ -21,7 +21,7 @@ from mindgrad.ir.dtype import complex64, float32, float64, int32
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import type_of
-from mindgrad.rows.samples import draw
+from mindgrad.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
@@ -35,44 +35,44 @@ _EMPTY: tuple[Any, ...] = ((), ((), ()))
 _LONGEST = 90
 
 
-def tangent_rule(row: Primitive) -> list[str]:
+def tangent_rule(primitive: Primitive) -> list[str]:
     """Write the forward rule of an operator as lines of formulas.
 
     The list is empty if the operator has no such rule, or no sample arguments to call it with.
     """
-    if row.jvp is None:
+    if primitive.jvp is None:
         return []
-    for types, parameters, out in _calls(row):
+    for types, parameters, out in _calls(primitive):
         with building(Builder()) as builder:
             xs = [builder.input(type) for type in types]
             ts = [builder.input(type) if type.dtype.is_inexact else None for type in types]
             ys = [builder.input(type) for type in out]
             names = _numbered("x", xs) | _numbered("dx", ts) | _numbered("y", ys)
-            tangents = row.jvp(tuple(ys) if row.multiple else ys[0], xs, ts, **parameters)
-            tangents = tangents if row.multiple else (tangents,)
+            tangents = primitive.jvp(tuple(ys) if primitive.multiple else ys[0], xs, ts, **parameters)
+            tangents = tangents if primitive.multiple else (tangents,)
             labels = list(_numbered("dy", list(tangents), distinct=True).values())
             return _lines(builder, list(tangents), labels, names)
     return []
 
 
-def cotangent_rule(row: Primitive) -> list[str]:
+def cotangent_rule(primitive: Primitive) -> list[str]:
     """Write the reverse rule of an operator as lines of formulas.
 
     The list is empty if reverse mode transposes the operators of the forward rule instead.
     """
-    for types, parameters, out in _calls(row):
-        has_rule = row.transpose is not None or (row.pointwise and row.jvp is not None)
-        if row.multiple or not out[0].dtype.is_inexact or not has_rule:
+    for types, parameters, out in _calls(primitive):
+        has_rule = primitive.transpose is not None or (primitive.pointwise and primitive.jvp is not None)
+        if primitive.multiple or not out[0].dtype.is_inexact or not has_rule:
             return []
         active = [k for k, type in enumerate(types) if type.dtype.is_inexact]
-        at_once = row.transpose is not None and "multilinear" not in row.kind
+        at_once = primitive.transpose is not None and "multilinear" not in primitive.kind
         with building(Builder()) as builder:
             xs = [builder.input(type) for type in types]
             y, ct = builder.input(out[0]), builder.input(out[0])
             names = _numbered("x", xs) | {y: "y", ct: "ct"}
             cotangents: list[Any] = [None] * len(xs)
             for group in [active] if at_once else [[k] for k in active]:
-                pulled = _pulled(row, group, xs, y, ct, parameters)
+                pulled = _pulled(primitive, group, xs, y, ct, parameters)
                 cotangents = [
                     new if new is not None else old for old, new in zip(cotangents, pulled, strict=True)
                 ]
@@ -85,34 +85,35 @@ def cotangent_rule(row: Primitive) -> list[str]:
 
 
 def _pulled(
-    row: Primitive, group: Sequence[int], xs: Sequence[Any], y: Any, ct: Any, parameters: dict[str, Any]
+    primitive: Primitive, group: Sequence[int], xs: Sequence[Any], y: Any, ct: Any, parameters: dict[str, Any]
 ) -> Sequence[Any]:
     """Compute the cotangents of the operands in ``group``, and ``None`` for others."""
-    if row.transpose is None:  # elementwise: the same factor multiplies tangent and cotangent
-        assert row.jvp is not None
+    if primitive.transpose is None:  # elementwise: the same factor multiplies tangent and cotangent
+        assert primitive.jvp is not None
         slopes = [
-            row.jvp(y, xs, [ct if i == k else None for i in range(len(xs))], **parameters) for k in group
+            primitive.jvp(y, xs, [ct if i == k else None for i in range(len(xs))], **parameters)
+            for k in group
         ]
         return [slopes[group.index(i)] if i in group else None for i in range(len(xs))]
     for k in group:
         xs[k].linear = True
-    pulled = row.transpose(ct, *xs, **parameters)
+    pulled = primitive.transpose(ct, *xs, **parameters)
     for k in group:
         xs[k].linear = False
     return pulled
 
 
-def _calls(row: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], list[Any]]]:
+def _calls(primitive: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], list[Any]]]:
     """Yield operand types, parameters and result types of one sample call per dtype."""
-    if row.samples is None:
+    if primitive.samples is None:
         return
     for dtype in (float32, float64, complex64, int32):
         calls = []
-        for arrays, parameters in draw(row, dtype):
+        for arrays, parameters in draw(primitive, dtype):
             types = [type_of(np.asarray(array)) for array in arrays]
             with suppress(TypeError, ValueError):
-                out = row.type_rule(*types, **parameters)
-                calls.append((types, parameters, list(out) if row.multiple else [out]))
+                out = primitive.type_rule(*types, **parameters)
+                calls.append((types, parameters, list(out) if primitive.multiple else [out]))
         if calls:  # the largest operands, because a matrix with one element hides most of the rule
             yield max(calls, key=lambda call: sum(math.prod(type.shape) for type in call[0]))
 

@@ -66,7 +66,7 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> No
         for column in range(1, max(map(len, rows), default=1)):
             table.add_column(header[column] if header else "", overflow="fold")
         for row in rows:
-            table.add_row(*[_coloured(cell) for cell in row])
+            table.add_row(*[_colored(cell) for cell in row])
         rich.console.Console().print(rich.padding.Padding(table, (0, 0, 0, len(_INDENT))))
         return
     listed = [list(header), *map(list, rows)] if header else [list(row) for row in rows]
@@ -78,7 +78,7 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> No
         print((_INDENT + _INDENT.join(cells)).rstrip())
 
 
-def _coloured(cell: str) -> str:
+def _colored(cell: str) -> str:
     style = _STYLES.get(cell)
     return f"[{style}]{cell}[/{style}]" if style else rich.markup.escape(cell)
 

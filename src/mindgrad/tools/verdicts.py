@@ -24,7 +24,7 @@ class Slopes(NamedTuple):
     Attributes:
         difference, uncertainty: the slope, and its estimated error.
         low, high: the smaller and the larger one-sided slope.
-        is_corner: whether the one-sided slopes differ.
+        is_nondifferentiable: whether the one-sided slopes differ.
         is_edge: whether the function is finite on one side only.
         is_jump: whether the values on the two sides do not approach each other.
     """
@@ -33,7 +33,7 @@ class Slopes(NamedTuple):
     uncertainty: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    is_corner: np.ndarray
+    is_nondifferentiable: np.ndarray
     is_edge: np.ndarray
     is_jump: np.ndarray
 
@@ -60,9 +60,9 @@ class Verdicts:
         self, derivative: np.ndarray, slopes: Slopes, tolerance: float, epsilon: float, magnitude: np.ndarray
     ) -> None:
         self.slopes = slopes
-        difference, uncertainty, low, high, is_corner, is_edge, is_jump = slopes
+        difference, uncertainty, low, high, is_nondifferentiable, is_edge, is_jump = slopes
         floor = _FLOOR * epsilon * magnitude
-        is_smooth = ~(is_corner | is_edge | is_jump)
+        is_smooth = ~(is_nondifferentiable | is_edge | is_jump)
         with np.errstate(invalid="ignore"):
             scale = np.abs(difference[is_smooth & np.isfinite(difference)]).max(initial=0.0)
             allowed = tolerance * scale + floor + uncertainty
@@ -72,7 +72,7 @@ class Verdicts:
             is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + tolerance * magnitude)
             is_wrong = np.isfinite(difference) & ~(self.error <= allowed)
             severity = np.select(
-                [np.isnan(derivative), is_edge | is_jump, is_corner, is_wrong, ~is_known],
+                [np.isnan(derivative), is_edge | is_jump, is_nondifferentiable, is_wrong, ~is_known],
                 [3, 1, np.where(is_between, 1, 3), 3, 2],
                 0,
             )

@@ -19,9 +19,9 @@ from mindgrad._base.refusal import refuse
 from mindgrad.ir import scope as scopes
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, innermost, outermost_program
 from mindgrad.ir.tensor import Tensor, make_number
-from mindgrad.rows.arithmetic import select
-from mindgrad.rows.logic import logical_and, logical_not, logical_or
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.arithmetic import select
+from mindgrad.primitives.logic import logical_and, logical_not, logical_or
+from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = [
     "forget", "has_names", "is_same", "is_stale", "make_stale", "note", "note_given", "rebind",

@@ -23,11 +23,11 @@ from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import Shape, TensorType
-from mindgrad.rows.callback import Callback, callback
-from mindgrad.rows.complexes import conj
-from mindgrad.rows.kinds import zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.structural import convert, reshape, stop_gradient
+from mindgrad.primitives.callback import Callback, callback
+from mindgrad.primitives.complexes import conj
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import convert, reshape, stop_gradient
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.closed_program import trace
 

@@ -17,7 +17,7 @@ from mindgrad.ir.mutable import MutableFloat, MutableInt, is_mutable
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.structural import convert
+from mindgrad.primitives.structural import convert
 from mindgrad.trace.tracing import DATA
 
 __all__ = ["as_data", "as_python", "block", "is_number", "number_tensor"]

@@ -217,13 +217,13 @@ def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
         )
 
 
-def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
+def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
     """Find the closure cells whose contents differ from the snapshot only in values.
 
     Returns:
         ``(name, label, cell)`` for each cell whose contents are :func:`alike`.
     """
-    cells, waiting, met = [], [(taken, function)], set()
+    cells, waiting, met = [], [(snapshot, function)], set()
     for old, new in waiting:
         parts = _parts(new)
         if type(old) is not Snapshot or id(new) in met or parts is None or len(old.parts) != len(parts[2]):
@@ -314,13 +314,13 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
     return all(_same(x, y, met, cells) for x, y in zip(parts_a[2], parts_b[2], strict=True))
 
 
-def difference(taken: Any, function: Any) -> tuple[str, Any, Any] | None:
+def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
     """Find the first difference of ``function`` from its snapshot.
 
     Returns:
         Label, value before, and present value.
     """
-    waiting, met = [("", taken, function)], set()
+    waiting, met = [("", snapshot, function)], set()
     for around, old, new in waiting:
         if (id(old), id(new)) in met:
             continue

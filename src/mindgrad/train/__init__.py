@@ -1,6 +1,6 @@
 """Training: ``Model``, callbacks, mixed precision, and checkpoint files."""
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.train import amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization
 from mindgrad.train.amp import *  # noqa: F403
 from mindgrad.train.callback import *  # noqa: F403
@@ -17,4 +17,4 @@ __all__ = ["SummaryRecord", "data_sink", "latest_checkpoint"]
 for _part in (amp, callback, dataset_helper, loss_scale_manager, metrics, model, serialization):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
-_explain_room(__name__)
+_explain_package(__name__)

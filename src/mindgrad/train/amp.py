@@ -283,11 +283,11 @@ def build_train_network(
         )
     level = "O2" if level == "auto" else level
     config = {**_config_level[level], **kwargs}
-    model_type, keeps_normalisation = config["cast_model_type"], config["keep_batchnorm_fp32"]
+    model_type, keeps_normalization = config["cast_model_type"], config["keep_batchnorm_fp32"]
     if level == "O1":
         auto_mixed_precision(network, "O1")
     elif model_type is not float32:
-        kept = list(AMP_BLACK_LIST) if keeps_normalisation else []
+        kept = list(AMP_BLACK_LIST) if keeps_normalization else []
         custom_mixed_precision(network, black_list=kept, dtype=model_type)
     manager = kwargs.get("loss_scale_manager", DynamicLossScaleManager() if level == "O2" else None)
     with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)

@@ -35,8 +35,8 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
-    >>> from mindgrad.rows.elementwise import tanh
-    >>> from mindgrad.rows.structural import transpose
+    >>> from mindgrad.primitives.elementwise import tanh
+    >>> from mindgrad.primitives.structural import transpose
     >>> with building(Builder()) as builder:
     ...     x = builder.input(tensor_type("float32", (100, 3)))
     ...     y = transpose(tanh(x), permutation=(1, 0))

@@ -18,10 +18,10 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building, current, pass_taint
 from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.index_map import Labels, Relabelling, Uniform, index_map, relabelled
+from mindgrad.ir.index_map import Labels, Relabeling, Uniform, index_map, relabeled
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.batching import aligned, at_front, inserted, placed
-from mindgrad.rows.structural import transpose
+from mindgrad.primitives.batching import aligned, at_front, inserted, placed
+from mindgrad.primitives.structural import transpose
 
 __all__ = ["batch", "push_batch"]
 
@@ -126,13 +126,13 @@ def _with_label(
         at = [axis] * len(xs)
     label = 1 + max([each for labels in (*axes.operands, *axes.results) for each in labels], default=-1)
 
-    def with_label() -> Relabelling | None:
+    def with_label() -> Relabeling | None:
         operands = [
             labels if axis is None else inserted(labels, axis, label)
             for labels, axis in zip(axes.operands, at, strict=True)
         ]
         results = [_behind(operands, label, labels) for labels in axes.results]
-        return relabelled(equation, axes, operands, results, {label: size})
+        return relabeled(equation, axes, operands, results, {label: size})
 
     form = with_label()
     for is_last in (False, True):

@@ -13,7 +13,7 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Atom, Equation, Graph, derivative_of
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 
 __all__ = ["forward", "push_tangents"]
 

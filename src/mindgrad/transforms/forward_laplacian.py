@@ -37,11 +37,11 @@ from typing import Any, NamedTuple
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, derivative_of
 from mindgrad.ir.index_map import repetition
-from mindgrad.rows.batching import aligned, placed
-from mindgrad.rows.exact_zeros import nonzeros
-from mindgrad.rows.kinds import accumulate, product, zeros
-from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.structural import broadcast_in_dim
+from mindgrad.primitives.batching import aligned, placed
+from mindgrad.primitives.exact_zeros import nonzeros
+from mindgrad.primitives.kinds import accumulate, product, zeros
+from mindgrad.primitives.reduction import reduce_sum
+from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.row_derivatives import (
     first_derivative,

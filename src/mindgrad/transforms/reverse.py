@@ -13,7 +13,7 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 from mindgrad.transforms.linearize import linearize
 from mindgrad.transforms.transpose import pull_cotangents
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building, is_tainted
 from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
-from mindgrad.rows.kinds import ones
+from mindgrad.primitives.kinds import ones
 from mindgrad.transforms.forward import forward, push_tangents
 from mindgrad.transforms.taylor import taylor
 

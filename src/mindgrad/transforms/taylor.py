@@ -28,7 +28,7 @@ from typing import Any
 from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph, Variable, derivative_of, silent
-from mindgrad.rows.kinds import accumulate, zeros
+from mindgrad.primitives.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from mindgrad.ir.build import current
 from mindgrad.ir.graph import Equation, Variable
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 
 __all__ = ["pull_cotangents"]
 

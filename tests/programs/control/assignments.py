@@ -131,7 +131,7 @@ def elements_move_in_a_loop(v, n):
     [w := v.copy(), [w.__setitem__(i % 4, math.sin(w[i % 4] + w[(i + 1) % 4])) for i in range(n)]][0]
 ))  # fmt: skip
 def elements_at_tensor_places(v, n):
-    """A ring: each trip changes one element, read from it and its neighbour."""
+    """A ring: each iteration changes one element, read from it and its neighbor."""
     w = v * 1.0
     for i in range(n):
         w[i % 4] = ops.sin(w[i % 4] + w[(i + 1) % 4])

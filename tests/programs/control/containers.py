@@ -52,14 +52,14 @@ def dictionary_comprehensions(x, y):
 )
 def comprehensions_in_a_loop(x, n):
     """A loop of tensors around comprehensions; the names inside them are their own."""
-    n_trips = 0
-    while n_trips < n:
+    n_iterations = 0
+    while n_iterations < n:
         x = sum([each for each in (x, x)])  # noqa: C416
-        n_trips = n_trips + max(each for each in [1, 0])
+        n_iterations = n_iterations + max(each for each in [1, 0])
     product = 1.0
     for factor in [f(x) for f in (ops.sin, lambda z: z * z)]:
         product = product * factor
-    return product + n_trips
+    return product + n_iterations
 
 
 @program((0.4, -0.9), (0.4, 0.9), reference=lambda x, y: (

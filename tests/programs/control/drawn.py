@@ -1,7 +1,7 @@
 """Programs of nested control flow that hypothesis draws, as source text, and their exact derivatives.
 
 A drawn program is an ordinary function of three numbers with a return at its end. Its bodies keep every
-variable between −2 and 2 and are smooth, its loops do at most three trips each, and its thresholds are
+variable between −2 and 2 and are smooth, its loops do at most three iterations each, and its thresholds are
 irrational, so that no condition is near a tie. The same text runs on tensors and on hyper-dual numbers.
 """
 
@@ -91,14 +91,14 @@ def branches(draw: Callable[..., Any], depth: int, in_loop: bool) -> list[str]:
 
 @strategies.composite
 def loops(draw: Callable[..., Any], kind: str, depth: int) -> list[str]:
-    """A loop of at most three trips: `while` on tensors, `for` over tensor and Python ranges."""
+    """A loop of at most three iterations: `while` on tensors, `for` over tensor and Python ranges."""
     level = f"i{depth}"
     body = indented(draw(blocks(depth, True)))
     if kind == "while":
         lines = [f"{level} = 0", f"while {level} < 3 and {draw(comparison)}:", f"    {level} += 1", *body]
     elif kind == "for":
         lines = [
-            f"for {level} in range({draw(strategies.sampled_from(['trips', '2', 'trips - 1']))}):",
+            f"for {level} in range({draw(strategies.sampled_from(['iterations', '2', 'iterations - 1']))}):",
             *body,
         ]
         lines.insert(1, f"    {draw(name)} += 0.01 * {level}")
@@ -111,12 +111,14 @@ def loops(draw: Callable[..., Any], kind: str, depth: int) -> list[str]:
 
 @strategies.composite
 def sources(draw: Callable[..., Any], depth: int = 3) -> str:
-    """The text of a function ``drawn(a, b, c, trips)``; ``n`` and ``k`` are Python values in it."""
+    """The text of a function ``drawn(a, b, c, iterations)``; ``n`` and ``k`` are Python values in it."""
     lines = [f"n, k = {draw(strategies.integers(0, 3))}, {draw(strategies.integers(0, 2))}"]
     lines += draw(blocks(depth, False))
     kind = draw(strategies.sampled_from(["while", "for", "if"]))
     lines += draw(branches(depth - 1, False)) if kind == "if" else draw(loops(kind, depth - 1))
-    return "\n".join(["def drawn(a, b, c, trips):", *indented(lines), "    return a * b + ops.sin(c)", ""])
+    return "\n".join(
+        ["def drawn(a, b, c, iterations):", *indented(lines), "    return a * b + ops.sin(c)", ""]
+    )
 
 
 def function_of(source: str, ops: Any) -> Callable[..., Any]:

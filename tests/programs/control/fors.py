@@ -231,7 +231,7 @@ def the_variable_of_a_python_range_after_it(x, n):
 
 @program((0.9, integer(2)), (0.9, integer(0)), reference=lambda x, n: x ** (5 + n))
 def the_variable_is_assigned_in_the_body(x, n):
-    """The next trip gets its own value all the same; the bound was read once."""
+    """The next iteration gets its own value all the same; the bound was read once."""
     y = x**5
     for i in range(n):
         i = i + 100
@@ -318,7 +318,7 @@ def results_in_a_list(v):
     reference=lambda x, n: 0.5 - 0.5 * (1 - 2 * x) ** (2 ** min(n, 40)),
 )
 def a_map_that_is_iterated(x, n):
-    """The logistic map 2x(1 − x) in closed form; after many trips it stands at its fixed point."""
+    """The logistic map 2x(1 − x) in closed form; after many iterations it stands at its fixed point."""
     for _ in range(n):
         x = 2 * x * (1 - x)
     return x
@@ -328,7 +328,7 @@ def a_map_that_is_iterated(x, n):
     ([0.4, -0.7, 0.2],), reference=lambda v: np.array([v[0], v[0] + v[1] ** 2, (v[0] + v[1] ** 2) * v[2]])
 )
 def subscripts_in_a_loop(v):
-    """out[i] = … reads what earlier trips wrote."""
+    """out[i] = … reads what earlier iterations wrote."""
     out = ops.zeros_like(v)
     for i in range(3):
         if i == 0:

@@ -48,7 +48,7 @@ def stationary_point(a):
 
 @program((0.8,), (-2.3,), (0.05,), reference=lambda a: stationary_point(a) * a)
 def newton_on_a_gradient(a):
-    """First and second derivatives inside of the iteration that minimises z⁴/4 + z²/2 − a z."""
+    """First and second derivatives inside of the iteration that minimizes z⁴/4 + z²/2 − a z."""
     energy = lambda z: z**4 / 4 + z * z / 2 - a * z
     slope = grad(energy)
     curvature = grad(slope)
@@ -223,7 +223,7 @@ def nested_slopes(x, order):
 
 @program((0.7, 0), (0.7, 1), (0.7, 3), reference=nested_slopes)
 def gradients_of_gradients_in_a_loop(x, order):
-    """The order of the derivative is the trip count of a Python loop."""
+    """The order of the derivative is the iteration count of a Python loop."""
     f = lambda z: z**5 * ops.exp(z)
     for _ in range(order):
         f = grad(f)
@@ -265,7 +265,7 @@ def slope_of_nested_sines(x, n):
 
 @program((0.7, integer(1)), (0.7, integer(3)), (0.7, integer(0)), reference=slope_of_nested_sines)
 def reverse_products_in_a_loop(x, n):
-    """The chain rule by hand: the loop multiplies what each trip's vjp gives."""
+    """The chain rule by hand: the loop multiplies what each iteration's vjp gives."""
     y, slope = x, ops.ones_like(x)
     for _ in range(n):
         y, pulled = vjp(ops.sin, y, slope)

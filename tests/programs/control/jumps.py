@@ -71,7 +71,7 @@ def continue_in_a_while(x, n):
     return x
 
 
-def trips_until(x, n, limit=2.0):
+def iterations_until(x, n, limit=2.0):
     for k in range(n):
         if x > limit:
             return x, k
@@ -81,7 +81,7 @@ def trips_until(x, n, limit=2.0):
 
 @program((0.3, integer(9)), (0.3, integer(3)), (2.5, integer(9)), (0.3, integer(0)), reference=lambda x, n: (
     lambda y, k: y**2 + k if k < n else math.sin(y)
-)(*trips_until(x, n)))  # fmt: skip
+)(*iterations_until(x, n)))  # fmt: skip
 def return_in_a_for(x, n):
     for k in range(n):
         if x > 2.0:
@@ -92,7 +92,7 @@ def return_in_a_for(x, n):
 
 @program((0.3, 9), (0.3, 3), (2.5, 9), (0.3, 0), reference=lambda x, n: (
     lambda y, k: y**2 + k if k < n else math.sin(y)
-)(*trips_until(x, n)))  # fmt: skip
+)(*iterations_until(x, n)))  # fmt: skip
 def return_in_a_python_range(x, n):
     for k in range(n):
         if x > 2.0:
@@ -103,7 +103,7 @@ def return_in_a_python_range(x, n):
 
 @program((0.3, integer(9)), (0.3, integer(3)), (2.5, integer(9)), (0.3, integer(0)), reference=lambda x, n: (
     lambda y, k: y**2 if k < n else 1 / y
-)(*trips_until(x, n)))  # fmt: skip
+)(*iterations_until(x, n)))  # fmt: skip
 def return_in_a_while(x, n):
     while n > 0:
         if x > 2.0:
@@ -115,7 +115,7 @@ def return_in_a_while(x, n):
 
 @program((0.3, integer(9)), (0.3, integer(3)), (2.5, integer(9)), (0.3, integer(0)), reference=lambda x, n: (
     lambda y, k: y**2 if k < n else 1 / y
-)(*trips_until(x, n)))  # fmt: skip
+)(*iterations_until(x, n)))  # fmt: skip
 def return_from_while_true(x, n):
     """Nothing stands behind the loop."""
     while True:

@@ -135,7 +135,7 @@ def translate_by_numpy(p, x, limit):
 
 @program((0.9, integer(6)), (-0.7, integer(6)), (0.9, integer(2)), reference=translate_by_numpy)
 class WritesUntilTheEndSign(nn.Cell):
-    """A decoder that reads what it wrote, until it writes something small or the room is used up."""
+    """A decoder that reads what it wrote, until it writes something small or the package is used up."""
 
     def __init__(self):
         super().__init__()

@@ -1,7 +1,7 @@
 """What a program of this corpus is: control flow as users write it, with inputs for each of its paths.
 
 A program is a Cell or a function of Float64 tensors. Its cases are sets of inputs that take different
-paths: no trip, one trip, many; every branch; every exit. Its reference is the same mathematics in plain
+paths: no iteration, one iteration, many; every branch; every exit. Its reference is the same mathematics in plain
 Python and NumPy, written in another way where there is one.
 """
 

@@ -65,7 +65,7 @@ def assigned_by_floats(p, x):
 
 @program((1.34,), (1.9,), (7.0,), reference=assigned_by_floats, written=["level", "steps"])
 class AssignsInALoop(nn.Cell):
-    """ops.assign and its kin; the condition reads what the body writes. The second call may do no trip."""
+    """ops.assign and its kin; the condition reads what the body writes. The second call may do no iteration."""
 
     def __init__(self):
         super().__init__()
@@ -94,7 +94,7 @@ def averages_by_numpy(p, v, training):
 
 @program(([0.4, -0.9], True), ([0.4, -0.9], False), reference=averages_by_numpy, written=["mean", "steps"])
 class RunningMean(nn.Cell):
-    """Statistics as a normalisation layer keeps them; the first step is special."""
+    """Statistics as a normalization layer keeps them; the first step is special."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""`while` on tensors: no trip, one, many; counters, flags, structures that are carried, loops in loops."""
+"""`while` on tensors: no iteration, one, many; counters, flags, structures that are carried, loops in loops."""
 
 import math
 
@@ -19,7 +19,7 @@ def halved_until_small(x):
     (1.2, integer(0)), (1.2, integer(1)), (-0.9, integer(2)), (0.8, integer(30)), reference=lambda x, n: x**n
 )
 def power_by_counting(x, n):
-    """The trip count is an input."""
+    """The iteration count is an input."""
     result = ops.ones_like(x)
     i = 0
     while i < n:
@@ -108,7 +108,7 @@ def budget_by_formula(x, limit):
 
 
 @program((1.1, 20), (1.1, 3), (1.1, 0), (11.0, 20), reference=budget_by_formula)
-def a_budget_of_trips(x, limit):
+def a_budget_of_iterations(x, limit):
     """A tensor and a Python value in one condition."""
     n = 0
     while x < 10.0 and n < limit:
@@ -118,8 +118,8 @@ def a_budget_of_trips(x, limit):
 
 
 def growth_by_formula(x):
-    trips = max(0, math.ceil(math.log(5 / x, 2)))
-    return x * 2**trips * 0.7**trips
+    iterations = max(0, math.ceil(math.log(5 / x, 2)))
+    return x * 2**iterations * 0.7**iterations
 
 
 @program((0.3,), (2.9,), (6.0,), reference=growth_by_formula)
@@ -207,7 +207,7 @@ def triangle_by_floats(x, n):
 
 
 @program((0.8, integer(0)), (0.8, integer(2)), (0.8, integer(5)), reference=triangle_by_floats)
-def a_triangle_of_trips(x, n):
+def a_triangle_of_iterations(x, n):
     """The inner count is the outer counter; the inner loop stands in a function of its own."""
     total = x * 0
     i = 0
@@ -295,8 +295,8 @@ class Decay(nn.Cell):
 
 def decay_by_formula(p, x, n):
     rate = p["inner.rate"]
-    trips = lambda y: max(0, math.ceil(math.log(0.5 / y, rate)))
-    return sum(x * k * rate ** trips(x * k) for k in range(1, n + 1))
+    iterations = lambda y: max(0, math.ceil(math.log(0.5 / y, rate)))
+    return sum(x * k * rate ** iterations(x * k) for k in range(1, n + 1))
 
 
 @program((0.3, integer(0)), (0.3, integer(1)), (0.83, integer(5)), reference=decay_by_formula)
@@ -319,7 +319,7 @@ def nearly_fixed(x):
 
 @program((0.5,), (0.74,), reference=nearly_fixed, rtol=1e-12)
 def names_bound_in_the_body(x):
-    """`new` and `gap` live in one trip only; `gap` does not exist before the loop."""
+    """`new` and `gap` live in one iteration only; `gap` does not exist before the loop."""
     y = x
     far = True
     while far:
@@ -333,7 +333,7 @@ def names_bound_in_the_body(x):
 @program((0.2, integer(0)), (0.2, integer(3)), (0.2, integer(5)), (0.2, integer(8)), reference=lambda x, n: (
     x * 2 ** min(n, 4) * 3 ** max(0, n - 4)
 ))  # fmt: skip
-def another_path_after_some_trips(x, n):
+def another_path_after_some_iterations(x, n):
     i = 0
     while i < n:
         i += 1

@@ -126,7 +126,7 @@ def _recurrent_by_jax(p, x, h):
     oracle=lambda p, x: _block_by_jax(p, x),
 )
 class AttentionBlock(nn.Cell):
-    """Two heads of attention, layer normalisation, a residual connection."""
+    """Two heads of attention, layer normalization, a residual connection."""
 
     def __init__(self):
         super().__init__()
@@ -139,16 +139,16 @@ class AttentionBlock(nn.Cell):
         scores = ops.matmul(q, k.swapaxes(-1, -2)) / 2**0.5
         y = ops.matmul(ops.softmax(scores), v)
         y = x + y.squeeze(0).transpose(1, 0, 2).reshape(3, 4)
-        centred = y - y.mean(-1, True)
-        return centred * ops.rsqrt(ops.mean(centred * centred, -1, True) + 1e-3) * self.gamma + self.beta
+        centered = y - y.mean(-1, True)
+        return centered * ops.rsqrt(ops.mean(centered * centered, -1, True) + 1e-3) * self.gamma + self.beta
 
 
 def _block_by_jax(p, x):
     q, k, v = (x @ p["qkv"]).reshape(3, 3, 2, 2).transpose(1, 2, 0, 3)
     y = jax.nn.softmax(q @ k.swapaxes(-1, -2) / 2**0.5) @ v
     y = x + y.transpose(1, 0, 2).reshape(3, 4)
-    centred = y - y.mean(-1, keepdims=True)
-    return centred * jax.lax.rsqrt((centred**2).mean(-1, keepdims=True) + 1e-3) * p["gamma"] + p["beta"]
+    centered = y - y.mean(-1, keepdims=True)
+    return centered * jax.lax.rsqrt((centered**2).mean(-1, keepdims=True) + 1e-3) * p["gamma"] + p["beta"]
 
 
 class Field(nn.Cell):
@@ -252,7 +252,7 @@ def _penalty_by_jax(p, x):
     return (jnp.sqrt((slope**2).sum()) - 1) ** 2, (by_weight["critic.two.weight"] ** 2).sum()
 
 
-@program(normal(2, 3), oracle=lambda p, x: _normalised_by_jax(p, x))
+@program(normal(2, 3), oracle=lambda p, x: _normalized_by_jax(p, x))
 class BatchNorm(nn.Cell):
     """Statistics of the batch, and running ones that are written and read inside."""
 
@@ -264,14 +264,14 @@ class BatchNorm(nn.Cell):
     def construct(self, x):
         mean = ops.mean(x, 0)
         self.seen.set_data(0 * self.seen + 0.25 * mean)
-        centred = x - mean
-        y = centred * self.gamma / ops.sqrt(ops.mean(centred**2, 0) + 0.1)
+        centered = x - mean
+        y = centered * self.gamma / ops.sqrt(ops.mean(centered**2, 0) + 0.1)
         return y + self.seen * x
 
 
-def _normalised_by_jax(p, x):
-    centred = x - x.mean(0)
-    return centred * p["gamma"] / jnp.sqrt((centred**2).mean(0) + 0.1) + 0.25 * x.mean(0) * x
+def _normalized_by_jax(p, x):
+    centered = x - x.mean(0)
+    return centered * p["gamma"] / jnp.sqrt((centered**2).mean(0) + 0.1) + 0.25 * x.mean(0) * x
 
 
 @program(

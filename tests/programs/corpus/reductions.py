@@ -14,10 +14,10 @@ from tests.programs.corpus.program import normal, positive, program, spread
     normal(3, 4),
     oracle=lambda x: (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5) * x.mean(),
 )
-def normalised_rows(x):
-    centred = x - ops.mean(x, -1, True)
-    variance = ops.mean(ops.square(centred), -1, True)
-    return centred / ops.sqrt(variance + 1e-5) * x.mean()
+def normalized_rows(x):
+    centered = x - ops.mean(x, -1, True)
+    variance = ops.mean(ops.square(centered), -1, True)
+    return centered / ops.sqrt(variance + 1e-5) * x.mean()
 
 
 @program(

@@ -52,7 +52,7 @@ OPERATORS = {
     "piece": lambda a: a[:, :1] * a[:, -1:],
     "no derivative": lambda a: ops.stop_gradient(a) + 0.5 * a,
     # rows mix
-    "centred": lambda a: a - a.mean(0),
+    "centered": lambda a: a - a.mean(0),
     "rolled": lambda a: ops.roll(a, 1, 0),
     "in order": lambda a: a[Tensor(ORDER)] * a,
     "gram": lambda a: ops.matmul(a, ops.matmul(a.T, a)) / POINTS,
@@ -135,11 +135,11 @@ def _laplacian(f: Function, k: int) -> Function:
 
 def _in_a_loop(f: Function, k: int) -> Function:
     def looped(x: Tensor) -> Tensor:
-        trip, y = Tensor(0), x
-        while trip < 2:
+        iteration, y = Tensor(0), x
+        while iteration < 2:
             found = f(y)
             y = y + 0.1 * (found if _columns_of(found) else ops.expand_dims(found + y.sum(1), 1))
-            trip = trip + 1
+            iteration = iteration + 1
         return y
 
     return looped

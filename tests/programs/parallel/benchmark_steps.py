@@ -96,14 +96,14 @@ def program(name, reducer=None, parts=1):
     """A step, and the arrays of its batch."""
     net, batch, rate = {"burgers": _burgers, "argon": _argon}.get(name, lambda _: _learning(name))(parts)
     net.set_train()
-    optimiser = nn.SGD(net.trainable_params(), rate)
-    both = ms.value_and_grad(net, None, optimiser.parameters)
-    reduce = (lambda slopes: slopes) if reducer is None else reducer(optimiser.parameters)
+    optimizer = nn.SGD(net.trainable_params(), rate)
+    both = ms.value_and_grad(net, None, optimizer.parameters)
+    reduce = (lambda slopes: slopes) if reducer is None else reducer(optimizer.parameters)
 
     def step(*inputs):
         loss, slopes = both(*inputs)
         slopes = reduce(slopes)
-        optimiser(slopes)
+        optimizer(slopes)
         return loss, slopes
 
     return ms.jit(step), batch

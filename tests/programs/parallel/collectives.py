@@ -179,7 +179,7 @@ def progress():
 
 
 def uneven():
-    """Parts of different sizes, and neighbours."""
+    """Parts of different sizes, and neighbors."""
     import uneven  # which asks for the rank
 
     for check in uneven.CHECKS:

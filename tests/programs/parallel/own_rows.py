@@ -49,13 +49,13 @@ def run(**options):
     ms.set_auto_parallel_context(**options)
     net = Net()
     weights = net.trainable_params()
-    optimiser = nn.Momentum(weights, 0.1, 0.9)
+    optimizer = nn.Momentum(weights, 0.1, 0.9)
     gradient = ms.value_and_grad(lambda x, y, scale: (scale * (net(x) - y) ** 2).mean(), 0, weights)
 
     @ms.jit
     def step(x, y, scale):
         loss, (slope, slopes) = gradient(x, y, scale)
-        optimiser(slopes)
+        optimizer(slopes)
         return loss, slope, slopes[0]
 
     for k in range(2):

@@ -48,25 +48,25 @@ class Perceptron(nn.Cell):
 
 
 def training():
-    """A step of training and the optimiser, whose Parameters are all that it writes."""
+    """A step of training and the optimizer, whose Parameters are all that it writes."""
     net = Perceptron()
-    optimiser = nn.Adam(net.trainable_params(), 0.01)
-    gradient = ms.value_and_grad(lambda x: (net(x) ** 2).mean(), None, optimiser.parameters)
+    optimizer = nn.Adam(net.trainable_params(), 0.01)
+    gradient = ms.value_and_grad(lambda x: (net(x) ** 2).mean(), None, optimizer.parameters)
 
     @ms.jit
     def step(x):
         loss, gradients = gradient(x)
-        optimiser(gradients)
+        optimizer(gradients)
         return loss
 
-    return step, optimiser
+    return step, optimizer
 
 
 def losses(step, first, count):
     return [float(step(Tensor(normal(4, 16, seed=10 + k)))) for k in range(first, first + count)]
 
 
-def fails_on_rank_1(folder, optimiser):
+def fails_on_rank_1(folder, optimizer):
     """An error of one process is an error of all, and the old set stays."""
     before = sorted(os.listdir(folder))
     write = sharded_checkpoint.safetensors.write
@@ -77,7 +77,7 @@ def fails_on_rank_1(folder, optimiser):
     sharded_checkpoint.safetensors.write = full if get_rank() == 1 else write
     failure = None
     try:
-        ms.save_checkpoint(optimiser, folder, integrated_save=False)
+        ms.save_checkpoint(optimizer, folder, integrated_save=False)
     except (OSError, RuntimeError) as error:
         failure = error
     finally:
@@ -89,29 +89,29 @@ def fails_on_rank_1(folder, optimiser):
 
 
 def write(folder):
-    step, optimiser = training()
+    step, optimizer = training()
     losses(step, 0, 3)
-    ms.save_checkpoint(optimiser, folder, integrated_save=False, append_dict={"step": 3})
+    ms.save_checkpoint(optimizer, folder, integrated_save=False, append_dict={"step": 3})
     assert len([name for name in os.listdir(folder) if name.endswith("safetensors")]) == DEVICES
     tell(losses(step, 3, 2))
-    fails_on_rank_1(folder, optimiser)
+    fails_on_rank_1(folder, optimizer)
     read(folder)
     if get_rank() == 1:
         sharded_checkpoint.replaced = lambda path: os.kill(os.getpid(), signal.SIGKILL)
-    ms.save_checkpoint(optimiser, folder, integrated_save=False)
+    ms.save_checkpoint(optimizer, folder, integrated_save=False)
 
 
 def read(folder, own=None):
     if own:
         ms.set_auto_parallel_context(strategy_ckpt_save_file=f"{own}/strategy.json")
-    step, optimiser = training()
+    step, optimizer = training()
     losses(step, 0, 1)  # lays the Parameters out: each process reads its slices
-    ms.load_distributed_checkpoint(optimiser, folder, strict_load=True)
+    ms.load_distributed_checkpoint(optimizer, folder, strict_load=True)
     tell(losses(step, 3, 2))
     if own and get_group_size() > 1:
         os.makedirs(f"{own}/rank_{get_rank()}")
-        ms.save_checkpoint(optimiser, f"{own}/rank_{get_rank()}/net.ckpt", integrated_save=False)
-        ms.save_checkpoint(optimiser, f"{own}/set", integrated_save=False)
+        ms.save_checkpoint(optimizer, f"{own}/rank_{get_rank()}/net.ckpt", integrated_save=False)
+        ms.save_checkpoint(optimizer, f"{own}/set", integrated_save=False)
 
 
 if __name__ == "__main__":

@@ -80,8 +80,8 @@ def overflow_on_one_rank():
     """A step whose gradients overflow on one rank is left out on all of them."""
     net = nn.Dense(3, 1)
     manager = nn.DynamicLossScaleUpdateCell(1024.0, 2, 100)
-    optimiser = nn.Momentum(net.trainable_params(), 0.1, 0.9)
-    step = nn.TrainOneStepWithLossScaleCell(nn.WithLossCell(net, nn.MSELoss()), optimiser, manager)
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    step = nn.TrainOneStepWithLossScaleCell(nn.WithLossCell(net, nn.MSELoss()), optimizer, manager)
     weight = net.weight.asnumpy().copy()
     x, y = np.ones((2, 3), np.float32), Tensor(np.zeros((2, 1), np.float32))
     _, overflow, _ = step(Tensor(x * (np.inf if RANK == SIZE - 1 else 1)), y)

@@ -1,4 +1,4 @@
-"""Parts of different sizes, neighbours and messages on all ranks, with derivatives, against NumPy.
+"""Parts of different sizes, neighbors and messages on all ranks, with derivatives, against NumPy.
 
 ``collectives.py`` runs these checks in its processes. Derivatives are those of Σ over all ranks, which every
 rank can compute alone, as it knows the arrays of all of them.
@@ -166,7 +166,7 @@ def neighbors():
 
     for kind, run in (("eager", ms.grad(loss, 0)), ("compiled", ms.jit(ms.grad(loss, 0)))):
         target, shape = sends[0]
-        close(run(*values), np.full(shape, 3 * (target + 1) * (RANK + 1.0) ** 2), f"neighbours, {kind}")
+        close(run(*values), np.full(shape, 3 * (target + 1) * (RANK + 1.0) ** 2), f"neighbors, {kind}")
 
 
 def shifts():
@@ -186,7 +186,7 @@ def shifts():
 
 
 def halos():
-    """Blocks of an image, in rows of two ranks, with the borders of all neighbours around each."""
+    """Blocks of an image, in rows of two ranks, with the borders of all neighbors around each."""
     rows, columns = SIZE // 2, 2
     row, column = divmod(RANK, columns)
     image = np.arange(2 * (3 * rows) * (4 * columns), dtype=np.float32).reshape(1, 2, 3 * rows, 4 * columns)

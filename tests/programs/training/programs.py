@@ -101,9 +101,9 @@ class LeNet(nn.Cell):
 def lenet():
     """Convolutions, BatchNorm, pooling, SoftmaxCrossEntropyWithLogits, Momentum with weight decay."""
     net = filled(LeNet())
-    optimiser = nn.Momentum(net.trainable_params(), 0.02, 0.9, weight_decay=1e-3)
+    optimizer = nn.Momentum(net.trainable_params(), 0.02, 0.9, weight_decay=1e-3)
     loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
-    step = nn.TrainOneStepCell(loss, optimiser).set_train()
+    step = nn.TrainOneStepCell(loss, optimizer).set_train()
     batches = [
         (Tensor(numbers(10 + i, 8, 1, 12, 12)), Tensor(np.arange(8, dtype=np.int32) * (i + 1) % 5))
         for i in range(4)
@@ -133,17 +133,17 @@ def lstm():
     """Embedding, LSTM of two layers in both directions, value_and_grad, Adam with a decaying rate."""
     net = filled(Classifier())
     rate = nn.ExponentialDecayLR(0.02, 0.9, 5)
-    optimiser = nn.Adam(net.trainable_params(), rate, beta2=0.99)
+    optimizer = nn.Adam(net.trainable_params(), rate, beta2=0.99)
     criterion = nn.CrossEntropyLoss()
 
     def forward(tokens, labels):
         return criterion(net(tokens), labels)
 
-    gradient = ms.value_and_grad(forward, None, optimiser.parameters)
+    gradient = ms.value_and_grad(forward, None, optimizer.parameters)
 
     def step(tokens, labels):
         loss, gradients = gradient(tokens, labels)
-        optimiser(gradients)
+        optimizer(gradients)
         return loss
 
     drawn = np.random.RandomState(20)
@@ -184,16 +184,16 @@ class ForceLoss(nn.Cell):
 
 
 class TrainForces(nn.Cell):
-    def __init__(self, loss, optimiser):
+    def __init__(self, loss, optimizer):
         super().__init__(auto_prefix=False)
-        self.loss, self.optimiser = loss, optimiser
+        self.loss, self.optimizer = loss, optimizer
         self.weights = ParameterTuple(loss.trainable_params())
         self.gradient = ops.GradOperation(get_by_list=True, sens_param=True)
 
     def construct(self, positions, forces):
         value = self.loss(positions, forces)
         gradients = self.gradient(self.loss, self.weights)(positions, forces, ops.ones_like(value))
-        return ops.depend(value, self.optimiser(gradients))
+        return ops.depend(value, self.optimizer(gradients))
 
 
 def forces():

@@ -41,13 +41,13 @@ def write(folder: Path) -> None:
     net = Net()
     net.layer.weight.set_data(Tensor(np.arange(6).reshape(3, 2) / 8, ms.float32))
     net.layer.bias.set_data(Tensor([0.5, -0.25, 4.0]))
-    optimiser = nn.Adam(net.trainable_params(), 0.001)
+    optimizer = nn.Adam(net.trainable_params(), 0.001)
     ms.save_checkpoint(net, str(folder / "net.ckpt"), append_dict=APPENDED | TEXTS, crc_check=True)
-    ms.save_checkpoint(optimiser, str(folder / "adam.ckpt"))
+    ms.save_checkpoint(optimizer, str(folder / "adam.ckpt"))
     ms.save_checkpoint(net, str(folder / "net"), append_dict=APPENDED, format="safetensors")
     # MindSpore 2.10 cannot make the checksum of a bfloat16 array
     ms.save_checkpoint(
-        optimiser, str(folder / "adam"), append_dict=APPENDED, crc_check=True, format="safetensors"
+        optimizer, str(folder / "adam"), append_dict=APPENDED, crc_check=True, format="safetensors"
     )
     for name in ("net.ckpt", "adam.ckpt", "net.safetensors", "adam.safetensors"):
         (folder / name).chmod(0o644)  # MindSpore makes them read-only

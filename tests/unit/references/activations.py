@@ -12,7 +12,7 @@ def _channels(w, ndim):
     return w.reshape(1, -1, *[1] * (ndim - 2))
 
 
-def _normalised(x, axes, eps):
+def _normalized(x, axes, eps):
     return (x - x.mean(axes, keepdim=True)) / (x.var(axes, keepdim=True, correction=0) + eps).sqrt()
 
 
@@ -94,7 +94,7 @@ CASES = [
     Case("nn.Tanh()", (X,), lambda f, t, x: t.tanh(x)),
     Case("nn.Tanhshrink()", (X,), lambda f, t, x: f.tanhshrink(x)),
     Case("nn.Threshold(0.5, 9.0)", (X,), lambda f, t, x: f.threshold(x, 0.5, 9.0)),
-    # --- normalisation: in training with the statistics of the batch, elsewhere with those given -----------
+    # --- normalization: in training with the statistics of the batch, elsewhere with those given -----------
     Case("nn.BatchNorm1d(3).set_train()", (normal(5, 3),), _batch_norm(True), GAMMA, compiled=True),
     Case("nn.BatchNorm1d(3, eps=0.01).set_train()", (normal(2, 3, 4),), _batch_norm(True, 0.01), GAMMA),
     Case(f"nn.BatchNorm1d(3, {_MOVING})", (normal(5, 3),), _batch_norm(False), GAMMA, note="given"),
@@ -110,5 +110,5 @@ CASES = [
     Case("nn.InstanceNorm3d(3, 0.01)", (normal(2, 3, 2, 1, 2),), lambda f, t, x, w: f.instance_norm(x, weight=w["gamma"], bias=w["beta"], eps=0.01), GAMMA),
     Case("nn.LayerNorm((4,))", (normal(2, 3, 4),), lambda f, t, x, w: f.layer_norm(x, (4,), w["gamma"], w["beta"], 1e-7), {"gamma": (4,), "beta": (4,)}, compiled=True),
     Case("nn.LayerNorm((3, 4), begin_norm_axis=1, begin_params_axis=1, epsilon=0.01)", (normal(2, 3, 4),), lambda f, t, x, w: f.layer_norm(x, (3, 4), w["gamma"], w["beta"], 0.01), {"gamma": (3, 4), "beta": (3, 4)}),
-    Case("nn.LayerNorm((4,), begin_norm_axis=1)", (normal(2, 3, 4),), lambda f, t, x, w: _normalised(x, (1, 2), 1e-7) * w["gamma"] + w["beta"], {"gamma": (4,), "beta": (4,)}),
+    Case("nn.LayerNorm((4,), begin_norm_axis=1)", (normal(2, 3, 4),), lambda f, t, x, w: _normalized(x, (1, 2), 1e-7) * w["gamma"] + w["beta"], {"gamma": (4,), "beta": (4,)}),
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 Left out is what PyTorch itself does not give: Mish' second derivative (NaN from 90 on), SoftMarginLoss of far
 numbers (infinite), the second derivative of a norm at zero (NaN; here 0, docs/conventions.md); and nearest
-neighbours for a broken factor, which follow from the sizes alone in MindSpore.
+neighbors for a broken factor, which follow from the sizes alone in MindSpore.
 """
 
 import numpy as np

@@ -86,7 +86,7 @@ def _symmetric(t, x, axis, before, behind):
     )
 
 
-def _normalised_by_batch(f, t, x, w, of, kind):
+def _normalized_by_batch(f, t, x, w, of, kind):
     y = f.batch_norm(of, None, None, w["batchnorm.gamma"], w["batchnorm.beta"], True, eps=1e-5)
     return kind(y)
 
@@ -112,9 +112,9 @@ CASES = [
     Case("nn.EmbeddingLookup(5, 3)", (IDS,), lambda f, t, i, w: f.embedding(i, w["embedding_table"]), {"embedding_table": (5, 3)}),
     Case("nn.SequentialCell(nn.Dense(4, 3), nn.Tanh(), nn.Dense(3, 2))", (X,), lambda f, t, x, w: f.linear(t.tanh(f.linear(x, w["0.weight"], w["0.bias"])), w["2.weight"], w["2.bias"]), {"0.weight": (3, 4), "0.bias": (3,), "2.weight": (2, 3), "2.bias": (2,)}),
     Case("nn.TimeDistributed(nn.Dense(4, 3), 1)", (normal(2, 3, 4),), lambda f, t, x, w: f.linear(x, w["layer.weight"], w["layer.bias"]), {"layer.weight": (3, 4), "layer.bias": (3,)}),
-    Case("nn.DenseBnAct(4, 3, has_bn=True, activation='sigmoid').set_train()", (X,), lambda f, t, x, w: _normalised_by_batch(f, t, x, w, f.linear(x, w["dense.weight"], w["dense.bias"]), t.sigmoid), {"dense.weight": (3, 4), "dense.bias": (3,), "batchnorm.gamma": (3,), "batchnorm.beta": (3,)}),
+    Case("nn.DenseBnAct(4, 3, has_bn=True, activation='sigmoid').set_train()", (X,), lambda f, t, x, w: _normalized_by_batch(f, t, x, w, f.linear(x, w["dense.weight"], w["dense.bias"]), t.sigmoid), {"dense.weight": (3, 4), "dense.bias": (3,), "batchnorm.gamma": (3,), "batchnorm.beta": (3,)}),
     Case("nn.DenseBnAct(4, 3, activation='leakyrelu')", (X,), lambda f, t, x, w: f.leaky_relu(f.linear(x, w["dense.weight"], w["dense.bias"]), 0.2), {"dense.weight": (3, 4), "dense.bias": (3,)}),
-    Case("nn.Conv2dBnAct(2, 3, 3, 2, has_bn=True, activation='tanh').set_train()", (IMAGES,), lambda f, t, x, w: _normalised_by_batch(f, t, x, w, _convolved(2, "same")(f, t, x, {"weight": w["conv.weight"]}), t.tanh), {"conv.weight": (3, 2, 3, 3), "batchnorm.gamma": (3,), "batchnorm.beta": (3,)}),
+    Case("nn.Conv2dBnAct(2, 3, 3, 2, has_bn=True, activation='tanh').set_train()", (IMAGES,), lambda f, t, x, w: _normalized_by_batch(f, t, x, w, _convolved(2, "same")(f, t, x, {"weight": w["conv.weight"]}), t.tanh), {"conv.weight": (3, 2, 3, 3), "batchnorm.gamma": (3,), "batchnorm.beta": (3,)}),
     # --- convolutions --------------------------------------------------------------------------------------
     Case("nn.Conv1d(2, 3, 3, 2, has_bias=True)", (SERIES,), _convolved(2, "same"), {"weight": (3, 2, 1, 3), "bias": (3,)}),
     Case("nn.Conv1d(2, 4, 2, pad_mode='pad', padding=2, dilation=3, group=2)", (SERIES,), _convolved(1, (2, 2), 3, 2), {"weight": (4, 1, 1, 2)}),

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tests.unit.references import optimisers, table
+from tests.unit.references import optimizers, table
 from tests.unit.references.case import REFERENCES, direction, mask
 
 
@@ -58,8 +58,8 @@ def main():
             raise RuntimeError(f"For the case {case.name}: {error}") from error
         index[case.name] = [outputs, [list(x.shape) for x in arrays]]
         numbers += [np.asarray(x, np.float64).ravel() for x in arrays]
-    for case in optimisers.CASES:
-        arrays = optimisers.steps_of_theirs(torch, case)
+    for case in optimizers.CASES:
+        arrays = optimizers.steps_of_theirs(torch, case)
         index[case.name] = [len(arrays), [list(x.shape) for x in arrays]]
         numbers += [x.ravel() for x in arrays]
     where = Path(__file__).parent / REFERENCES

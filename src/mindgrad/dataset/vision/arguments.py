@@ -11,7 +11,7 @@ import numpy as np
 from mindgrad.ops.arguments import whole_number
 
 __all__ = [
-    "choice", "colour", "factor", "interval", "margins", "number", "pair", "probability", "size_of",
+    "choice", "color", "factor", "interval", "margins", "number", "pair", "probability", "size_of",
     "transform_list", "whole_number",
 ]  # fmt: skip
 
@@ -65,11 +65,11 @@ def pair(value: Any, name: str, argument: str) -> tuple[float, float]:
 
 
 def interval(
-    value: Any, name: str, argument: str, centre: float = 0.0, least: float | None = None
+    value: Any, name: str, argument: str, center: float = 0.0, least: float | None = None
 ) -> tuple[float, float]:
     """Return an interval, given as a pair or as one number r.
 
-    The number r means the interval from ``centre`` − r to ``centre`` + r, with a minimum of ``least``.
+    The number r means the interval from ``center`` − r to ``center`` + r, with a minimum of ``least``.
     """
     if isinstance(value, (list, tuple)):
         low, high = pair(value, name, argument)
@@ -77,8 +77,8 @@ def interval(
             raise ValueError(f"For '{name}', '{argument}' must be at least {least}, but got {value!r}.")
         return low, high
     radius = factor(value, name, argument)
-    low = centre - radius
-    return (low if least is None else max(low, least)), centre + radius
+    low = center - radius
+    return (low if least is None else max(low, least)), center + radius
 
 
 def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
@@ -117,7 +117,7 @@ def margins(value: Any, name: str, argument: str = "padding") -> tuple[int, int,
     return left, top, right, bottom
 
 
-def colour(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ...]:
+def color(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ...]:
     """Return a gray level, or (red, green, blue), as a tuple of ints from 0 to 255."""
     levels = value if isinstance(value, (list, tuple)) else (value,)
     if len(levels) not in (1, 3):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.dataset.vision.arguments import choice, colour, size_of, whole_number
+from mindgrad.dataset.vision.arguments import choice, color, size_of, whole_number
 from mindgrad.dataset.vision.choices import Inter, SliceMode
 from mindgrad.dataset.vision.geometry import Resize
 from mindgrad.dataset.vision.plane import cropped, flipped, padded
@@ -212,7 +212,7 @@ class SlicePatches(ImageTransform):
             whole_number(num_width, "SlicePatches", "num_width", 1),
         )
         self.mode = choice(slice_mode, SliceMode, "SlicePatches", "slice_mode")
-        self.fill = colour(fill_value, "SlicePatches")
+        self.fill = color(fill_value, "SlicePatches")
 
     def array(self, image: np.ndarray) -> Any:
         """Return the patches, a tuple."""

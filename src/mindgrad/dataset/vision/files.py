@@ -91,8 +91,8 @@ def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageRead
     Returns:
         An array of shape (H, W, C).
     """
-    colours = {ImageReadMode.GRAYSCALE: "L", ImageReadMode.COLOR: "RGB"}
-    target = colours.get(choice(mode, ImageReadMode, "read_image", "mode"))
+    colors = {ImageReadMode.GRAYSCALE: "L", ImageReadMode.COLOR: "RGB"}
+    target = colors.get(choice(mode, ImageReadMode, "read_image", "mode"))
     array = np.array(pillow.decoded(Path(filename).read_bytes(), "read_image", target))
     return array[..., None] if array.ndim == 2 else array
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.dataset.vision.arguments import choice, colour, margins, number, size_of, whole_number
+from mindgrad.dataset.vision.arguments import choice, color, margins, number, size_of, whole_number
 from mindgrad.dataset.vision.choices import Border, Inter
 from mindgrad.dataset.vision.plane import affine, flipped, padded, perspective, rotated, scaled_to
 from mindgrad.dataset.vision.transform import ImageTransform, height_width
@@ -81,7 +81,7 @@ class Pad(ImageTransform):
         padding_mode: Border = Border.CONSTANT,
     ) -> None:
         self.padding = margins(padding, "Pad")
-        self.fill = colour(fill_value, "Pad")
+        self.fill = color(fill_value, "Pad")
         self.mode = choice(padding_mode, Border, "Pad", "padding_mode")
 
     def array(self, image: Any) -> Any:
@@ -119,7 +119,7 @@ class PadToSize(ImageTransform):
         self.size = size_of(size, "PadToSize")
         starts = () if offset is None else offset if isinstance(offset, (list, tuple)) else (offset,)
         self.offset = tuple(whole_number(start, "PadToSize", "offset", 0) for start in starts)
-        self.fill = colour(fill_value, "PadToSize")
+        self.fill = color(fill_value, "PadToSize")
         self.mode = choice(padding_mode, Border, "PadToSize", "padding_mode")
 
     def array(self, image: Any) -> Any:
@@ -204,7 +204,7 @@ class Rotate(ImageTransform):
         self.degrees = number(degrees, "Rotate", "degrees")
         self.resample = choice(resample, Inter, "Rotate", "resample")
         self.expand, self.center = bool(expand), center
-        self.fill = colour(fill_value, "Rotate")
+        self.fill = color(fill_value, "Rotate")
 
     def array(self, image: Any) -> Any:
         """Return the rotated array."""
@@ -254,7 +254,7 @@ class Affine(ImageTransform):
         along_x, along_y = (number(angle, "Affine", "shear") for angle in angles)
         self.shear = (along_x, along_y)
         self.resample = choice(resample, Inter, "Affine", "resample")
-        self.fill = colour(fill_value, "Affine")
+        self.fill = color(fill_value, "Affine")
 
     def array(self, image: Any) -> Any:
         """Return the transformed array."""

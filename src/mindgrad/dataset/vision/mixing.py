@@ -266,11 +266,11 @@ class CutMixBatch:
             if draw.random() >= self.prob:
                 continue
             side = math.sqrt(1 - draw.beta(self.alpha, self.alpha))
-            centres = draw.integers([height, width])
+            centers = draw.integers([height, width])
             slices = []
-            for centre, size in zip(centres.tolist(), (height, width), strict=True):
+            for center, size in zip(centers.tolist(), (height, width), strict=True):
                 half = int(size * side) // 2
-                slices.append(slice(max(centre - half, 0), min(centre + half, size)))
+                slices.append(slice(max(center - half, 0), min(center + half, size)))
             region = (..., *slices, slice(None)) if rows_axis == 1 else (..., *slices)
             mixed[i][region] = images[other][region]
             area = math.prod(part.stop - part.start for part in slices)

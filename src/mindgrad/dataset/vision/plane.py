@@ -118,7 +118,7 @@ def affine(
         array = affine(np.asarray(image), degrees, translation, scale, shear, interpolation, fill)
         return pillow.from_array(array, "Affine")
     height, width = image.shape[:2]
-    centre_x, centre_y = (width - 1) / 2, (height - 1) / 2
+    center_x, center_y = (width - 1) / 2, (height - 1) / 2
     rotation, shear_x, shear_y = (math.radians(angle) for angle in (degrees, *shear))
     # matrix of the rotation times the shears, with the center as the origin
     a = math.cos(rotation - shear_y) / math.cos(shear_y)
@@ -127,10 +127,10 @@ def affine(
     d = -math.sin(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) + math.cos(rotation)
     forward = np.eye(3)
     forward[:2, :2] = scale * np.array([[a, b], [c, d]])
-    forward[:2, 2] = [centre_x + translation[0], centre_y + translation[1]]
-    to_centre = np.eye(3)
-    to_centre[:2, 2] = [-centre_x, -centre_y]
-    return warped(image, np.linalg.inv(forward @ to_centre), (height, width), interpolation, fill)
+    forward[:2, 2] = [center_x + translation[0], center_y + translation[1]]
+    to_center = np.eye(3)
+    to_center[:2, 2] = [-center_x, -center_y]
+    return warped(image, np.linalg.inv(forward @ to_center), (height, width), interpolation, fill)
 
 
 def perspective(

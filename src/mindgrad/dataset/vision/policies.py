@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.dataset.randomness import generator
-from mindgrad.dataset.vision.arguments import choice, colour, probability, transform_list, whole_number
+from mindgrad.dataset.vision.arguments import choice, color, probability, transform_list, whole_number
 from mindgrad.dataset.vision.choices import Inter
-from mindgrad.dataset.vision.colour import AutoContrast, Equalize, Invert, Posterize, Solarize, enhanced
+from mindgrad.dataset.vision.color import AutoContrast, Equalize, Invert, Posterize, Solarize, enhanced
 from mindgrad.dataset.vision.plane import affine, rotated
 from mindgrad.dataset.vision.transform import ImageTransform, height_width
 
@@ -155,7 +155,7 @@ class RandAugment(ImageTransform):
                 f"{magnitude!r}."
             )
         self.interpolation = choice(interpolation, Inter, "RandAugment", "interpolation")
-        self.fill = colour(fill_value, "RandAugment")
+        self.fill = color(fill_value, "RandAugment")
 
     def parameters(self, image: Any) -> tuple[list[tuple[str, float]]]:
         """Return the transforms and their magnitudes."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.dataset.vision import colour_spaces, conversion, mixing, transforms
+from mindgrad.dataset.vision import color_spaces, conversion, mixing, transforms
 from mindgrad.dataset.vision.transforms import *  # noqa: F403
 
 __all__ = [name for name in transforms.__all__ if name not in ("CutMixBatch", "CutOut")]
@@ -85,7 +85,7 @@ class Cutout(mixing.CutOut):
         super().__init__(length, num_patches, is_hwc=False)
 
 
-class RgbToBgr(colour_spaces.RgbToHsv):
+class RgbToBgr(color_spaces.RgbToHsv):
     """Transform that exchanges red and blue.
 
     Args:

@@ -12,7 +12,7 @@ from mindgrad._base.shared_docs import with_sections
 from mindgrad.dataset.randomness import generator
 from mindgrad.dataset.vision.arguments import (
     choice,
-    colour,
+    color,
     interval,
     margins,
     number,
@@ -66,7 +66,7 @@ class RandomCrop(ImageTransform):
         self.size = size_of(size, "RandomCrop")
         self.padding = None if padding is None else margins(padding, "RandomCrop")
         self.pad_if_needed = bool(pad_if_needed)
-        self.fill = colour(fill_value, "RandomCrop")
+        self.fill = color(fill_value, "RandomCrop")
         self.mode = choice(padding_mode, Border, "RandomCrop", "padding_mode")
 
     def _with_margins(self, image: Any) -> Any:
@@ -281,7 +281,7 @@ class RandomRotation(ImageTransform):
         self.degrees = interval(degrees, "RandomRotation", "degrees")
         self.resample = choice(resample, Inter, "RandomRotation", "resample")
         self.expand, self.center = bool(expand), center
-        self.fill = colour(fill_value, "RandomRotation")
+        self.fill = color(fill_value, "RandomRotation")
 
     def parameters(self, image: Any) -> tuple[float]:
         """Return the angle."""
@@ -339,7 +339,7 @@ class RandomAffine(ImageTransform):
         self.shear_x = interval(shear[:2] if both else shear or 0, name, "shear")  # type: ignore[index]
         self.shear_y = interval(shear[2:] if both else 0, name, "shear")  # type: ignore[index]
         self.resample = choice(resample, Inter, name, "resample")
-        self.fill = colour(fill_value, name)
+        self.fill = color(fill_value, name)
 
     def parameters(self, image: Any) -> tuple[float, tuple[float, float], float, tuple[float, float]]:
         """Return the angle, the move in pixels, the factor, and the angles of the shears."""

@@ -12,7 +12,7 @@ import functools
 import numpy as np
 
 from mindgrad.dataset.vision.choices import Inter
-from mindgrad.dataset.vision.colours import saturated
+from mindgrad.dataset.vision.colors import saturated
 from mindgrad.dataset.vision.transform import image_axes, refuse_image
 
 __all__ = ["resized", "warped"]
@@ -80,9 +80,9 @@ def _nearest(old: int, new: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=64)
 def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
-    centres = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
-    first = np.floor(centres).astype(np.int64)
-    fractions = centres - first.astype(np.float32)
+    centers = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
+    first = np.floor(centers).astype(np.int64)
+    fractions = centers - first.astype(np.float32)
     if cuts_ends:  # before the first and after the last center, the nearest pixel has weight 1
         fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
@@ -107,9 +107,9 @@ def _area_enlarged(old: int, new: int, cuts_ends: bool = True) -> _Taps:
 
 @functools.lru_cache(maxsize=64)
 def _cubic(old: int, new: int) -> _Taps:
-    centres = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
-    first = np.floor(centres).astype(np.int64)
-    t = centres - first.astype(np.float32)
+    centers = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
+    first = np.floor(centers).astype(np.int64)
+    t = centers - first.astype(np.float32)
     a = np.float32(-0.75)
     near = lambda d: ((a + 2) * d - (a + 3)) * d * d + 1
     far = lambda d: ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
@@ -219,12 +219,12 @@ def warped(
     """
     nearest = interpolation == Inter.NEAREST
     across, down = _coordinates(matrix, size, nearest)
-    colour = np.zeros(image.shape[2:]) + np.asarray(fill if image.ndim > 2 else fill[0])
+    color = np.zeros(image.shape[2:]) + np.asarray(fill if image.ndim > 2 else fill[0])
     if nearest:
-        pixels = _pixels(image, down, across, colour)
+        pixels = _pixels(image, down, across, color)
     else:
         cubic = interpolation in (Inter.BICUBIC, Inter.PILCUBIC)
-        pixels = _mixed(image, down, across, colour, _cubic_weights if cubic else _linear_weights)
+        pixels = _mixed(image, down, across, color, _cubic_weights if cubic else _linear_weights)
     return saturated(pixels.reshape(size + image.shape[2:]), image.dtype)
 
 
@@ -263,22 +263,22 @@ def _cubic_weights(fraction: np.ndarray) -> dict[int, np.ndarray]:
     return {-1: far(fraction + 1), 0: near(fraction), 1: near(1 - fraction), 2: far(2 - fraction)}
 
 
-def _mixed(image, down, across, colour, weights):  # type: ignore[no-untyped-def]
+def _mixed(image, down, across, color, weights):  # type: ignore[no-untyped-def]
     top, left = np.floor(down), np.floor(across)
     total: np.ndarray | float = 0.0
     for i, row_weight in weights(down - top).items():
         for j, column_weight in weights(across - left).items():
             weight = row_weight * column_weight
-            pixels = _pixels(image, top + i, left + j, colour)
+            pixels = _pixels(image, top + i, left + j, color)
             total = total + (weight if image.ndim == 2 else weight[:, None]) * pixels
     return total
 
 
-def _pixels(image: np.ndarray, down: np.ndarray, across: np.ndarray, colour: np.ndarray) -> np.ndarray:
+def _pixels(image: np.ndarray, down: np.ndarray, across: np.ndarray, color: np.ndarray) -> np.ndarray:
     """Return the pixels at given rows and columns; outside of the image, the color."""
     height, width = image.shape[:2]
     inside = (down >= 0) & (down < height) & (across >= 0) & (across < width)
     rows, columns = (np.where(inside, index, 0).astype(np.int64) for index in (down, across))
     pixels = image[rows, columns].astype(np.float64)
-    pixels[~inside] = colour
+    pixels[~inside] = color
     return pixels

@@ -1,6 +1,6 @@
 """Optimizers with mutable parameter groups, and learning rate schedulers for them."""
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.experimental.optim import lr_scheduler
 from mindgrad.experimental.optim.adam import Adam, AdamW
 from mindgrad.experimental.optim.optimizer import Optimizer
@@ -8,4 +8,4 @@ from mindgrad.experimental.optim.sgd import SGD
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
 
-_explain_room(__name__)
+_explain_package(__name__)

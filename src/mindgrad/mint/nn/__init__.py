@@ -1,6 +1,6 @@
 """``mint.nn``: layers and losses with the arguments of ``mint``."""
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.mint.nn import batch_norm as _batch_norm
 from mindgrad.mint.nn import functional, layers, pooling
@@ -19,4 +19,4 @@ for _part in (layers, _batch_norm):
     _document_all(vars(_part), "mindgrad.nn")
 _document_all({**vars(pooling), "__all__": pooling.FUNCTIONS}, "mindgrad.ops")
 
-_explain_room(__name__)
+_explain_package(__name__)

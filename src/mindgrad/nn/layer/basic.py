@@ -33,7 +33,7 @@ from mindgrad.ops.operations.base import (
     number,
 )
 from mindgrad.ops.reduction import flag
-from mindgrad.rows.contraction import dot
+from mindgrad.primitives.contraction import dot
 
 # --- products ----------------------------------------------------------------------------------------
 

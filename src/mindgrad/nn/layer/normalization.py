@@ -82,7 +82,7 @@ class BatchNorm(Cell):
         if of_batch is None:
             of_batch = self.training
         mean, variance, scale, shift = [getattr(self, name) for name in self._names]
-        return normalization.normalised_batch(
+        return normalization.normalized_batch(
             owner,
             x,
             (mean, variance),

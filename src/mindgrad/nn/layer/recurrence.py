@@ -10,7 +10,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, math, movement, rectifiers
 from mindgrad.ops.activation import sigmoid
 from mindgrad.ops.operands import promoted
-from mindgrad.rows.contraction import dot
+from mindgrad.primitives.contraction import dot
 
 __all__ = ["GATES", "STEPS", "affine"]
 

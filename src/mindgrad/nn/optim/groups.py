@@ -21,7 +21,7 @@ class Member(NamedTuple):
     group: int
     rate: Any = None
     decay: Any = None
-    is_centralised: bool = False
+    is_centralized: bool = False
 
 
 def members(owner: str, parameters: Any) -> tuple[list[Member], bool]:
@@ -81,8 +81,8 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
             continue
         if "params" not in group:
             raise KeyError(f"For '{owner}', a group of parameters has no 'params'.")
-        centralised = group.get("grad_centralization", False)
-        of_type(centralised, bool, owner, "grad_centralization", "bool")
+        centralized = group.get("grad_centralization", False)
+        of_type(centralized, bool, owner, "grad_centralization", "bool")
         for parameter in _listed(owner, "params of a group", group["params"]):
             if not isinstance(parameter, Parameter):
                 raise TypeError(
@@ -90,7 +90,7 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
                     f"{type(parameter).__name__}."
                 )
             rate, decay = group.get("lr"), group.get("weight_decay")
-            entries.append(Member(parameter, number, rate, decay, centralised))
+            entries.append(Member(parameter, number, rate, decay, centralized))
     if not entries:
         raise ValueError(f"For '{owner}', no group has 'params': there is nothing to train.")
     _check_names(owner, entries)

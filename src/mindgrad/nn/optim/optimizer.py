@@ -142,7 +142,7 @@ class Optimizer(Cell):
         self.param_length = len(entries)
         self._hold_rates(learning_rate, entries)
         self._hold_decays(weight_decay, entries)
-        self.grad_centralization_flags = tuple([member.is_centralised for member in entries])
+        self.grad_centralization_flags = tuple([member.is_centralized for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
         # names that optimizers written for MindSpore read
         self.global_step_increase_tensor = Tensor(1, dtype.int32)

@@ -6,7 +6,7 @@ An object fixes the attributes of an operator, and a call applies the function o
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad._base.shared_docs import with_sections as _with_sections
 from mindgrad.ops.operations import (
@@ -59,4 +59,4 @@ for _module in (
 
 _with_sections(Operation)
 _expose_classes(_CLASSES, globals())
-_explain_room(__name__)
+_explain_package(__name__)

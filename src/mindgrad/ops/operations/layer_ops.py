@@ -115,7 +115,7 @@ def _layer_norm(self: Any, x: Any, gamma: Any, beta: Any) -> tuple[Tensor, Tenso
             )
     x = widened(original)
     mean, variance = normalization.statistics(x, tuple(range(first, x.ndim)))
-    y = normalization.normalised(x, mean, variance, self.epsilon, gamma, beta)
+    y = normalization.normalized(x, mean, variance, self.epsilon, gamma, beta)
     return cast(y, original.dtype), mean, variance
 
 
@@ -132,7 +132,7 @@ def _batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     if self.data_format != "NCHW":
         raise ValueError(f"For 'BatchNorm', the 'data_format' must be 'NCHW', but got {self.data_format!r}.")
-    y, used_mean, used_variance = normalization.normalised_batch(
+    y, used_mean, used_variance = normalization.normalized_batch(
         "BatchNorm", x, (mean, variance), (scale, bias), self.is_training, self.momentum, self.epsilon
     )
     return y, used_mean, used_variance, used_mean, used_variance

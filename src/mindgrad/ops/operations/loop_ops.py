@@ -88,12 +88,12 @@ class WhileLoop:
             return value
         carried = _Carried("WhileLoop", (init_val,), ("the value",))
 
-        def trip() -> None:
+        def iteration() -> None:
             carried.put((user_calls.run(loop_func, carried.values[0]),))
 
         RUNTIME.while_(
             lambda: user_calls.run(cond_func, carried.values[0]),
-            trip,
+            iteration,
             carried.get,
             carried.put,
             carried.names,
@@ -141,10 +141,10 @@ class ForiLoop:
             return value
         carried = _Carried("ForiLoop", (init_val,), ("the value",))
 
-        def trip(index: Any) -> None:
+        def iteration(index: Any) -> None:
             carried.put((user_calls.run(loop_func, index, carried.values[0]),))
 
-        RUNTIME.for_(builtins.range_of(lower, upper), trip, carried.get, carried.put, carried.names)
+        RUNTIME.for_(builtins.range_of(lower, upper), iteration, carried.get, carried.put, carried.names)
         return carried.values[0]
 
 
@@ -206,11 +206,11 @@ class Scan:
             return carry, outputs
         carried = _Carried("Scan", (init, owned_objects.made(outputs)), ("the carry", "the list of outputs"))
 
-        def trip(x: Any) -> None:
+        def iteration(x: Any) -> None:
             carry, appended = carried.values
             carry, y = user_calls.run(loop_func, carry, x)
             appended.append(y)
             carried.put((carry, appended))
 
-        RUNTIME.for_(xs, trip, carried.get, carried.put, carried.names)
+        RUNTIME.for_(xs, iteration, carried.get, carried.put, carried.names)
         return carried.values

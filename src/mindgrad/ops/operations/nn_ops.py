@@ -132,7 +132,7 @@ L2Loss = operation(
 )  # fmt: skip
 
 
-def _normalised(self: Any, x: Any) -> Any:
+def _normalized(self: Any, x: Any) -> Any:
     size = statistics.vector_norm(x, 2, self.axis, True)  # no overflow, unlike the sum of squares
     return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 
@@ -140,7 +140,7 @@ def _normalised(self: Any, x: Any) -> Any:
 L2Normalize = operation(
     __name__, "L2Normalize", math.rsqrt, attributes={"axis": integers(0), "epsilon": number(1e-4)},
     meaning="Divide a tensor by its 2-norm along axes. | Tensor of the shape of ``input_x``.",
-    run=_normalised,
+    run=_normalized,
     example="ops.L2Normalize()(Tensor([0.0, 4.0]))", prints="[0. 1.]",
 )  # fmt: skip
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.clipping import maximum
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import zeros_like
-from mindgrad.ops.factorisation import qr
+from mindgrad.ops.factorization import qr
 from mindgrad.ops.indexing import where
 from mindgrad.ops.joining import stack
 from mindgrad.ops.linalg import solve_triangular
@@ -88,18 +88,18 @@ def cg(
         residual = system.b - system.product(start)
         z = system.preconditioned(residual)
 
-        def goes_on(trips: _Value, _: _Value, r: _Value, *__: _Value) -> _Value:
-            return (norm([r]) > bound) & (trips < most)
+        def continues(iterations: _Value, _: _Value, r: _Value, *__: _Value) -> _Value:
+            return (norm([r]) > bound) & (iterations < most)
 
-        def step(trips: _Value, x: _Value, r: _Value, p: _Value, rho: _Value) -> tuple[_Value, ...]:
+        def step(iterations: _Value, x: _Value, r: _Value, p: _Value, rho: _Value) -> tuple[_Value, ...]:
             q = system.product(p)
             alpha = rho / dot([p], [q])
             r = r - alpha * q
             z = system.preconditioned(r)
             after = dot([r], [z])
-            return trips + 1, x + alpha * p, r, z + after / rho * p, after
+            return iterations + 1, x + alpha * p, r, z + after / rho * p, after
 
-        return repeat(goes_on, step, Tensor(0), start, residual, z, dot([residual], [z]))[1]
+        return repeat(continues, step, Tensor(0), start, residual, z, dot([residual], [z]))[1]
 
     return custom_root(system.residual, system.start, solve, tangent_solve="cg"), None
 
@@ -158,15 +158,15 @@ def gmres(
     def solve(_: Any, start: _Value) -> _Value:
         bound = system.bound()
 
-        def goes_on(trips: _Value, _: _Value, length: _Value) -> _Value:
-            return (length > bound) & (trips < most)
+        def continues(iterations: _Value, _: _Value, length: _Value) -> _Value:
+            return (length > bound) & (iterations < most)
 
-        def step(trips: _Value, x: _Value, _: _Value) -> tuple[_Value, ...]:
+        def step(iterations: _Value, x: _Value, _: _Value) -> tuple[_Value, ...]:
             x = x + _smallest_residual(system, x, width)
-            return trips + 1, x, norm([system.b - system.product(x)])
+            return iterations + 1, x, norm([system.b - system.product(x)])
 
         first = norm([system.b - system.product(start)])
-        return repeat(goes_on, step, Tensor(0), start, first)[1]
+        return repeat(continues, step, Tensor(0), start, first)[1]
 
     return custom_root(system.residual, system.start, solve), None
 
@@ -268,4 +268,4 @@ class _System:
         return maximum(norm([self.b]) * self._tol, self._atol)
 
 
-_explain_room(__name__)
+_explain_package(__name__)

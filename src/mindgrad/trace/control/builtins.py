@@ -18,9 +18,9 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number
-from mindgrad.rows.logic import logical_and, logical_or
-from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import convert, reshape, stop_gradient
+from mindgrad.primitives.logic import logical_and, logical_or
+from mindgrad.primitives.static_slices import concatenate
+from mindgrad.primitives.structural import convert, reshape, stop_gradient
 from mindgrad.trace import aliases, mutation_policy, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.choices import choice, functions_in
@@ -74,8 +74,8 @@ class TensorRange:
                 "Pass the step as a Python int.",
             )
         step = self.step
-        trips = (self.stop - self.start + step - (1 if step > 0 else -1)) // step
-        return TensorRange(self.start + (trips - 1) * step, self.start - step, -step)
+        iterations = (self.stop - self.start + step - (1 if step > 0 else -1)) // step
+        return TensorRange(self.start + (iterations - 1) * step, self.start - step, -step)
 
     def __iter__(self) -> Any:
         refuse(

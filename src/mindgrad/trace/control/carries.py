@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, lifted
 from mindgrad.ir.tensor import Tensor, make_number
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.structural import convert
+from mindgrad.primitives.structural import convert
 from mindgrad.trace import aliases, state
 
 __all__ = ["Carry"]

@@ -55,9 +55,9 @@ def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) 
     if leaving is None:
         return list(apply(while_, *operands, condition=condition, body=body, consts=consts))
     condition, body, flag = leaving
-    at_start, after_trip = operands[consts + flag], body.outputs[flag]
+    at_start, after_iteration = operands[consts + flag], body.outputs[flag]
     is_unset = not at_start.is_traced and not bool(at_start)
-    if is_unset and type(after_trip) is Constant and not after_trip.value:
+    if is_unset and type(after_iteration) is Constant and not after_iteration.value:
         operands = [*operands[: consts + flag], *operands[consts + flag + 1 :]]
         condition = _with_false(condition, consts + flag, condition.outputs)
         body = _with_false(body, consts + flag, [y for k, y in enumerate(body.outputs) if k != flag])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from mindgrad.control.cond import cond
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, live_equations
-from mindgrad.rows.logic import logical_and, logical_not
+from mindgrad.primitives.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
 
@@ -93,7 +93,7 @@ def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) 
 
 
 def _rotated(
-    condition: Graph, body: Graph, branches: Equation, decisive: list[Equation], goes_on: str, flag: int
+    condition: Graph, body: Graph, branches: Equation, decisive: list[Equation], continues: str, flag: int
 ) -> Leaving:
     test = Builder()
     values: dict[Any, Any] = dict(zip(body.inputs, test.inputs_like(body.inputs), strict=True))
@@ -102,19 +102,19 @@ def _rotated(
             operands = [values.get(x, x) for x in equation.inputs]
             values.update(zip(equation.outputs, test.emit_again(equation, operands), strict=True))
         stays = values.get(branches.inputs[0], branches.inputs[0])
-        if goes_on == "false":
+        if continues == "false":
             stays = logical_not(stays)
         before = test.inline(condition, test.inputs)[0]
         again = logical_and(before, stays)
-    trip = Builder()
-    values = dict(zip(body.inputs, trip.inputs_like(body.inputs), strict=True))
-    with building(trip):
+    iteration = Builder()
+    values = dict(zip(body.inputs, iteration.inputs_like(body.inputs), strict=True))
+    with building(iteration):
         for equation in body.equations:
             operands = [values.get(x, x) for x in equation.inputs]
             if equation is branches:
-                results: Any = trip.inline(equation.parameters[goes_on], operands[1:])
+                results: Any = iteration.inline(equation.parameters[continues], operands[1:])
             else:
-                results = trip.emit_again(equation, operands)
+                results = iteration.emit_again(equation, operands)
             values.update(zip(equation.outputs, results, strict=True))
     outputs = [values.get(y, y) for y in body.outputs]
-    return Leaving(test.close([again]), trip.close(outputs), flag)
+    return Leaving(test.close([again]), iteration.close(outputs), flag)

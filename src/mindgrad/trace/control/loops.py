@@ -18,10 +18,10 @@ from mindgrad.ir.graph import Equation, Variable
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, identity, rebind
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.unstacking import unstack
+from mindgrad.primitives.unstacking import unstack
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.carries import Carry
-from mindgrad.trace.control.first_trips import FirstTrip
+from mindgrad.trace.control.first_iterations import FirstIteration
 from mindgrad.trace.control.identities import Joining, identity_of, replaced_in
 from mindgrad.trace.control.loop_carries import doubles, looped
 from mindgrad.trace.control.predicates import known_truth
@@ -53,7 +53,7 @@ class _Loop:
         run: runs one iteration with the given slices.
         variables: the variables that the loop assigns.
         slices: type of each slice that an iteration takes, and whether it is a number.
-        makes_a_trip: whether the loop surely runs at least one iteration.
+        makes_a_iteration: whether the loop surely runs at least one iteration.
         starts_unset: whether the flags of jumps are False when an iteration starts.
     """
 
@@ -62,10 +62,10 @@ class _Loop:
         run: Callable[[list[Tensor]], Any],
         variables: State,
         slices: Sequence[tuple[TensorType, bool]] = (),
-        makes_a_trip: bool = False,
+        makes_a_iteration: bool = False,
         starts_unset: bool = False,
     ) -> None:
-        self.makes_a_trip = makes_a_trip
+        self.makes_a_iteration = makes_a_iteration
         self.starts_unset = starts_unset
         self.run = run
         self.snapshot = Snapshot(run)
@@ -168,7 +168,7 @@ class _Loop:
     def _grows(self, k: int) -> bool:
         """Return whether an iteration of a ``scan`` extended list ``k`` in place."""
         after, before = self.body.values[k], self.variables.values[k]
-        if not self.makes_a_trip or type(before) is not list or after is not self.body.given[k]:
+        if not self.makes_a_iteration or type(before) is not list or after is not self.body.given[k]:
             return False
         return len(self.body.structures[k][-1]) > len(before)
 
@@ -187,12 +187,12 @@ class _Loop:
                 location is not None
                 and not isinstance(location, Local)
                 and after is not UNDEFINED
-                and not self.makes_a_trip
+                and not self.makes_a_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
             # if the body reads the variable before assigning it, tracing fails; the unrolled loop then raises
             # Python's own error
-            if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
+            if after is not UNDEFINED and (self.makes_a_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
                 self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
@@ -283,14 +283,14 @@ class _Loop:
             "Give the variable its final type and shape before the loop: ops.zeros(...), x.astype(...).",
         )
 
-    def takes_back(self, trip: FirstTrip) -> bool:
+    def takes_back(self, iteration: FirstIteration) -> bool:
         """Return whether the loop can include an iteration that ran as Python."""
         if self.changed or self.written or self.growing or self.objects or self.variables.places:
             return False
         builder = self.body.scope.builder
         used = {x for equation in builder.equations for x in equation.inputs}
         used |= {p.after._atom for each in self.places for p in each if p and isinstance(p.after, Tensor)}
-        return trip.take_back(self.places, self.leaves, self.structures, used)
+        return iteration.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
         """Split the carries into those that no iteration changes and all others."""
@@ -314,8 +314,8 @@ class _Loop:
             else:
                 rows.append([x] * length)
         items = self.variables.values[k]
-        for trip in range(length):
-            items.extend(unflatten(self.body.structures[k], [row[trip] for row in rows]))
+        for iteration in range(length):
+            items.extend(unflatten(self.body.structures[k], [row[iteration] for row in rows]))
         return items
 
     def finish(
@@ -396,7 +396,7 @@ class _Loop:
 
 
 def loop(
-    first: Tensor, run: Callable[[], Tensor], variables: State, first_trip: FirstTrip | None = None
+    first: Tensor, run: Callable[[], Tensor], variables: State, first_iteration: FirstIteration | None = None
 ) -> None:
     """Trace a loop's body, emit a ``while``, and bind the variables to its results.
 
@@ -404,10 +404,10 @@ def loop(
         first: scalar Bool tensor; whether the loop runs a first iteration.
         run: runs one iteration and returns whether another one follows.
         variables: the variables that the loop assigns.
-        first_trip: state before an iteration that ran as Python. ``None``: there was none.
+        first_iteration: state before an iteration that ran as Python. ``None``: there was none.
     """
     tracer = _Loop(lambda _: run(), variables, starts_unset=True)
-    if first_trip is not None and tracer.takes_back(first_trip):
+    if first_iteration is not None and tracer.takes_back(first_iteration):
         first = known_truth(True)
     still, moving = tracer.parts()
     body = tracer.body

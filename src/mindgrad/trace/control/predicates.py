@@ -9,8 +9,8 @@ from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.structural import convert as convert_row
-from mindgrad.rows.structural import reshape
+from mindgrad.primitives.structural import convert as convert_row
+from mindgrad.primitives.structural import reshape
 from mindgrad.trace import state
 
 __all__ = ["equations", "known_truth", "plain_truth", "predicate", "truth"]

@@ -21,7 +21,7 @@ from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Equation
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
-from mindgrad.rows.logic import logical_not
+from mindgrad.primitives.logic import logical_not
 from mindgrad.trace import (
     aliases,
     effect_log,
@@ -35,7 +35,7 @@ from mindgrad.trace.control import builtins, equal_calls, snapshots, texts
 from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
 from mindgrad.trace.control.exceptions import Exceptions
-from mindgrad.trace.control.first_trips import FirstTrip
+from mindgrad.trace.control.first_iterations import FirstIteration
 from mindgrad.trace.control.iteration import END, endless_range, iterator_of, remaining_items
 from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
@@ -91,7 +91,7 @@ class Runtime(Exceptions):
     ) -> None:
         """``while test(): body()``."""
         before = equations()
-        first_trip: FirstTrip | None = None
+        first_iteration: FirstIteration | None = None
         while True:
             # a tensor whose value is known decides like a Python value
             first = test()
@@ -99,11 +99,11 @@ class Runtime(Exceptions):
                 first = truth(first)
             if isinstance(first, Tensor):
 
-                def trip() -> Tensor:
+                def iteration() -> Tensor:
                     body()
                     return predicate(test())
 
-                loop(first, trip, State(getter, setter, names), first_trip)
+                loop(first, iteration, State(getter, setter, names), first_iteration)
                 return
             if not first:
                 return
@@ -111,18 +111,18 @@ class Runtime(Exceptions):
                 test, body, getter, setter, names
             ):
                 return
-            if first_trip is None and any(name.startswith(FLAGS) for name in names):
-                first_trip = FirstTrip(body, test, State(getter, setter, names))
+            if first_iteration is None and any(name.startswith(FLAGS) for name in names):
+                first_iteration = FirstIteration(body, test, State(getter, setter, names))
             body()
 
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
         """Try to trace the rest of a long loop over Python numbers as one ``while``."""
 
-        def trip() -> Tensor:
+        def iteration() -> Tensor:
             body()
             return predicate(test())
 
-        return attempt(lambda: loop(known_truth(True), trip, State(getter, setter, names)))
+        return attempt(lambda: loop(known_truth(True), iteration, State(getter, setter, names)))
 
     def for_(
         self,
@@ -144,7 +144,7 @@ class Runtime(Exceptions):
             return
         if stopped is None and self._for_scan(items, body, getter, setter, names):
             return
-        before, trips = equations(), 0
+        before, iterations = equations(), 0
         iterator = iterator_of(items)
         snapshots.refuse_advance(iterator)
         while True:
@@ -154,14 +154,14 @@ class Runtime(Exceptions):
             if flag or (item := next(iterator, END)) is END:
                 return
             body(item)
-            trips += 1
+            iterations += 1
         if type(items) is itertools.count:
             bounds: Any = endless_range(items, later)
             self._for_range(bounds, body, getter, setter, names, stopped)
             return
         remaining = remaining_items(iterator, later)
-        if isinstance(items, range) and remaining and _is_long(before, trips, len(remaining)):
-            bounds = builtins.TensorRange(items[trips], items.stop, items.step)
+        if isinstance(items, range) and remaining and _is_long(before, iterations, len(remaining)):
+            bounds = builtins.TensorRange(items[iterations], items.stop, items.step)
             if attempt(partial(self._for_range, bounds, body, getter, setter, names, stopped)):
                 return
         for each in remaining:
@@ -190,7 +190,7 @@ class Runtime(Exceptions):
             length = items.shape[0]
         else:
             return False
-        if length < costs().scan_trips or not isinstance(innermost(), GraphScope):
+        if length < costs().scan_iterations or not isinstance(innermost(), GraphScope):
             return False
         if isinstance(items, range):
             stack, is_number = Tensor(list(items)), True
@@ -206,8 +206,8 @@ class Runtime(Exceptions):
             return worth[0]
 
         variables = State(getter, setter, names)
-        trip = lambda slices: body(slices[0])
-        done = attempt(lambda: scanned(length, [(stack, is_number)], trip, variables, is_worth))
+        iteration = lambda slices: body(slices[0])
+        done = attempt(lambda: scanned(length, [(stack, is_number)], iteration, variables, is_worth))
         return done and worth[0]
 
     def _for_range(
@@ -228,16 +228,16 @@ class Runtime(Exceptions):
 
         put_all.__wrapped__ = setter  # type: ignore[attr-defined]
 
-        def goes_on() -> Any:
+        def continues() -> Any:
             inside = items.contains(index[0])
             return inside if stopped is None else self.and_(self.not_(stopped()), lambda: inside)
 
-        def trip() -> None:
+        def iteration() -> None:
             item = index[0]
             index[0] = item + items.step
             body(item)
 
-        self.while_(goes_on, trip, get_all, put_all, (*names, "the index of the range"))
+        self.while_(continues, iteration, get_all, put_all, (*names, "the index of the range"))
 
     # -- expressions ---------------------------------------------------------------------------
 
@@ -425,10 +425,10 @@ def _nothing() -> None:
     pass
 
 
-def _is_long(before: int, trips: int, rest: int) -> bool:
+def _is_long(before: int, iterations: int, rest: int) -> bool:
     """Return whether ``rest`` more iterations are too many to unroll."""
-    return rest >= costs().scan_trips and (equations() - before) * rest > costs().scan_equations * max(
-        trips, 1
+    return rest >= costs().scan_iterations and (equations() - before) * rest > costs().scan_equations * max(
+        iterations, 1
     )
 
 

@@ -19,7 +19,7 @@ from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.structural import convert
+from mindgrad.primitives.structural import convert
 from mindgrad.trace import aliases, effect_log, owned_objects, state
 from mindgrad.trace.control.identities import Contents, identity_of
 from mindgrad.trace.control.snapshots import Snapshot

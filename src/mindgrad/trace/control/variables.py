@@ -17,7 +17,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.dtype import promote_scalar
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.rows.kinds import zeros
+from mindgrad.primitives.kinds import zeros
 from mindgrad.trace import state
 from mindgrad.trace.effect_log import UNDEFINED, Place
 from mindgrad.trace.python.loop_exits import LEAVE

@@ -82,7 +82,7 @@ def _decided(
             return runtime.and_(runtime.not_(runtime.not_(test(None, x))), truth)
         return runtime.or_(runtime.not_(test(None, x)), truth)
 
-    def trip(x: Any) -> None:
+    def iteration(x: Any) -> None:
         nonlocal verdict
         decided = runtime.or_ if is_any else runtime.and_
         if is_list:
@@ -95,7 +95,7 @@ def _decided(
     # the iterable may be infinite
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
-    runtime.for_(items, trip, get, put, ("the result of 'any' or 'all'",), stopped)
+    runtime.for_(items, iteration, get, put, ("the result of 'any' or 'all'",), stopped)
     return verdict
 
 
@@ -113,7 +113,7 @@ def _sum(
         nonlocal total
         (total,) = values
 
-    def trip(x: Any) -> None:
+    def iteration(x: Any) -> None:
         nonlocal total
         if test is None:
             total = total + element(None, x)
@@ -129,7 +129,7 @@ def _sum(
     if isinstance(items, range) or (isinstance(items, Tensor) and items.shape and items.shape[0] > 1):
         # the first item determines the type of the sum
         for first in items[:1]:  # type: ignore[index]
-            trip(first)
+            iteration(first)
         items = items[1:]  # type: ignore[index]
-    runtime.for_(items, trip, get, put, names)
+    runtime.for_(items, iteration, get, put, names)
     return total

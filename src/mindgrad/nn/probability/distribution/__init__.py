@@ -1,6 +1,6 @@
 """Distributions with densities, probabilities, moments, divergences, and samples."""
 
-from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.nn.probability.distribution.discrete import Bernoulli, Categorical, Geometric, Poisson
 from mindgrad.nn.probability.distribution.distribution import Distribution
 from mindgrad.nn.probability.distribution.heavy_tailed import Cauchy, HalfNormal, Laplace, StudentT
@@ -14,4 +14,4 @@ __all__ = [
     "TransformedDistribution", "Uniform",
 ]  # fmt: skip
 
-_explain_room(__name__)
+_explain_package(__name__)

@@ -77,14 +77,14 @@ class Cauchy(Distribution):
         return loc + scale * ops.tan(math.pi * (self._fractions(shape) - 0.5))
 
 
-class _Centred(Distribution):
+class _Centered(Distribution):
     """A distribution with a location, a scale, and only a density, as in MindSpore."""
 
     parameter_names: tuple[str, ...] = ("mean", "sd")
     conditions = {"sd": above_zero}
 
 
-class HalfNormal(_Centred):
+class HalfNormal(_Centered):
     """The half-normal distribution: twice the normal density for x ≥ ``mean``.
 
     Args:
@@ -113,7 +113,7 @@ class HalfNormal(_Centred):
         return ops.where(value >= mean, density, float("-inf"))
 
 
-class Laplace(_Centred):
+class Laplace(_Centered):
     """The Laplace distribution, with density exp(−|x − mean| / sd) / (2 sd).
 
     Args:
@@ -136,7 +136,7 @@ class Laplace(_Centred):
         return -ops.abs(value - mean) / sd - ops.log(2.0 * sd)
 
 
-class StudentT(_Centred):
+class StudentT(_Centered):
     """Student's t distribution, with a location and a scale.
 
     The density is proportional to (1 + ((x − mean) / sd)² / df)^(−(df + 1) / 2).

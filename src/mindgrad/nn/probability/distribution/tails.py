@@ -12,9 +12,9 @@ from typing import Any
 from mindgrad import ops
 from mindgrad.ir.scope import apply
 from mindgrad.ops.operands import promoted
-from mindgrad.rows.arithmetic import absorb
-from mindgrad.rows.log_incomplete import log_beta_tail, log_gamma_tail
-from mindgrad.rows.scaled_erfc import scaled_erfc
+from mindgrad.primitives.arithmetic import masked_multiply
+from mindgrad.primitives.log_incomplete import log_beta_tail, log_gamma_tail
+from mindgrad.primitives.scaled_erfc import scaled_erfc
 
 __all__ = [
     "log1mexp", "log1p_of_square", "log_beta_cdf", "log_cauchy_survival", "log_gamma_cdf",
@@ -108,4 +108,4 @@ def softplus(x: Any) -> Any:
 def xlog1py(x: Any, y: Any) -> Any:
     """x log(1 + y), and 0 where x is 0."""
     one = ops.ones_like(x + y)
-    return apply(absorb, x * one, ops.log1p(y) * one)
+    return apply(masked_multiply, x * one, ops.log1p(y) * one)

@@ -1,0 +1,142 @@
+"""Draws the packages of `src/mindgrad` from their imports, and writes them into docs/architecture.md.
+
+`python docs/figures/packages.py` reads every import with `ast`; nothing of the package runs. An arrow points
+to what is imported; arrows that follow from others are left out of the drawing (transitive reduction).
+"""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+from matplotlib.patches import FancyBboxPatch
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "architecture.md"
+SOURCE = HERE.parents[1] / "src" / "mindgrad"
+BEGIN, END = "<!-- imports, written by docs/figures/packages.py -->\n", "<!-- end of imports -->\n"
+
+#: packages that are drawn as one: MindSpore's surface, and what stands above it
+SURFACE, PROGRAMS = "ops, nn, numpy, mint, …", "train, dataset, tools, cli"
+_ABOVE = {"dataset", "mindrecord", "train", "amp", "tools", "cli", "__init__", "__main__"}
+_ENGINE = [
+    "_base", "ir", "primitives", "transforms", "control", "optimize", "trace", "backend", "execution",
+    "sparse", "eager", "api", "solvers",
+]  # fmt: skip
+
+Arrows = dict[str, set[str]]
+
+
+def package_of(parts: tuple[str, ...]) -> str:
+    """The package of a module, from the parts of its name below `mindgrad`."""
+    first = parts[0] if parts else "__init__"
+    return first if first in _ENGINE else PROGRAMS if first in _ABOVE else SURFACE
+
+
+def arrows() -> Arrows:
+    """The packages that each package imports."""
+    imports: Arrows = defaultdict(set)
+    for file in sorted(SOURCE.rglob("*.py")):
+        package = package_of(file.relative_to(SOURCE).with_suffix("").parts)
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mindgrad."):
+                other = package_of(tuple(node.module.split(".")[1:]))
+                if other != package and package != PROGRAMS:
+                    imports[package].add(other)
+                elif other != package:
+                    imports[PROGRAMS].add(other)
+    return imports
+
+
+def reduced(imports: Arrows) -> Arrows:
+    """The arrows that do not follow from others."""
+
+    def reachable(package: str) -> set[str]:
+        return {further for next_ in imports[package] for further in {next_, *reachable(next_)}}
+
+    return {
+        package: {other for other in others if not any(other in reachable(via) for via in others - {other})}
+        for package, others in list(imports.items())
+    }
+
+
+def levels(imports: Arrows) -> dict[str, int]:
+    """How many packages stand below each."""
+    packages = [*_ENGINE, SURFACE, PROGRAMS]
+    level = dict.fromkeys(packages, 0)
+    for _ in packages:
+        for package in packages:
+            level[package] = max([level[other] + 1 for other in imports[package]], default=0)
+    return level
+
+
+def listed(imports: Arrows) -> str:
+    """The arrows as a table of Markdown."""
+    packages = sorted([*_ENGINE, SURFACE, PROGRAMS], key=levels(imports).__getitem__)
+    lines = ["| package | imports |", "|---|---|"]
+    for package in packages:
+        below = ", ".join(other for other in packages if other in imports[package]) or "nothing"
+        lines.append(f"| {package} | {below} |")
+    return "\n".join(lines) + "\n"
+
+
+def sizes() -> dict[str, int]:
+    """Lines of code of each package."""
+    lines: dict[str, int] = defaultdict(int)
+    for file in SOURCE.rglob("*.py"):
+        lines[package_of(file.relative_to(SOURCE).with_suffix("").parts)] += len(
+            file.read_text().splitlines()
+        )
+    return lines
+
+
+def draw(imports: Arrows) -> None:
+    """Write packages.svg: a row for each level, boxes as wide as the package has lines."""
+    level, lines = levels(imports), sizes()
+    rows: dict[int, list[str]] = defaultdict(list)
+    for package, number in level.items():
+        rows[number].append(package)
+    figure, axes = plt.subplots(figsize=(9, 8.5))
+    centers = {}
+    for number, packages in rows.items():
+        for position, package in enumerate(packages):
+            width = 1.5 + lines[package] / 12_000
+            x = (position - (len(packages) - 1) / 2) * 3.4
+            centers[package] = (x, number)
+            box = FancyBboxPatch(
+                (x - width / 2, number - 0.28), width, 0.56, boxstyle="round,pad=0.02,rounding_size=0.1",
+                facecolor="#e8eef7" if package in _ENGINE else "#f5f0e3", edgecolor="#40587c", zorder=2,
+            )  # fmt: skip
+            axes.add_patch(box)
+            axes.text(
+                x, number + 0.09, package, ha="center", va="center", fontsize=10, weight="bold", zorder=3
+            )
+            size = f"{lines[package]:,} lines"
+            axes.text(x, number - 0.17, size, ha="center", va="center", fontsize=7.5, zorder=3)
+    for package, others in reduced(imports).items():
+        for other in others:
+            (x, y), (u, v) = centers[package], centers[other]
+            bend = 0.0 if y - v == 1 else 0.25 if x <= u else -0.25
+            axes.annotate(
+                "", (u, v + 0.31), (x, y - 0.31), zorder=1,
+                arrowprops={"arrowstyle": "-|>", "color": "#7c8aa0", "connectionstyle": f"arc3,rad={bend}"},
+            )  # fmt: skip
+    axes.set_xlim(-4.5, 4.5)
+    axes.set_ylim(-0.5, max(rows) + 0.5)
+    axes.axis("off")
+    axes.set_title("Packages of mindgrad: an arrow points to what is imported", fontsize=11)
+    figure.savefig(HERE / "packages.svg", bbox_inches="tight", metadata={"Date": None})
+
+
+def write(imports: Arrows) -> None:
+    """Write the table into the page, between its marks."""
+    text = PAGE.read_text()
+    before, _, after = text.partition(BEGIN)
+    PAGE.write_text(before + BEGIN + "\n" + listed(imports) + "\n" + END + after.partition(END)[2])
+
+
+if __name__ == "__main__":
+    plt.rcParams["svg.hashsalt"] = "packages"
+    imports_of_packages = arrows()
+    write(imports_of_packages)
+    draw(imports_of_packages)

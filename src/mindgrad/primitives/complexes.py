@@ -1,0 +1,98 @@
+"""Complex numbers: combine real and imaginary parts, split, and conjugate.
+
+These primitives are linear only over the real numbers. Cotangents pair with tangents by ``Re(Σ ct · t)``,
+without conjugation. So the transpose of a product is a product, as for real numbers. The gradient
+``∂/∂Re + i ∂/∂Im`` that users see is the conjugate of a cotangent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import VIEW
+from mindgrad.primitives.arithmetic import neg
+from mindgrad.primitives.kinds import pointwise_linear, zeros
+from mindgrad.primitives.samples import reals
+
+__all__ = ["complex", "conj", "imag", "real"]
+
+_PART = {complex64: float32, complex128: float64}
+_WHOLE = {part: whole for whole, part in _PART.items()}
+
+
+def _part_type(name: str) -> Any:
+    def type_rule(x: TensorType) -> TensorType:
+        if x.dtype not in _PART:
+            raise TypeError(f"For '{name}', the input must be a complex tensor, but got {x.dtype}.")
+        return x.with_dtype(_PART[x.dtype])
+
+    return type_rule
+
+
+def _whole_type(re: TensorType, im: TensorType) -> TensorType:
+    if re is not im or re.dtype not in _WHOLE:
+        raise TypeError(
+            f"For 'complex', both parts must have one type, Float32 or Float64, but got {re} and {im}."
+        )
+    return re.with_dtype(_WHOLE[re.dtype])
+
+
+def _whole_numpy(re: Any, im: Any) -> Any:
+    whole = np.empty(np.broadcast_shapes(re.shape, im.shape), np.result_type(re.dtype, np.complex64))
+    whole.real, whole.imag = re, im
+    return whole
+
+
+#: the real part: Re(ct · t) for a real ct is Re((ct + 0i) · t)
+real = pointwise_linear(
+    "real",
+    work=VIEW,
+    type_rule=_part_type("real"),
+    numpy=np.real,
+    xla="real",
+    transpose=lambda ct, x: complex(ct, zeros(ct.type)),
+    accepts="complex",
+    samples=reals(),
+)
+
+#: the imaginary part: ct · Im(t) is Re(−i ct · t)
+imag = pointwise_linear(
+    "imag",
+    work=VIEW,
+    type_rule=_part_type("imag"),
+    numpy=np.imag,
+    xla="imag",
+    transpose=lambda ct, x: complex(zeros(ct.type), neg(ct)),
+    accepts="complex",
+    samples=reals(),
+)
+
+#: the complex conjugate
+conj = pointwise_linear(
+    "conj",
+    numpy=np.conj,
+    xla="conj",
+    transpose=lambda ct, x: conj(ct),
+    accepts="complex",
+    samples=reals(),
+)
+
+#: ``complex(re, im)`` = re + i im
+complex = pointwise_linear(
+    "complex",
+    work=VIEW,
+    type_rule=_whole_type,
+    numpy=_whole_numpy,
+    xla="complex",
+    transpose=lambda ct, re, im: [
+        real(ct) if re.linear else None,
+        neg(imag(ct)) if im.linear else None,
+    ],
+    operands=2,
+    accepts="float",
+    samples=reals(),
+)

@@ -1,0 +1,337 @@
+"""Exact zeros: zeros that stay zero when the inputs of a derivative change.
+
+    0 · ∞ = 0 if the zero is exact, and NaN otherwise
+
+A derivative multiplies slopes with tangents or cotangents. Some zeros are zero in a whole neighborhood of the
+inputs. They come from a selection, a comparison, or a factor that does not depend on the inputs (a mask, a
+weight, a direction). Their products contribute nothing, even with an infinite slope. A zero that was computed
+from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an infinite slope has an
+unknown limit and is NaN.
+
+:func:`nonzeros` follows the equations of a value back to where its zeros were computed.
+``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
+meet them (:func:`shield`).
+
+Limits: after a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
+zero counts as exact if the value can have exact zeros at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.trampoline import trampolined
+from mindgrad.ir.build import EVERYTHING, Builder, current
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.graph import CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import VIEW
+from mindgrad.primitives.arithmetic import add, div, equal, masked_multiply, mul, neg, not_equal, select, sub
+from mindgrad.primitives.cumulative import cumsum
+from mindgrad.primitives.indexing import gather, scatter_add
+from mindgrad.primitives.kinds import full, zeros
+from mindgrad.primitives.logic import logical_and, logical_not, logical_or
+from mindgrad.primitives.reduction import reduce_any, reduce_sum
+from mindgrad.primitives.samples import booleans, case, reals
+from mindgrad.primitives.slicing import dynamic_slice
+from mindgrad.primitives.static_slices import concatenate, pad, reverse, slice
+from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape, transpose
+
+__all__ = [
+    "OF_CONTROL",
+    "RULES",
+    "Steps",
+    "compared",
+    "cuts_of_sums",
+    "discarding",
+    "has_cuts",
+    "nonzeros",
+    "shield",
+    "shielded_factors",
+]
+
+#: a rule: yields operands, receives the mask of nonzeros of each, and returns the mask of the result
+Steps = Generator[Any, Any, Any]
+
+
+def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
+    if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
+        raise TypeError(
+            f"For 'shield', x must be float or complex and keep Bool of its shape, but got {x}, {keep}."
+        )
+    return x
+
+
+def _shield_numpy(x: Any, keep: Any) -> Any:
+    finite = np.isfinite(x)
+    if finite.all() and np.shape(x) == np.shape(keep):  # else x is one repeated element
+        return x
+    return np.where(keep | finite, x, np.zeros((), x.dtype))
+
+
+def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
+    return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
+
+
+def _simplify_shield(x: Any, keep: Any) -> Any:
+    # a graph that is transposed must stay linear in its tangents, so it cannot compare them with zero
+    is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
+    return x if is_plain else None
+
+
+#: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``.
+#: It is for factors only: the tangent passes unchanged, and the product that it meets shields it again
+shield = Primitive(
+    "shield",
+    "elementwise",
+    work=VIEW,
+    type_rule=_shield_type,
+    numpy=_shield_numpy,
+    xla=_shield_xla,
+    jvp=lambda y, xs, ts: ts[0],
+    simplify=_simplify_shield,
+    taint="passes",
+    samples=[case(reals()[3, 2], booleans()[3, 2]), case(reals()[()], booleans()[()])],
+)
+
+
+def nonzeros(atom: Any) -> Any:
+    """A Boolean mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
+    return _found(atom) if current().is_differentiating else None
+
+
+def _found(atom: Any) -> Any:
+    builder = current()
+    return trampolined(_nonzeros(builder, atom), lambda wanted: _nonzeros(builder, wanted))
+
+
+def _nonzeros(builder: Builder, atom: Any) -> Steps:
+    if type(atom) is Constant:
+        return _of_constant(atom)
+    masks, key = builder.nonzeros, (atom, builder.moving)
+    if key not in masks:
+        mask = yield from _mask(builder, atom)
+        masks[key] = None if mask is None or _is_full(mask) else mask
+    return masks[key]
+
+
+def has_cuts(atom: Any) -> bool:
+    """Whether slices and lookups leave zeros in ``atom`` for all values of the inputs."""
+    builder = current()
+    moving, builder.moving = builder.moving, EVERYTHING
+    mask = _found(atom)
+    builder.moving = moving
+    return mask is not None
+
+
+def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
+    """Rule of an operator that sums products over ``axes`` of its operands.
+
+    A sum has no zeros from slices unless a slice cuts along axes that remain.
+    """
+    y, masks = equation.outputs[0], []
+    if current().moving is not EVERYTHING:
+        return compared(y) if y.tainted & (MASKED | CUT) else None
+    for x, summed in zip(equation.inputs, axes, strict=True):
+        mask = yield x
+        masks.append(mask if mask is None else reduce_any(mask, axes=tuple(sorted(summed))))
+    whole = [mask is None or not mask.shape or _is_full(mask) for mask in masks]
+    return None if all(whole) else compared(y)
+
+
+def _is_full(mask: Any) -> bool:
+    """Whether a mask is known to be true everywhere, as of slices that cover a value."""
+    value = _value(mask, _LONGEST_CHAIN)
+    return value is not None and bool(np.all(value))
+
+
+def _value(atom: Any, depth: int) -> Any:
+    """The array of a small mask that depends only on constants, or ``None``."""
+    if type(atom) is Constant:
+        return atom.value if atom.is_splat else atom.array()
+    values = current().known_masks
+    if atom not in values:
+        equation, values[atom] = atom.made_by, None
+        if depth and equation is not None and equation.primitive in _EVALUATED and atom.type.size <= _LARGEST:
+            operands = [_value(x, depth - 1) for x in equation.inputs]
+            if not any(x is None for x in operands):
+                whole = [np.broadcast_to(x, y.shape) for x, y in zip(operands, equation.inputs, strict=True)]
+                values[atom] = equation.primitive.numpy(*whole, **equation.parameters)
+    return values[atom]
+
+
+def _of_constant(atom: Constant) -> Any:
+    array = np.asarray(atom.value)
+    if np.all(array != 0):
+        return None
+    return not_equal(atom, zeros(atom.type))
+
+
+def _mask(builder: Builder, atom: Variable) -> Steps:
+    if not builder.moves(atom):
+        return not_equal(atom, zeros(atom.type))
+    equation = atom.made_by
+    if equation is not None and equation.primitive in RULES:
+        return (yield from RULES[equation.primitive](equation))
+    if equation is not None and equation.primitive in OF_CONTROL:
+        return (yield from OF_CONTROL[equation.primitive](equation, equation.outputs.index(atom)))
+    if not atom.tainted & (MASKED | (DISCARDS if builder.moving is EVERYTHING else CUT)):
+        return None
+    return compared(atom)
+
+
+def compared(atom: Any) -> Any:
+    """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
+    # not ``not_equal``, which marks masks of values that did not move (see ``unshielded``)
+    return logical_not(equal(atom, zeros(atom.type)))
+
+
+def _same(equation: Equation) -> Steps:
+    return (yield equation.inputs[0])
+
+
+def _view(equation: Equation) -> Steps:
+    mask = yield equation.inputs[0]
+    return None if mask is None else equation.primitive(mask, **equation.parameters)
+
+
+def _converted(equation: Equation) -> Steps:
+    (x,) = equation.inputs
+    return x if x.dtype.kind == "bool" else (yield x)
+
+
+def _multiplied(equation: Equation) -> Steps:
+    a = yield equation.inputs[0]
+    b = yield equation.inputs[1]
+    if a is None or b is None:
+        return b if a is None else a
+    return logical_and(a, b)
+
+
+def _added(equation: Equation) -> Steps:
+    a = yield equation.inputs[0]
+    if a is None:
+        return None
+    b = yield equation.inputs[1]
+    return None if b is None else logical_or(a, b)
+
+
+def _selected(equation: Equation) -> Steps:
+    condition, *branches = equation.inputs
+    masks = []
+    for branch in branches:
+        # zeros of a selection have the mark ``MASKED``; only slices and lookups make cuts
+        is_cut = type(branch) is Variable or current().moving is not EVERYTHING
+        masks.append((yield branch) if is_cut else None)
+    if masks[0] is None and masks[1] is None:
+        return None
+    return select(condition, *[full(condition.type, True) if each is None else each for each in masks])
+
+
+def _summed(equation: Equation) -> Steps:
+    mask = yield equation.inputs[0]
+    return None if mask is None else reduce_any(mask, **equation.parameters)
+
+
+def _moved(equation: Equation) -> Steps:
+    """Rule of operators that move or repeat elements and add zeros around them."""
+    operands, masks = list(equation.inputs), []
+    for k in equation.primitive.linear_operands(len(operands)):
+        mask = yield operands[k]
+        masks.append(mask)
+        ones = full(operands[k].type, 1)
+        operands[k] = ones if mask is None else convert(mask, dtype=ones.dtype)
+    if all(mask is None for mask in masks) and equation.primitive not in (pad, scatter_add):
+        return None
+    moved = equation.primitive(*operands, **equation.parameters)
+    return not_equal(moved, zeros(moved.type))
+
+
+#: rules of operators with one result
+RULES: dict[Primitive, Callable[[Equation], Steps]] = {
+    neg: _same,
+    div: _same,
+    convert: _converted,
+    reshape: _view,
+    transpose: _view,
+    broadcast_in_dim: _view,
+    mul: _multiplied,
+    masked_multiply: _multiplied,
+    add: _added,
+    sub: _added,
+    select: _selected,
+    shield: _same,
+    reduce_sum: _summed,
+    **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
+}
+
+#: rules of branches and loops: for one of the results of an equation, by its place
+OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
+
+
+def unshielded(slope: Any) -> Any:
+    """``slope`` without a shield from zeros of a factor that moves in this derivative."""
+    while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
+        x, keep = slope.made_by.inputs
+        if not _compares_moving(keep):
+            break
+        slope = x
+    return slope
+
+
+def _compares_moving(keep: Any) -> bool:
+    """Whether a mask of :func:`nonzeros` compares an input-dependent value with zero."""
+    builder, waiting, followed = current(), [keep], set()
+    while waiting:
+        mask = waiting.pop()
+        if type(mask) is not Variable or mask.made_by is None or mask in followed:
+            continue
+        followed.add(mask)
+        primitive, inputs = mask.made_by.primitive, mask.made_by.inputs
+        if primitive is not_equal and builder.moves(inputs[0]):
+            return True
+        if primitive in _OF_MASKS:
+            waiting += inputs[1:] if primitive is select else inputs
+    return False
+
+
+def discarding() -> int:
+    """The marks of a cotangent whose zeros discard values not known to be infinite.
+
+    The zeros around a slice do so in compiled functions, where any argument can contain a NaN.
+    """
+    return MASKED if current().knows_infinite else MASKED | DISCARDS
+
+
+def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
+    """Shield the factors of a slope and a tangent from exact zeros of each other."""
+    return _shielded(a, b), _shielded(b, a)
+
+
+def _shielded(x: Any, other: Any) -> Any:
+    if not x.tainted & INFINITE:
+        marks = other.tainted & discarding()
+        if type(x) is Constant or not marks or not (marks & MASKED or has_cuts(other)):
+            return x
+    mask = nonzeros(other)
+    return x if mask is None else shield(x, mask)
+
+
+#: the operators that masks are combined with
+_OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
+#: the operators of masks that are evaluated while a graph is built, if they depend only on constants
+_EVALUATED = {
+    *_OF_MASKS,
+    not_equal,
+    *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
+}
+#: largest number of elements of a mask that is evaluated
+_LARGEST = 1 << 20
+#: number of operators from a mask to its constants above which it is not evaluated
+_LONGEST_CHAIN = 16
+
+Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -1,0 +1,24 @@
+"""Primitive ``nextafter``: the next floating-point number toward another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mindgrad.ir.work import ARITHMETIC
+from mindgrad.primitives.kinds import elementwise, ones
+from mindgrad.primitives.samples import reals
+
+__all__ = ["nextafter"]
+
+#: ``nextafter(x, y)``: the next number after x in the direction of y, or y if they are equal. It differs from
+#: x only by rounding, so it has the derivative of x
+nextafter = elementwise(
+    "nextafter",
+    work=ARITHMETIC,
+    numpy=np.nextafter,
+    # JAX has no derivative for it and raises an error if a tangent reaches it
+    xla=lambda jax, x, y: jax.numpy.nextafter(*map(jax.lax.stop_gradient, (x, y))),
+    partials=lambda z, x, y: [ones(x.type), None],
+    accepts="float",
+    samples=reals(),
+)

@@ -1,0 +1,68 @@
+"""Keep discarded infinities out of the transposes of dot, conv, and solve.
+
+    x̄ = Σ ct · other        an element of ``other`` that meets only zeros of ``ct`` contributes nothing
+
+In ``where(good, x @ w, 0)``, a discarded sample of NaN meets cotangents that are all zero, and 0 · NaN would
+make the gradient of ``w`` NaN. Elementwise products have a separate rule (``rows.exact_zeros``), but a sum of
+products cannot check each term. It need not do so. If the result of the forward product is finite wherever it
+is used, everything that depends on an infinite element was discarded. So an infinite element is replaced by
+zero if all cotangents that it meets are zero. An element of the input of a convolution meets the cotangents
+of the windows that read it (``rows.window_reach``).
+
+Nothing is emitted unless ``ct`` can have such zeros. They come from a selection (``MASKED``), or from slices
+and lookups (``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of slices count only if
+``other`` can be infinite (``INFINITE``), because the values of inputs are checked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import CUT, INFINITE, MASKED, Constant
+from mindgrad.ir.types import Shape
+from mindgrad.primitives.arithmetic import not_equal, select
+from mindgrad.primitives.exact_zeros import discarding, has_cuts
+from mindgrad.primitives.kinds import zeros
+from mindgrad.primitives.logic import isfinite, logical_or
+from mindgrad.primitives.reduction import reduce_any
+from mindgrad.primitives.structural import broadcast_in_dim, transpose
+
+__all__ = ["can_discard", "finite_or", "met", "shielded"]
+
+
+def can_discard(ct: Any, other: Any) -> bool:
+    """Whether zeros of ``ct`` may discard infinite or NaN elements of ``other``."""
+    if type(other) is Constant and not other.tainted:
+        return False
+    if type(ct) is Constant:
+        return not ct.is_splat and not np.all(ct.value)
+    if ct.tainted & MASKED or (ct.tainted & CUT and other.tainted & INFINITE):
+        return True
+    return bool(ct.tainted & discarding()) and has_cuts(ct)
+
+
+def met(ct: Any, axes: Shape) -> Any:
+    """Whether any element of ``ct`` over ``axes`` is nonzero."""
+    return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
+
+
+def finite_or(mask: Any, x: Any) -> Any:
+    """Replace infinite and NaN elements of ``x`` by zeros, except where ``mask``."""
+    if type(mask) is Constant and np.all(mask.value):
+        return x
+    return select(logical_or(mask, isfinite(x)), x, zeros(x.type))
+
+
+def shielded(other: Any, ct: Any, ours: Shape, of_ct: Shape) -> Any:
+    """Shield ``other`` for a product with ``ct``.
+
+    The axes ``ours`` of ``other`` correspond to the axes ``of_ct`` of ``ct``.
+    """
+    if not can_discard(ct, other):
+        return other
+    free = tuple([axis for axis in range(len(ct.shape)) if axis not in of_ct])
+    dims = [axis for _, axis in sorted(zip(of_ct, ours, strict=True))]  # for the axes of ``met``
+    mask = transpose(met(ct, free), permutation=tuple(sorted(range(len(dims)), key=dims.__getitem__)))
+    return finite_or(broadcast_in_dim(mask, shape=other.shape, dims=tuple(sorted(dims))), other)
