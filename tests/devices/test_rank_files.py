@@ -124,9 +124,9 @@ def test_what_does_not_belong_together_is_refused(saved, tmp_path):
         ValueError, match="there is a file for rank 4, but the strategy file is for 4 devices"
     ):
         ms.transform_checkpoint_by_rank(0, dict(enumerate(files(tmp_path / "a", 8))), "x", four)
-    with pytest.raises(ValueError, match="8 files of ranks, and no strategy file"):
+    with pytest.raises(ValueError, match="8 files of ranks, but no strategy file"):
         ms.transform_checkpoints(tmp_path / "a", tmp_path / "b", "net")
-    with pytest.raises(ValueError, match="8 files of ranks, and no strategy file"):
+    with pytest.raises(ValueError, match="8 files of ranks, but no strategy file"):
         ms.load_distributed_checkpoint(Perceptron(), files(tmp_path / "a", 8))
     with pytest.raises(ValueError, match="there are 7 files"):
         ms.load_distributed_checkpoint(Perceptron(), files(tmp_path / "a", 7), None, eight)

@@ -242,7 +242,7 @@ def test_streams_events_and_memory():
     assert hal.current_stream().query()
     assert hal.memory_allocated("CPU") == 0
     assert hal.get_device_properties(0, "CPU").total_memory > 0
-    with pytest.raises(ValueError, match="no device 7"):
+    with pytest.raises(ValueError, match="device 7 of the kind 'CPU' does not exist"):
         hal.get_device_name(7, "CPU")
 
 

@@ -97,7 +97,7 @@ def test_view_as_another_element_type():
     with pytest.raises(ms.CompileError, match="value of a tensor is read"):
         ms.jit(lambda x: x.view(ms.int32))(X)
     assert X.type() == "Float32"
-    with pytest.raises(TypeError, match=r"write x.astype\(Int32\)"):
+    with pytest.raises(TypeError, match=r"Use x.astype\(Int32\)"):
         X.type(ms.int32)
 
 

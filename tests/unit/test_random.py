@@ -135,7 +135,7 @@ def test_the_state_can_be_kept():
     assert (compiled() == first).all()
     assert kept.tolist() == [6, 0, 6, 0, 1, 0]
     for wrong in (Tensor([1, 2]), 5):
-        with pytest.raises(TypeError, match="that get_rng_state gave"):
+        with pytest.raises(TypeError, match="that get_rng_state returned"):
             ms.set_rng_state(wrong)
 
 

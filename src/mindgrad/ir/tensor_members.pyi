@@ -389,7 +389,7 @@ class TensorMembers:
     def histc(self, bins: _int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
         """Count elements in ``bins`` intervals of equal width from ``min`` to ``max``."""
     def hooks(self) -> list[Callable[[Tensor], Any]]:
-        """The hooks that :meth:`register_hook` registered for this tensor, in the order in which they are called."""
+        """List the hooks of this tensor in the order in which they are called."""
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """Split a tensor along the second axis, or a vector along its only axis."""
     def hypot(self, other: Any) -> Tensor:
@@ -409,7 +409,7 @@ class TensorMembers:
     def index_fill(self, axis: _int, index: Any, value: Any) -> Tensor:
         """Fill slices at indices along an axis with a value."""
     def index_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Replace the tensor, in place, by a number at places of an axis: :meth:`index_fill`."""
+        """Replace the tensor, in place, by a number at indices of an axis: :meth:`index_fill`."""
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
         """Return a tensor with values written, or added, at indices."""
     def index_select(self, axis: _int = ..., index: Any = ..., *, dim: Any = ...) -> Tensor:
@@ -635,7 +635,7 @@ class TensorMembers:
     def reciprocal_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by 1 / x."""
     def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
-        """Call ``hook(gradient)`` whenever a gradient has been computed for this tensor."""
+        """Call ``hook(gradient)`` whenever the gradient of this tensor is computed."""
     def relu(self) -> Tensor:
         """Compute max(x, 0); its derivative at 0 is 0."""
     def relu_(self, *args: Any, **kwargs: Any) -> Tensor:
