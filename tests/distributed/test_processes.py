@@ -189,7 +189,7 @@ def test_what_was_computed_before_is_an_error():
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, timeout=60
     )
-    assert "call communication.init() before the first computation" in done.stderr
+    assert "Call communication.init() before the first computation" in " ".join(done.stderr.split())
 
 
 def test_a_wait_is_known_while_it_lasts():

@@ -374,7 +374,7 @@ def test_a_port_in_use_is_an_error_at_once(launch):
     ("arguments", "text"),
     [
         (["x.py"], "--workers"),
-        (["--workers", "2"], "which program"),
+        (["--workers", "2"], "no program given"),
         (["--workers", "0", "x.py"], "at least 1"),
         (["--workers", "2", "--machines", "2", "x.py"], "--coordinator"),
         (["--workers", "2", "--machines", "2", "--rank", "2", "--coordinator", "a:1", "x.py"], "from 0 to 1"),
