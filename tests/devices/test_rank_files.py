@@ -131,7 +131,7 @@ def test_what_does_not_belong_together_is_refused(saved, tmp_path):
     with pytest.raises(ValueError, match="there are 7 files"):
         ms.load_distributed_checkpoint(Perceptron(), files(tmp_path / "a", 7), None, eight)
     files(tmp_path / "a", 8)[5].rename(tmp_path / "a" / "rank_5" / "later-2_1.ckpt")
-    with pytest.raises(ValueError, match=r"not of one checkpoint: later-2_1\.ckpt, net0\.ckpt"):
+    with pytest.raises(ValueError, match=r"belong to different checkpoints: later-2_1\.ckpt, net0\.ckpt"):
         ms.transform_checkpoints(tmp_path / "a", tmp_path / "b", "net", eight)
     (tmp_path / "a" / "rank_5" / "later-2_1.ckpt").unlink()
     with pytest.raises(ValueError, match="no file of rank 5"):

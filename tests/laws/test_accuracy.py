@@ -13,7 +13,8 @@ from tests.laws import accuracy
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("format", accuracy.FORMATS)
+# each format compiles for 10 to 20 s; the nightly job accuracy-of-half-precision checks the two others
+@pytest.mark.parametrize("format", ["float32", "float64"])
 def test_errors_of_operators_stay_within_the_listed_ones(format):
     # in a process that compiles as users do: the options of the tests make XLA's functions less exact
     environment = {**os.environ, "XLA_FLAGS": with_instruction_set(), "MINDGRAD_EAGER": "numpy"}
