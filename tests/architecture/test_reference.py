@@ -21,17 +21,9 @@ MISSING = {
     # placeholders of classes that mindgrad does not support, and functions of ``mint`` that work in place
     "mindgrad.ops": {"argument": 11, "example": 18},
     "mindgrad": {"example": 2, "see also": 2, "summary": 1},
-    "mindgrad.api": {"error": 4, "summary": 3},
-    "mindgrad.backend": {"example": 1, "result": 1, "see also": 1},
-    "mindgrad.cli": {"result": 1, "see also": 1},
     "mindgrad.common": {"argument": 5, "example": 1, "result": 6, "see also": 5},
-    "mindgrad.context": {"example": 1, "result": 11, "summary": 1},
-    "mindgrad.execution": {"example": 1, "result": 1},
     "mindgrad.ir": {"argument": 4, "example": 5, "result": 7, "see also": 8},
     "mindgrad.nn": {"argument": 10, "error": 3, "example": 4, "result": 1, "see also": 8, "summary": 11},
-    "mindgrad.parallel": {"argument": 1, "result": 3, "see also": 3},
-    "mindgrad.profiler": {"see also": 1},
-    "mindgrad.solvers": {"argument": 2, "example": 2, "see also": 2},
     "mindgrad.trace": {"argument": 4, "error": 4, "see also": 3, "summary": 1},
     "mindgrad.train": {"argument": 7, "error": 6, "example": 9, "result": 9, "see also": 13, "summary": 1},
 }  # fmt: skip
