@@ -303,6 +303,7 @@ mindgrad.nn: Optimizer Adam SGD TrainOneStepCell
 mindgrad.nn: LARS Lamb Optimizer
 mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
 mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer
+mindgrad.nn: PoissonNLLLoss GaussianNLLLoss NLLLoss KLDivLoss
 mindgrad.nn: LossBase MSELoss L1Loss CrossEntropyLoss
 mindgrad.nn: DiceLoss MultiClassDiceLoss FocalLoss CrossEntropyLoss
 mindgrad.nn: TripletMarginWithDistanceLoss TripletMarginLoss CosineEmbeddingLoss
