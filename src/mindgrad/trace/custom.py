@@ -263,14 +263,14 @@ class custom_vjp:
 
         reverse: x̄ = bprop(*inputs, out, ȳ)
 
-    Both are written with operators, so the derivative of ``bprop`` is that of second order, and so on. What
-    the function reads besides its inputs, such as Parameters, is a constant.
+    The function and ``bprop`` consist of operators, so ``bprop`` can be differentiated for higher orders.
+    Values that the function reads besides its inputs, such as Parameters, are constants.
 
     Args:
-        fn: the function, of Tensors; a decorator.
+        fn (Callable): function of Tensors. Usually ``custom_vjp`` is used as its decorator.
 
     Raises:
-        TypeError: ``fn`` is no function.
+        TypeError: If ``fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> from mindgrad.ops.functional import custom_vjp

@@ -18,14 +18,15 @@ __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
 
 
 class InsertGradientOf:
-    """The identity, whose gradient is ``f`` of the incoming gradient.
+    """The identity, with the gradient replaced by ``f`` of the incoming gradient.
 
     Args:
-        f: a function of one tensor; it is traced, so it works in both modes and is differentiated
-            for higher orders. If it returns nothing the gradient is kept.
+        f (Callable): function of one Tensor. It is traced, so it works in both modes and can be
+        differentiated for
+            higher orders. If it returns ``None``, the gradient is unchanged.
 
     Raises:
-        TypeError: ``f`` is no function.
+        TypeError: If ``f`` is not callable.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -54,15 +55,17 @@ class InsertGradientOf:
 
 
 class HookBackward:
-    """The identity; in PYNATIVE_MODE ``hook_fn`` is called with a 1-tuple of the incoming gradient.
+    """The identity; in PYNATIVE_MODE ``hook_fn`` receives the incoming gradient.
 
     Args:
-        hook_fn: gives a Tensor that replaces the gradient, or None to keep it. It runs as Python with
-            the gradient's value, so it may print or store it. Compiled programs do not call it.
-        cell_id: accepted for compatibility.
+        hook_fn (Callable): receives a 1-tuple with the gradient. It returns a Tensor that replaces the
+        gradient, or
+            ``None`` to keep it. It runs as Python with the value of the gradient, so it may print or store
+            it. Compiled functions do not call it.
+        cell_id (str, optional): accepted for compatibility, and ignored. Default: ``""``.
 
     Raises:
-        TypeError: ``hook_fn`` is no function.
+        TypeError: If ``hook_fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops

@@ -131,24 +131,28 @@ def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) ->
 
 
 def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
-    """Call ``hook(gradient)`` whenever a gradient has been computed for this tensor.
+    """Call ``hook(gradient)`` whenever the gradient of this tensor is computed.
 
-    In PYNATIVE_MODE the hook sees the values of the gradient, at every backward pass. In GRAPH_MODE it is
-    compiled with the program that registers it; there a tensor has one hook, which cannot be taken off. Hooks
-    of Parameters, and of tensors with respect to which a gradient is taken, are registered outside, where a
-    tensor may have several and each can be taken off: a compiled function has a program for each choice.
+    In PYNATIVE_MODE, the hook receives the value of the gradient at every backward pass. In GRAPH_MODE, it is
+    compiled together with the function that registers it. A tensor inside a compiled function can have only
+    one hook, which cannot be removed.
+
+    Hooks of Parameters, and of tensors with respect to which a gradient is taken, are registered outside the
+    compiled function. Such a tensor can have several hooks, and each can be removed. The function is compiled
+    once for each combination of hooks.
 
     Args:
-        hook: gets the gradient. A Tensor of the same shape that it returns replaces the gradient, ``None``
-            keeps it.
+        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the gradient,
+        or
+            ``None`` to keep it.
 
     Returns:
-        A handle whose ``remove()`` takes the hook off.
+        HookHandle: its ``remove()`` removes the hook.
 
     Raises:
-        TypeError: ``hook`` is no function.
-        RuntimeError: in GRAPH_MODE, operators have been applied to the tensor before: what they contribute
-            to its gradient would pass the hook by.
+        TypeError: If ``hook`` is not callable.
+        RuntimeError: If, in GRAPH_MODE, the tensor already has a hook, or operators have been applied to the
+            tensor. The hook would not receive their contributions to the gradient.
 
     >>> import mindgrad as ms
     >>> def loss(x):
