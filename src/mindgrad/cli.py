@@ -167,6 +167,9 @@ def install() -> None:
     programs choose APIs by ``mindspore.__version__``. The version of mindgrad is
     ``importlib.metadata.version("mindgrad")``.
 
+    Returns:
+        Nothing.
+
     Raises:
         ImportError: If another ``mindspore`` has already been imported in this process. The program would mix
             objects of two libraries.
@@ -180,6 +183,9 @@ def install() -> None:
         >>> from mindspore.ops import GradOperation
         >>> GradOperation is mindgrad.ops.GradOperation
         True
+
+    See Also:
+        :func:`mindgrad.run_check`
     """
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == _ALIAS and not is_own(module):

@@ -86,6 +86,9 @@ def set_context(
             (``docs/cache.md``). ``save_graphs=True`` writes each compiled program to ``save_graphs_path``, as
             text and as a figure. All others are accepted for compatibility, and ``get_context`` returns them.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: If an option has an invalid value, or MindSpore does not have an option of this name.
         TypeError: If ``device_id`` is not an int, or ``pynative_synchronize`` or ``debug_nans`` is not a
@@ -153,6 +156,9 @@ def set_deterministic(deterministic: bool) -> None:
     Args:
         deterministic (bool): accepted for compatibility.
 
+    Returns:
+        Nothing.
+
     Raises:
         TypeError: If ``deterministic`` is not a bool.
 
@@ -179,6 +185,9 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
     Args:
         recursion_limit (int, optional): the limit. Default: ``1000``.
 
+    Returns:
+        Nothing.
+
     Raises:
         TypeError: If ``recursion_limit`` is not an int.
         ValueError: If ``recursion_limit`` is not positive.
@@ -203,6 +212,9 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
         device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``, see :func:`set_context`.
         device_id (int, optional): number of the GPU. Default: ``None``.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: If ``device_target`` is not one of these names.
         TypeError: If ``device_id`` is not an int.
@@ -225,8 +237,15 @@ def get_context(attr_key: str) -> Any:
     Args:
         attr_key (str): name of the option, see :func:`set_context`.
 
+    Returns:
+        Any: the value, or ``None``.
+
     Raises:
         ValueError: If the option does not exist.
+
+    >>> import mindgrad as ms
+    >>> ms.get_context("checkpoint_slots")
+    1024
 
     See Also:
         :func:`mindgrad.set_context`
@@ -241,7 +260,9 @@ def get_context(attr_key: str) -> Any:
 
 
 class ParallelMode:
-    """Names of the modes of parallel execution, for :func:`set_auto_parallel_context`.
+    """Names of the modes of parallel execution.
+
+    They are values of the option ``parallel_mode`` of :func:`set_auto_parallel_context`.
 
     >>> from mindgrad.context import ParallelMode
     >>> ParallelMode.DATA_PARALLEL
@@ -300,6 +321,9 @@ def set_auto_parallel_context(**options: Any) -> None:
             - ``strategy_ckpt_save_file``: file for the partition of Parameters, for
               :func:`mindgrad.transform_checkpoints`; also ``strategy_ckpt_config={"save_file": ...}``.
             - All other options of MindSpore have no effect; ``get_auto_parallel_context`` returns them.
+
+    Returns:
+        Nothing.
 
     Raises:
         TypeError: If ``dataset_strategy`` has an unsupported type.
@@ -373,6 +397,9 @@ def get_auto_parallel_context(attr_key: str) -> Any:
     Args:
         attr_key (str): name of the option.
 
+    Returns:
+        Any: the value that was set, or the default.
+
     Raises:
         ValueError: If the option does not exist.
 
@@ -390,6 +417,9 @@ def get_auto_parallel_context(attr_key: str) -> Any:
 
 def reset_auto_parallel_context() -> None:
     """Reset the options of :func:`set_auto_parallel_context` to their defaults.
+
+    Returns:
+        Nothing.
 
     >>> from mindgrad import context
     >>> context.reset_auto_parallel_context()
@@ -420,6 +450,9 @@ def set_ps_context(**kwargs: Any) -> None:
     Args:
         **kwargs (Any): ``enable_ps`` (``False``) and other options, which :func:`get_ps_context` returns.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: If an option does not exist, or ``enable_ps`` is set.
 
@@ -447,6 +480,9 @@ def get_ps_context(attr_key: str) -> Any:
     Args:
         attr_key (str): name of the option.
 
+    Returns:
+        Any: the value that was set, or the default.
+
     Raises:
         ValueError: If the option does not exist.
 
@@ -463,6 +499,9 @@ def get_ps_context(attr_key: str) -> Any:
 
 def reset_ps_context() -> None:
     """Reset the options of :func:`set_ps_context` to their defaults.
+
+    Returns:
+        Nothing.
 
     >>> from mindgrad import context
     >>> context.reset_ps_context()

@@ -40,9 +40,15 @@ def device_count(device_target: str | None = None) -> int:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
+    Returns:
+        int: the number of devices; 0 if there are none of this kind.
+
     >>> from mindgrad import hal
     >>> hal.device_count("CPU"), hal.device_count("Ascend")
     (1, 0)
+
+    See Also:
+        :func:`mindgrad.hal.is_available`, :func:`mindgrad.hal.get_device_name`
     """
     return _device.device_count(_target(device_target))
 
@@ -53,9 +59,15 @@ def is_available(device_target: str) -> bool:
     Args:
         device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``.
 
+    Returns:
+        bool: whether there is at least one such device.
+
     >>> from mindgrad import hal
     >>> hal.is_available("CPU")
     True
+
+    See Also:
+        :func:`mindgrad.hal.device_count`, :func:`mindgrad.hal.is_initialized`
     """
     return device_count(device_target) > 0
 
@@ -66,9 +78,15 @@ def is_initialized(device_target: str) -> bool:
     Args:
         device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``.
 
+    Returns:
+        bool: whether such a device exists and is the target of the context.
+
     >>> from mindgrad import hal
     >>> hal.is_initialized("Ascend")
     False
+
+    See Also:
+        :func:`mindgrad.hal.is_available`, :func:`mindgrad.set_device`
     """
     return is_available(device_target) and _target(None) == device_target
 
@@ -81,12 +99,18 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
+    Returns:
+        str: the name.
+
     Raises:
         ValueError: If there is no such device.
 
     >>> from mindgrad import hal
     >>> hal.get_device_name(0, "CPU")
     'cpu'
+
+    See Also:
+        :func:`mindgrad.hal.get_device_properties`, :func:`mindgrad.hal.device_count`
     """
     return _device.device_kind(_target(device_target), device_id)
 
@@ -108,6 +132,9 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> S
     >>> from mindgrad import hal
     >>> hal.get_device_properties(0, "CPU").name
     'cpu'
+
+    See Also:
+        :func:`mindgrad.hal.get_device_name`, :func:`mindgrad.hal.memory_stats`
     """
     target = _target(device_target)
     count = _device.memory_statistics(target, device_id).get("bytes_limit")
@@ -119,8 +146,18 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> S
 def get_device_capability(device_id: int, device_target: str | None = None) -> tuple[int, int] | None:
     """Return ``None``, because XLA does not report the compute capability of a GPU.
 
+    Args:
+        device_id (int): accepted for compatibility.
+        device_target (str, optional): accepted for compatibility. Default: ``None``.
+
+    Returns:
+        ``None``.
+
     >>> from mindgrad import hal
     >>> hal.get_device_capability(0)
+
+    See Also:
+        :func:`mindgrad.hal.get_arch_list`, :func:`mindgrad.hal.get_device_properties`
     """
     return None
 
@@ -130,8 +167,17 @@ def get_arch_list(device_target: str | None = None) -> list[str] | None:
 
     In MindSpore, it is the list of GPUs for which the package was built.
 
+    Args:
+        device_target (str, optional): accepted for compatibility. Default: ``None``.
+
+    Returns:
+        ``None``.
+
     >>> from mindgrad import hal
     >>> hal.get_arch_list()
+
+    See Also:
+        :func:`mindgrad.hal.get_device_capability`
     """
     return None
 
@@ -144,10 +190,14 @@ class Stream:
 
     Args:
         priority (int, optional): accepted for compatibility. Default: ``0``.
+        **kwargs (Any): accepted for compatibility.
 
     >>> from mindgrad import hal
     >>> hal.Stream() == hal.current_stream(), hal.Stream().query()
     (True, True)
+
+    See Also:
+        :func:`mindgrad.hal.current_stream`, :class:`mindgrad.hal.Event`, :class:`mindgrad.hal.StreamCtx`
     """
 
     def __init__(self, priority: int = 0, **kwargs: Any) -> None:
@@ -194,9 +244,15 @@ _STREAM = Stream()
 class StreamCtx:
     """Accepted for compatibility: a context in which MindSpore uses another stream.
 
+    Args:
+        ctx_stream (Stream or None): accepted for compatibility.
+
     >>> from mindgrad import hal
     >>> with hal.StreamCtx(hal.Stream()):
     ...     pass
+
+    See Also:
+        :class:`mindgrad.hal.Stream`, :func:`mindgrad.hal.set_cur_stream`
     """
 
     def __init__(self, ctx_stream: Stream | None) -> None:
@@ -212,28 +268,66 @@ class StreamCtx:
 def current_stream() -> Stream:
     """Return the only stream.
 
+    Returns:
+        Stream: the stream.
+
     >>> from mindgrad import hal
     >>> hal.current_stream() == hal.default_stream() == hal.communication_stream()
     True
+
+    See Also:
+        :class:`mindgrad.hal.Stream`, :func:`mindgrad.hal.default_stream`,
+        :func:`mindgrad.hal.communication_stream`
     """
     return _STREAM
 
 
 def default_stream() -> Stream:
-    """Return the only stream, like :func:`current_stream`."""
+    """Return the only stream, like :func:`current_stream`.
+
+    Returns:
+        Stream: the stream.
+
+    >>> from mindgrad import hal
+    >>> hal.default_stream().query()
+    True
+
+    See Also:
+        :func:`mindgrad.hal.current_stream`, :func:`mindgrad.hal.communication_stream`
+    """
     return _STREAM
 
 
 def communication_stream() -> Stream:
-    """Return the only stream, like :func:`current_stream`."""
+    """Return the only stream, like :func:`current_stream`.
+
+    Returns:
+        Stream: the stream.
+
+    >>> from mindgrad import hal
+    >>> hal.communication_stream() == hal.default_stream()
+    True
+
+    See Also:
+        :func:`mindgrad.hal.current_stream`, :func:`mindgrad.hal.default_stream`
+    """
     return _STREAM
 
 
 def set_cur_stream(stream: Stream | None) -> None:
     """Accepted for compatibility; there is only one stream.
 
+    Args:
+        stream (Stream or None): accepted for compatibility.
+
+    Returns:
+        Nothing.
+
     >>> from mindgrad import hal
     >>> hal.set_cur_stream(hal.Stream())
+
+    See Also:
+        :func:`mindgrad.hal.current_stream`, :class:`mindgrad.hal.StreamCtx`
     """
 
 
@@ -249,6 +343,9 @@ class Event:
     >>> start.record(); end.record()
     >>> start.elapsed_time(end) >= 0.0
     True
+
+    See Also:
+        :class:`mindgrad.hal.Stream`, :func:`mindgrad.hal.synchronize`
     """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False) -> None:
@@ -276,6 +373,9 @@ class Event:
         Args:
             end_event (Event): the other event.
 
+        Returns:
+            float: the time in milliseconds, negative if the other event was recorded earlier.
+
         Raises:
             RuntimeError: If an event was not recorded, or was created without ``enable_timing``.
         """
@@ -296,9 +396,19 @@ class Event:
 def memory_stats(device_target: str | None = None) -> dict[str, int]:
     """Return memory statistics of a device by XLA's names; empty on a CPU.
 
+    Args:
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        dict: the statistics (int) by the names of XLA, such as ``"bytes_in_use"``.
+
     >>> from mindgrad import hal
     >>> hal.memory_stats("CPU")
     {}
+
+    See Also:
+        :func:`mindgrad.hal.memory_summary`, :func:`mindgrad.hal.memory_allocated`
     """
     return _device.memory_statistics(_target(device_target), settings.get("device_id"))
 
@@ -306,9 +416,20 @@ def memory_stats(device_target: str | None = None) -> dict[str, int]:
 def memory_allocated(device_target: str | None = None) -> int:
     """Return the number of bytes in use; 0 on a CPU.
 
+    Args:
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        int: number of bytes.
+
     >>> from mindgrad import hal
     >>> hal.memory_allocated("CPU")
     0
+
+    See Also:
+        :func:`mindgrad.hal.max_memory_allocated`, :func:`mindgrad.hal.memory_reserved`,
+        :func:`mindgrad.hal.memory_stats`
     """
     return memory_stats(device_target).get("bytes_in_use", 0)
 
@@ -316,9 +437,20 @@ def memory_allocated(device_target: str | None = None) -> int:
 def max_memory_allocated(device_target: str | None = None) -> int:
     """Return the maximum number of bytes in use so far; 0 on a CPU.
 
+    Args:
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        int: number of bytes.
+
     >>> from mindgrad import hal
     >>> hal.max_memory_allocated("CPU")
     0
+
+    See Also:
+        :func:`mindgrad.hal.memory_allocated`, :func:`mindgrad.hal.max_memory_reserved`,
+        :func:`mindgrad.hal.memory_stats`
     """
     return memory_stats(device_target).get("peak_bytes_in_use", 0)
 
@@ -326,9 +458,20 @@ def max_memory_allocated(device_target: str | None = None) -> int:
 def memory_reserved(device_target: str | None = None) -> int:
     """Return the number of bytes that XLA has reserved on the device; 0 on a CPU.
 
+    Args:
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        int: number of bytes.
+
     >>> from mindgrad import hal
     >>> hal.memory_reserved("CPU")
     0
+
+    See Also:
+        :func:`mindgrad.hal.max_memory_reserved`, :func:`mindgrad.hal.memory_allocated`,
+        :func:`mindgrad.hal.memory_stats`
     """
     return memory_stats(device_target).get("pool_bytes", 0)
 
@@ -336,9 +479,20 @@ def memory_reserved(device_target: str | None = None) -> int:
 def max_memory_reserved(device_target: str | None = None) -> int:
     """Return the maximum number of bytes that XLA has reserved so far; 0 on a CPU.
 
+    Args:
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        int: number of bytes.
+
     >>> from mindgrad import hal
     >>> hal.max_memory_reserved("CPU")
     0
+
+    See Also:
+        :func:`mindgrad.hal.memory_reserved`, :func:`mindgrad.hal.max_memory_allocated`,
+        :func:`mindgrad.hal.memory_stats`
     """
     return memory_stats(device_target).get("peak_pool_bytes", memory_reserved(device_target))
 
@@ -346,9 +500,19 @@ def max_memory_reserved(device_target: str | None = None) -> int:
 def memory_summary(device_target: str | None = None) -> str:
     """Return the statistics of :func:`memory_stats` as text, one per line.
 
+    Args:
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
+
+    Returns:
+        str: lines of the form ``name: value``, sorted by name; empty on a CPU.
+
     >>> from mindgrad import hal
     >>> hal.memory_summary("CPU")
     ''
+
+    See Also:
+        :func:`mindgrad.hal.memory_stats`
     """
     return "\n".join(f"{name}: {count}" for name, count in sorted(memory_stats(device_target).items()))
 
@@ -356,8 +520,17 @@ def memory_summary(device_target: str | None = None) -> str:
 def reset_peak_memory_stats(device_target: str | None = None) -> None:
     """Accepted for compatibility; XLA's maxima are for the whole process.
 
+    Args:
+        device_target (str, optional): accepted for compatibility. Default: ``None``.
+
+    Returns:
+        Nothing.
+
     >>> from mindgrad import hal
     >>> hal.reset_peak_memory_stats()
+
+    See Also:
+        :func:`mindgrad.hal.max_memory_allocated`, :func:`mindgrad.hal.max_memory_reserved`
     """
 
 
@@ -367,6 +540,12 @@ reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
 def empty_cache() -> None:
     """Accepted for compatibility; XLA reuses its memory automatically.
 
+    Returns:
+        Nothing.
+
     >>> from mindgrad import hal
     >>> hal.empty_cache()
+
+    See Also:
+        :func:`mindgrad.hal.memory_reserved`, :func:`mindgrad.hal.memory_stats`
     """

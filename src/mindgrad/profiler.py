@@ -158,6 +158,9 @@ class Profiler:
     ...     profiler.analyse()
     ...     os.listdir(folder)
     ['plugins']
+
+    See Also:
+        :class:`mindgrad.profiler.profile`, :func:`mindgrad.explain`
     """
 
     def __init__(self, *, output_path: str = "./data", start_profile: bool = True, **kwargs: Any) -> None:

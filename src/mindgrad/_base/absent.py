@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from mindgrad._base.shared_docs import with_sections
+
 __all__ = ["absent"]
 
 
@@ -40,7 +42,14 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
     doc = (
         "Placeholder for a class that mindgrad does not support.\n\n"
         f"    In MindSpore it {reason}. {instead}\n\n"
-        "    Raises:\n        NotImplementedError: If it is called."
+        "    Args:\n        *args, **kwargs (Any): not used.\n\n"
+        "    Raises:\n        NotImplementedError: If it is called.\n\n"
+        f"    >>> from {module} import {name}\n"
+        f"    >>> {name}()\n"
+        "    Traceback (most recent call last):\n"
+        "        ...\n"
+        f"    NotImplementedError: {text}\n"
+        "    "
     )
     members = {"__new__": refuse, "__module__": module, "__qualname__": name, "__doc__": doc}
-    return type(name, (), {**members, "absence": reason})
+    return with_sections(type(name, (), {**members, "absence": reason}))

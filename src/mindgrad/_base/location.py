@@ -76,7 +76,21 @@ def explain_depth(error: RecursionError) -> None:
 
 
 class FrozenValueWarning(UserWarning):
-    """A random number, the time, or a log line was evaluated once, during compilation."""
+    """A value was computed once, during compilation, and not in each call.
+
+    Examples are random numbers of NumPy, the time, and lines of a log.
+
+    >>> import random, warnings
+    >>> import mindgrad as ms
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     y = ms.jit(lambda x: x * random.random())(ms.Tensor([1.0]))
+    >>> [each.category.__name__ for each in caught]
+    ['FrozenValueWarning']
+
+    See Also:
+        :func:`mindgrad.jit`, :class:`mindgrad.CompileError`, :func:`mindgrad.ops.rand`
+    """
 
 
 class ZeroGradientWarning(UserWarning):

@@ -48,6 +48,16 @@ class CompileError(TypeError, RuntimeError):
     Attributes:
         is_final: whether tracing has changed state that cannot be restored, so that the function must not run
             in another way.
+
+    >>> import mindgrad as ms
+    >>> try:
+    ...     ms.jit(lambda x: x.item())(ms.Tensor([1.0]))
+    ... except ms.CompileError as error:
+    ...     print(str(error).partition(":")[0])
+    The value of a tensor is read inside a compiled function
+
+    See Also:
+        :func:`mindgrad.jit`, :class:`mindgrad.FrozenValueWarning`, :func:`mindgrad.explain`
     """
 
     is_final = False

@@ -236,6 +236,7 @@ mindgrad.ops: SoftmaxCrossEntropyWithLogits cross_entropy
 mindgrad.ops: SparseToDense SparseTensorDenseMatmul SparseTensorDenseAdd SparseAddmm SparseReorder
     SparseReshape
 mindgrad.ops: SparseSoftmax SparseDenseCwiseAdd SparseDenseCwiseMul SparseDenseCwiseDiv SparseSegmentSum
+mindgrad: build_searched_strategy merge_sliced_parameter load_distributed_checkpoint transform_checkpoints
 mindgrad: from_numpy from_dlpack frombuffer Tensor tensor
 mindgrad.numpy: cumsum cumprod nancumsum mindgrad.ops.cumsum
 mindgrad.ops: Barrier AllReduce Send
@@ -300,6 +301,9 @@ mindgrad.nn: LazyAdam AdamOffload Adam AdamWeightDecay
 mindgrad.nn: Adagrad Adadelta RMSProp FTRL ProximalAdagrad AdaFactor
 mindgrad.nn: Optimizer Adam SGD TrainOneStepCell
 mindgrad.nn: LARS Lamb Optimizer
+mindgrad.nn: thor Lamb Adam mindgrad.hvp mindgrad.ggnvp
+mindgrad.nn: AdaSumByGradWrapCell AdaSumByDeltaWeightWrapCell DistributedGradReducer Optimizer
+mindgrad.nn: PoissonNLLLoss GaussianNLLLoss NLLLoss KLDivLoss
 mindgrad.nn: LossBase MSELoss L1Loss CrossEntropyLoss
 mindgrad.nn: DiceLoss MultiClassDiceLoss FocalLoss CrossEntropyLoss
 mindgrad.nn: TripletMarginWithDistanceLoss TripletMarginLoss CosineEmbeddingLoss

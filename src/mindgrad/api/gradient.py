@@ -126,10 +126,10 @@ class GradOperation:
             for a tuple of outputs. Default: ``False``.
 
     Raises:
-        TypeError: If a flag is not a bool. In a call of the gradient function, if the number of arguments is
-            wrong, or an argument is a NumPy array. Also if an output is neither a tensor nor a number, or the
+        TypeError: If a flag is not a bool, the number of arguments of the gradient function is wrong, or one
+            of them is a NumPy array. Also if an output is neither a tensor nor a number, or the
             dtype or structure of ``sens`` differs from the output.
-        ValueError: In a call of the gradient function, if the shape or length of ``sens`` differs from the
+        ValueError: If the shape or length of ``sens`` in a call of the gradient function differs from the
             output.
 
     Gradients have the shapes and dtypes of the inputs. An integer input has an integer gradient, with a
@@ -344,7 +344,7 @@ def value_and_grad(
     return_ids: bool = False,
     sens_param: bool = False,
 ) -> Callable[..., Any]:
-    """Return a function that computes the result of ``fn`` together with its gradient.
+    """Return a function that computes the result of ``fn`` and its gradient.
 
     Args:
         fn (Callable or Cell): function to differentiate.

@@ -126,8 +126,8 @@ def jit(
 
     Raises:
         TypeError: If ``fn`` is not callable or is a Cell class, or MindSpore does not have an option of this
-            name. In a call, if the dtypes of the inputs differ from ``input_signature``.
-        ValueError: In a call, if the shapes or the number of inputs differ from ``input_signature``.
+            name. Also if the dtypes of the inputs of a call differ from ``input_signature``.
+        ValueError: If the shapes or the number of inputs of a call differ from ``input_signature``.
 
     >>> import mindgrad as ms
     >>> @ms.jit

@@ -21,7 +21,7 @@ __all__ = ["ravel_pytree", "tree_leaves", "tree_map"]
 
 
 def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
-    """Apply a function to each leaf of a tree, or to matching leaves of several trees.
+    """Apply a function to each leaf of a tree, or to matching leaves of trees.
 
     Args:
         fn (Callable): called as ``fn(leaf, *leaves)`` with the matching leaf of each of ``trees``, in the
@@ -79,9 +79,10 @@ def tree_leaves(tree: Any) -> list[Any]:
 
 
 def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
-    """Concatenate all leaves of a tree to one vector, and return the inverse function.
+    """Concatenate all leaves of a tree to one vector.
 
-    With it, optimizers and solvers that accept vectors work on trees of parameters.
+    The result also contains the inverse function. With both, optimizers and solvers that accept vectors work
+    on trees of parameters.
 
     Args:
         tree (Any): tree of Tensors, NumPy arrays, and numbers, as for :func:`mindgrad.tree_map`.
@@ -93,7 +94,7 @@ def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
 
     Raises:
         TypeError: If a leaf is neither a tensor, an array, nor a number.
-        ValueError: In ``unravel``, if the shape of its argument differs from ``vector``.
+        ValueError: If the shape of the argument of ``unravel`` differs from ``vector``.
 
     >>> import mindgrad as ms
     >>> vector, unravel = ms.ravel_pytree({"w": ms.Tensor([[1.0, 2.0]]), "b": 3.0})

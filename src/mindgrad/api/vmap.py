@@ -78,7 +78,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        RuntimeError: In a call, if an axis is invalid or out of bounds, all axes are ``None``, or the number
+        RuntimeError: If an axis of a call is invalid or out of bounds, all axes are ``None``, or the number
             of axes does not match the arguments or results. Also if sizes along the axes differ, or a result
             with axis ``None`` depends on the element. Also if ``fn`` assigns to a variable outside of it, or
             the Cells of an ensemble differ in class or in the types of their Parameters.

@@ -168,7 +168,20 @@ def _is_small_and_whole(array: Any) -> bool:
 
 
 def synchronize() -> None:
-    """Wait until all pending computations of compiled functions have finished."""
+    """Wait until all pending computations of compiled functions have finished.
+
+    Returns:
+        Nothing.
+
+    >>> import mindgrad as ms
+    >>> y = ms.jit(lambda x: x * x)(ms.Tensor([3.0]))
+    >>> ms.synchronize()
+    >>> print(y)
+    [9.]
+
+    See Also:
+        :class:`mindgrad.hal.Event`, :class:`mindgrad.hal.Stream`
+    """
     if is_jax_loaded():
         jax = jax_module()
         interruptible(jax.block_until_ready, jax.live_arrays())

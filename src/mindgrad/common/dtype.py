@@ -114,6 +114,9 @@ def dtype_to_nptype(type_: Any) -> Any:
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.dtype_to_nptype(mstype.int32)
     <class 'numpy.int32'>
+
+    See Also:
+        :func:`mindgrad.dtype_to_pytype`, :func:`mindgrad.pytype_to_dtype`
     """
     return as_dtype(type_).numpy.type
 
@@ -130,6 +133,9 @@ def dtype_to_pytype(type_: Any) -> type:
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.dtype_to_pytype(mstype.float16)
     <class 'float'>
+
+    See Also:
+        :func:`mindgrad.dtype_to_nptype`, :func:`mindgrad.pytype_to_dtype`
     """
     kinds: dict[str, type] = {"bool": bool, "int": int, "uint": int, "float": float, "complex": complex}
     return kinds[as_dtype(type_).kind]
@@ -147,6 +153,9 @@ def pytype_to_dtype(obj: Any) -> DType:
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.pytype_to_dtype(float)
     mindspore.float64
+
+    See Also:
+        :func:`mindgrad.dtype_to_pytype`, :func:`mindgrad.get_py_obj_dtype`
     """
     return {int: int64, float: float64}.get(obj) or as_dtype(obj)
 
@@ -180,6 +189,9 @@ def get_py_obj_dtype(obj: Any) -> Any:
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.get_py_obj_dtype(1.0), mstype.get_py_obj_dtype("a")
     (mindspore.float64, mindspore.String)
+
+    See Also:
+        :func:`mindgrad.pytype_to_dtype`, :func:`mindgrad.dtype_to_pytype`
     """
     if hasattr(obj, "dtype"):
         return as_dtype(obj.dtype)

@@ -187,6 +187,9 @@ def manual_seed(seed: int) -> Generator:
 def seed() -> int:
     """Set a random seed of the default generator, and return it.
 
+    Returns:
+        int: the seed.
+
     >>> import mindgrad as ms
     >>> ms.seed() == ms.initial_seed()
     True
@@ -199,6 +202,9 @@ def seed() -> int:
 
 def initial_seed() -> int:
     """Return the seed of the default generator.
+
+    Returns:
+        int: the seed.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)

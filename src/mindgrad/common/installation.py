@@ -14,6 +14,9 @@ __all__ = ["run_check"]
 def run_check() -> None:
     """Check the installation: compute a product and a gradient, eager and compiled.
 
+    Returns:
+        Nothing. The versions and the result are printed.
+
     Raises:
         RuntimeError: If a result is wrong.
 
@@ -21,6 +24,9 @@ def run_check() -> None:
     >>> ms.run_check()  # doctest: +ELLIPSIS
     mindgrad version: ...
     Product and gradient are right, eager and compiled, on platform [CPU].
+
+    See Also:
+        :func:`mindgrad.install`, :func:`mindgrad.get_context`
     """
 
     def product(x: Tensor, y: Tensor) -> Tensor:

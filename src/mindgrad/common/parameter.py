@@ -50,9 +50,11 @@ class Parameter(Tensor):
         storage_format (str, optional): accepted for compatibility; arrays are in row-major order. Default:
             ``""``.
         device (str, optional): accepted for compatibility; the context chooses the device. Default: ``None``.
+        **unknown (Any): not accepted. The error names the arguments.
 
     Raises:
-        TypeError: If ``name`` is not a string, or ``requires_grad`` is not a bool.
+        TypeError: If ``name`` is not a string, ``requires_grad`` is not a bool, or an argument has an unknown
+            name.
         ValueError: If ``name`` is empty.
 
     >>> from mindgrad import Parameter, Tensor
@@ -309,6 +311,9 @@ class ParameterTuple(tuple):
 
     If there are several Parameters, those without a name are named ``Parameter$1``, ``Parameter$2``, and so
     on.
+
+    Args:
+        iterable (iterable of Parameter): the Parameters.
 
     Raises:
         TypeError: If an element is not a Parameter.

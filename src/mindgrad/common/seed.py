@@ -58,6 +58,9 @@ def set_seed(seed: int) -> None:
     Args:
         seed (int): seed from 0 to 2⁶⁴ − 1.
 
+    Returns:
+        Nothing.
+
     Raises:
         TypeError: If ``seed`` is not an int.
         ValueError: If ``seed`` is out of range.
@@ -110,6 +113,9 @@ def state_of(seed: int, operator: str) -> Tensor:
 def get_seed() -> int | None:
     """Return the seed that was set last, or ``None``.
 
+    Returns:
+        int or None: the seed.
+
     >>> import mindgrad as ms
     >>> ms.set_seed(7)
     >>> ms.get_seed()
@@ -148,8 +154,18 @@ def set_rng_state(state: Tensor) -> None:
     Args:
         state (Tensor): result of :func:`get_rng_state`.
 
+    Returns:
+        Nothing.
+
     Raises:
         TypeError: If ``state`` is not such a tensor.
+
+    >>> import mindgrad as ms
+    >>> state = ms.get_rng_state()
+    >>> first = ms.ops.rand(3)
+    >>> ms.set_rng_state(state)
+    >>> print((ms.ops.rand(3) == first).all())
+    True
 
     See Also:
         :func:`mindgrad.get_rng_state`

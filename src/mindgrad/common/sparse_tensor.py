@@ -83,10 +83,14 @@ class COOTensor(_Stored):
     """A sparse tensor in coordinate format: indices and values of nonzero elements.
 
     Args:
-        indices (Tensor): integers of shape (n, k), the indices of n elements of a tensor with k axes.
-        values (Tensor): their values, of shape (n,). Values at the same index add up.
-        shape (tuple of int): shape of the dense tensor, k sizes.
-        coo_tensor (COOTensor): a sparse tensor to copy, instead of the other arguments.
+        indices (Tensor, optional): integers of shape (n, k), the indices of n elements of a tensor with k
+            axes. Required without ``coo_tensor``. Default: ``None``.
+        values (Tensor, optional): their values, of shape (n,). Values at the same index add up. Required
+            without ``coo_tensor``. Default: ``None``.
+        shape (tuple of int, optional): shape of the dense tensor, k sizes. Required without ``coo_tensor``.
+            Default: ``None``.
+        coo_tensor (COOTensor, optional): a sparse tensor to copy, instead of the other arguments.
+            Default: ``None``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -218,12 +222,16 @@ class CSRTensor(_Stored):
     """A sparse matrix in compressed sparse row format.
 
     Args:
-        indptr (Tensor): integers, the position of the first value of each row, and of the end of the last
-            row.
-        indices (Tensor): integers, the columns of the values, row by row.
-        values (Tensor): the values, of shape (n,).
-        shape (tuple of int): number of rows and columns.
-        csr_tensor (CSRTensor): a sparse matrix to copy, instead of the other arguments.
+        indptr (Tensor, optional): integers, the position of the first value of each row, and of the end of
+            the last row. Required without ``csr_tensor``. Default: ``None``.
+        indices (Tensor, optional): integers, the columns of the values, row by row. Required without
+            ``csr_tensor``. Default: ``None``.
+        values (Tensor, optional): the values, of shape (n,). Required without ``csr_tensor``.
+            Default: ``None``.
+        shape (tuple of int, optional): number of rows and columns. Required without ``csr_tensor``.
+            Default: ``None``.
+        csr_tensor (CSRTensor, optional): a sparse matrix to copy, instead of the other arguments.
+            Default: ``None``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -371,10 +379,13 @@ class RowTensor:
     """A tensor with few nonzero rows, such as the gradient of an embedding.
 
     Args:
-        indices (Tensor): integers of shape (n,), the indices of n rows.
-        values (Tensor): the rows, of shape (n, ...).
-        shape (tuple of int): shape of the dense tensor.
-        row_tensor (RowTensor): a tensor to copy, instead of the other arguments.
+        indices (Tensor, optional): integers of shape (n,), the indices of n rows. Required without
+            ``row_tensor``. Default: ``None``.
+        values (Tensor, optional): the rows, of shape (n, ...). Required without ``row_tensor``.
+            Default: ``None``.
+        shape (tuple of int, optional): shape of the dense tensor. Required without ``row_tensor``.
+            Default: ``None``.
+        row_tensor (RowTensor, optional): a tensor to copy, instead of the other arguments. Default: ``None``.
 
     Raises:
         TypeError: If an argument has an unsupported type.

@@ -402,6 +402,16 @@ def clear_cache() -> None:
 
     Files of the disk cache are kept.
 
+    Returns:
+        Nothing.
+
+    >>> import mindgrad as ms
+    >>> print(ms.jit(lambda x: 2 * x)(ms.Tensor([1.0])))
+    [2.]
+    >>> ms.clear_cache()
+    >>> ms.cache_info().currsize
+    0
+
     See Also:
         :func:`mindgrad.cache_info`
     """

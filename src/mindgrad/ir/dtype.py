@@ -16,6 +16,12 @@ __all__ = ["DTYPES", "DType", "as_dtype", "promote", "promote_scalar"]
 class DType:
     """One element type.
 
+    Args:
+        name (str): MindSpore's printed name.
+        identifier (str): name of the constant, such as ``"float32"``.
+        storage (numpy.dtype or type): the NumPy dtype that stores it.
+        kind (str): ``"bool"``, ``"int"``, ``"uint"``, ``"float"``, or ``"complex"``.
+
     Attributes:
         name: MindSpore's printed name, e.g. ``"Float32"``.
         numpy: the NumPy dtype that stores it.
@@ -27,6 +33,9 @@ class DType:
     >>> from mindgrad import float32
     >>> str(float32), repr(float32), float32.itemsize
     ('Float32', 'mindspore.float32', 4)
+
+    See Also:
+        :class:`mindgrad.Tensor`, :func:`mindgrad.dtype_to_nptype`, :func:`mindgrad.pytype_to_dtype`
     """
 
     __slots__ = (

@@ -47,10 +47,11 @@ class Tensor(TensorMembers):
             zero. Default: ``None``.
         const_arg (bool, optional): whether compiled functions treat the tensor as a constant and are compiled
             separately for each value. Default: ``False``.
+        **unknown (Any): not accepted. The error names the arguments.
 
     Raises:
-        TypeError: If the data are not an array of numbers (strings, ragged lists), or ``dtype`` is not an
-            element type.
+        TypeError: If the data are not an array of numbers (strings, ragged lists), ``dtype`` is not an
+            element type, or an argument has an unknown name.
         ValueError: If ``shape`` or ``init`` is given together with data, or without ``dtype``.
 
     >>> import numpy as np
@@ -172,8 +173,18 @@ class Tensor(TensorMembers):
 
         The caller must not write into the array.
 
+        Returns:
+            numpy.ndarray: an array of the shape and NumPy dtype of the tensor.
+
         Raises:
             CompileError: If the function is being compiled, so that the tensor has no value yet.
+
+        >>> from mindgrad import Tensor
+        >>> print(Tensor([1, 2]).host_array())
+        [1 2]
+
+        See Also:
+            :meth:`mindgrad.Tensor.asnumpy`, :meth:`mindgrad.Tensor.read_only_array`
         """
         array = self._array
         if array is None:
@@ -198,12 +209,22 @@ class Tensor(TensorMembers):
         Writing into the array does not change the tensor. In MindSpore, the array shares the tensor's memory.
         To change elements of a tensor, assign to them. To convert a changed array, create a new tensor.
 
+        Returns:
+            numpy.ndarray: an array of the shape and NumPy dtype of the tensor.
+
+        Raises:
+            CompileError: If the function is being compiled, so that the tensor has no value yet.
+
         >>> from mindgrad import Tensor
         >>> x = Tensor([1, 2])
         >>> array = x.asnumpy()
         >>> array[0] = 5
         >>> print(array, x, Tensor(array))
         [5 2] [1 2] [5 2]
+
+        See Also:
+            :meth:`mindgrad.Tensor.numpy`, :meth:`mindgrad.Tensor.tolist`, :meth:`mindgrad.Tensor.item`,
+            :meth:`mindgrad.Tensor.read_only_array`
         """
         self._leave("asnumpy()")
         return np.array(self.host_array())
@@ -211,14 +232,37 @@ class Tensor(TensorMembers):
     def numpy(self) -> np.ndarray:
         """Return a copy of the value as a NumPy array, as :meth:`asnumpy` does.
 
+        Returns:
+            numpy.ndarray: an array of the shape and NumPy dtype of the tensor.
+
+        Raises:
+            CompileError: If the function is being compiled, so that the tensor has no value yet.
+
         >>> from mindgrad import Tensor
         >>> Tensor([1, 2]).numpy()
         array([1, 2])
+
+        See Also:
+            :meth:`mindgrad.Tensor.asnumpy`, :meth:`mindgrad.Tensor.tolist`
         """
         return self.asnumpy()
 
     def read_only_array(self) -> np.ndarray:
-        """Return the value as a read-only NumPy array that shares memory with tensors."""
+        """Return the value as a read-only NumPy array that shares memory with tensors.
+
+        Returns:
+            numpy.ndarray: an array of the shape and NumPy dtype of the tensor.
+
+        Raises:
+            CompileError: If the function is being compiled, so that the tensor has no value yet.
+
+        >>> from mindgrad import Tensor
+        >>> Tensor([1, 2]).read_only_array().flags.writeable
+        False
+
+        See Also:
+            :meth:`mindgrad.Tensor.asnumpy`, :meth:`mindgrad.Tensor.host_array`
+        """
         array = self.host_array().view()
         array.flags.writeable = False
         return array
@@ -234,8 +278,25 @@ class Tensor(TensorMembers):
     def item(self, *index: int) -> Any:
         """Return the only element, or the element at ``index``, as a Python number.
 
+        Args:
+            *index (int): one index for each axis, or one index into the flattened tensor. It may be omitted
+                if the tensor has one element.
+
+        Returns:
+            bool, int, float, or complex: the element.
+
         Raises:
             ValueError: If the tensor has several elements and no index is given.
+            IndexError: If an index is out of range.
+            CompileError: If the function is being compiled, so that the tensor has no value yet.
+
+        >>> from mindgrad import Tensor
+        >>> x = Tensor([[1, 2], [3, 4]])
+        >>> x.item(1, 0), x.item(1), Tensor([5]).item()
+        (3, 2, 5)
+
+        See Also:
+            :meth:`mindgrad.Tensor.tolist`, :meth:`mindgrad.Tensor.asnumpy`
         """
         if not index and self.size != 1:
             raise ValueError(
@@ -246,7 +307,21 @@ class Tensor(TensorMembers):
         return self.host_array().item(*index)
 
     def tolist(self) -> Any:
-        """Return the value as a Python number or nested lists."""
+        """Return the value as a Python number or nested lists.
+
+        Returns:
+            bool, int, float, complex, or list: a number for a 0-D tensor, else a list for the first axis.
+
+        Raises:
+            CompileError: If the function is being compiled, so that the tensor has no value yet.
+
+        >>> from mindgrad import Tensor
+        >>> Tensor([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+
+        See Also:
+            :meth:`mindgrad.Tensor.item`, :meth:`mindgrad.Tensor.asnumpy`
+        """
         self._leave("tolist()")
         return self.host_array().tolist()
 
@@ -258,7 +333,24 @@ class Tensor(TensorMembers):
         return np.array(array) if copy else array
 
     def refuse_numpy(self, function: str = "np.array", instead: str = "mindgrad.ops.stack([...])") -> None:
-        """Raise ``TypeError`` if the tensor is traced: NumPy would drop its derivative."""
+        """Raise an error if the tensor is traced, because NumPy drops derivatives.
+
+        Args:
+            function (str, optional): name of the NumPy function, for the message. Default: ``"np.array"``.
+            instead (str, optional): replacement, for the message. Default: ``"mindgrad.ops.stack([...])"``.
+
+        Returns:
+            Nothing.
+
+        Raises:
+            TypeError: If the tensor belongs to a function that is being differentiated or compiled.
+
+        >>> from mindgrad import Tensor
+        >>> Tensor([1, 2]).refuse_numpy()  # the tensor has a value, and no derivative
+
+        See Also:
+            :meth:`mindgrad.Tensor.asnumpy`, :func:`mindgrad.pure_callback`
+        """
         current = self.value() if self.is_parameter else self  # type: ignore[attr-defined]
         if current.is_traced:
             raise TypeError(

@@ -120,7 +120,17 @@ def function_cell(
         "_counts": (least, min(most, len(names))),
         "__module__": module,
         "__qualname__": name,
-        "__doc__": Later(_documentation, function, names, declared, keywords or {}, meaning, example, prints),
+        "__doc__": Later(
+            _documentation,
+            function,
+            names,
+            declared,
+            keywords or {},
+            meaning,
+            example,
+            prints,
+            f"mindgrad.nn.{name}",
+        ),
         "__signature__": Later(signature, declared),
     }
     return type(name, (base,), body)
@@ -175,6 +185,7 @@ def _documentation(
     meaning: str,
     example: str,
     prints: str,
+    path: str,
 ) -> str:
     names = dict.fromkeys(inputs, "") | dict.fromkeys(attributes, "")
     fixed = {keywords.get(key, key) for key in attributes}
@@ -206,5 +217,5 @@ def _documentation(
         word for word in ("Tensor", "nn", "ops") if f"{word}." in example or f"{word}(" in example
     )
     lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
-    lines += ["", doc.see_also("")] if is_public else []
+    lines += ["", doc.see_also(path)] if is_public else []
     return "\n".join(lines).rstrip()

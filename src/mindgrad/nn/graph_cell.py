@@ -12,8 +12,20 @@ __all__ = ["GraphCell"]
 class GraphCell(Cell):
     """Not supported: MindSpore's Cell that runs a program from a MindIR file.
 
+    Args:
+        *args, **kwargs (Any): not used.
+
     Raises:
-        NotImplementedError: Always. The message names the alternative.
+        NotImplementedError: If it is called. The message names the alternative.
+
+    >>> from mindgrad import nn
+    >>> nn.GraphCell("net.mindir")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: 'GraphCell' runs MindIR, a program compiled by MindSpore, ...
+
+    See Also:
+        :class:`mindgrad.nn.Cell`, :func:`mindgrad.load_checkpoint`, :func:`mindgrad.load_param_into_net`
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -14,10 +14,16 @@ def no_init_parameters() -> Iterator[None]:
 
     It is accepted for compatibility: the Parameters are initialized nevertheless.
 
+    Returns:
+        Iterator: a context manager, which returns ``None`` on entry.
+
     >>> from mindgrad import nn
     >>> with nn.no_init_parameters():
     ...     net = nn.Dense(2, 3)
     >>> net.weight.shape
     (3, 2)
+
+    See Also:
+        :class:`mindgrad.nn.Cell`, :func:`mindgrad.load_param_into_net`
     """
     yield

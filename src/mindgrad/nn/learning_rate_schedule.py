@@ -42,6 +42,9 @@ _documented = SharedSections("""
 class LearningRateSchedule(Cell):
     """Base class of learning rate schedules, which define ``construct(global_step)``.
 
+    Args:
+        *args, **kwargs (Any): arguments of :class:`mindgrad.nn.Cell`.
+
     Inputs:
         global_step (Tensor): integer tensor, number of previous steps.
 

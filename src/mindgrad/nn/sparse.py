@@ -17,6 +17,9 @@ __all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 class SparseToDense(Cell):
     """Convert a sparse tensor to a dense tensor.
 
+    Args:
+        *args, **kwargs (Any): arguments of :class:`mindgrad.nn.Cell`.
+
     Inputs:
         sparse_tensor (COOTensor): the sparse tensor.
 

@@ -200,6 +200,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "size_splits": ("tuple of int", "sizes of the parts along the axis"),
     "skip_mode": ("bool", "whether an empty ``axis`` leaves the input unreduced"),
     "sorted": ("bool", "whether the elements found are sorted"),
+    "sparse": ("bool", "whether ``labels`` are integer class indices instead of probabilities"),
     "split_dim": ("int", "axis to split"),
     "src_rank": ("int", "rank of the process that sends"),
     "stable": ("bool", "accepted for compatibility; sorting is always stable"),

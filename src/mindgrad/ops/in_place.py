@@ -203,11 +203,11 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
-#: for each method: the element of a tensor, the arguments, and the element after the call
+#: for each method, or function of a tensor x: the element of x, the arguments, and the element after the call
 _EXAMPLES = {
     "abs_": "-1.0 |  | 1.", "add_": "1.0 | 2.0 | 3.", "ceil_": "0.5 |  | 1.", "clamp_": "5.0 | 0.0, 2.0 | 2.",
     "copy_": "1.0 | Tensor([2.0]) | 2.", "cos_": "0.0 |  | 1.", "div_": "4.0 | 2.0 | 2.",
-    "exp_": "0.0 |  | 1.",
+    "elu_": "2.0 | x | 2.", "exp_": "0.0 |  | 1.", "hardtanh_": "5.0 | x | 1.",
     "fill_": "1.0 | 2.0 | 2.", "floor_": "1.5 |  | 1.", "log_": "1.0 |  | 0.", "mul_": "4.0 | 2.0 | 8.",
     "index_add_": "1.0 | 0, Tensor([0]), Tensor([2.0]) | 3.",
     "masked_fill_": "1.0 | Tensor([True]), 2.0 | 2.",
@@ -215,7 +215,7 @@ _EXAMPLES = {
     "relu_": "-1.0 |  | 0.", "scatter_": "1.0 | 0, Tensor([0]), Tensor([2.0]) | 2.",
     "scatter_add_": "1.0 | 0, Tensor([0]), Tensor([2.0]) | 3.", "sigmoid_": "0.0 |  | 0.5",
     "sin_": "0.0 |  | 0.", "sqrt_": "4.0 |  | 2.", "square_": "3.0 |  | 9.", "sub_": "4.0 | 1.0 | 3.",
-    "tanh_": "0.0 |  | 0.", "zero_": "4.0 |  | 0.",
+    "tanh_": "0.0 |  | 0.", "threshold_": "-1.0 | x, 0.0, 7.0 | 7.", "zero_": "4.0 |  | 0.",
 }  # fmt: skip
 
 
@@ -223,12 +223,16 @@ def _example(name: str) -> str:
     if name not in _EXAMPLES:
         return ""
     start, arguments, result = _EXAMPLES[name].split(" | ")
-    return f"""
+    of_method = f"""
     >>> from mindgrad import Tensor
     >>> x = Tensor([{start}])
     >>> print(x.{name}({arguments}))
     [{result}]
 """
+    if not arguments.startswith("x"):
+        return of_method
+    of_function = of_method.replace(f"x.{name}", f"mint.nn.functional.{name}")
+    return of_function.replace("import Tensor", "import Tensor, mint")
 
 
 def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[..., Tensor]:

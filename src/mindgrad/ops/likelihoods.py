@@ -150,9 +150,26 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
 
 
 def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float, reduction: str) -> Tensor:
-    """Compute λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x if ``log_input``.
+    """Compute the negative log-likelihood of Poisson distributions.
+
+    It is λ − t log(λ + eps) for λ = ``input``, or exp(x) − t x for x = ``input`` if ``log_input``.
 
     With ``full``, Stirling's formula for log t! is added for t > 1: t log t − t + log(2πt) / 2.
+
+    Args:
+        input (Tensor): rate λ of each distribution, or its logarithm x, real.
+        target (Tensor): observed values t, real, of the same shape.
+        log_input (bool): whether ``input`` is the logarithm of the rate.
+        full (bool): whether to add Stirling's formula.
+        eps (float): small positive number that is added to λ in the logarithm, unless ``log_input``.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+
+    Returns:
+        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
+
+    Raises:
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes differ, ``eps`` is not positive, or ``reduction`` is not one of these.
     """
     operator = "PoissonNLLLoss"
     x, t = operands_of_one_shape(operator, input=input, target=target)

@@ -20,6 +20,9 @@ def set_algo_parameters(**kwargs: Any) -> None:
         **kwargs (Any): ``fully_use_devices``, ``elementwise_op_strategy_follow``, ``enable_algo_approxi``,
             ``algo_approxi_epsilon``, ``tensor_slice_align_enable``, ``tensor_slice_align_size``.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: If an option does not exist.
         TypeError: If a value has an unsupported type.
@@ -29,6 +32,9 @@ def set_algo_parameters(**kwargs: Any) -> None:
     >>> get_algo_parameters("fully_use_devices")
     False
     >>> reset_algo_parameters()
+
+    See Also:
+        :func:`mindgrad.get_algo_parameters`, :func:`mindgrad.reset_algo_parameters`
     """
     for name, value in kwargs.items():
         kind = type(_DEFAULTS[_known("set_algo_parameters", name)])
@@ -42,12 +48,21 @@ def set_algo_parameters(**kwargs: Any) -> None:
 def get_algo_parameters(attr_key: str) -> Any:
     """Return an option of :func:`set_algo_parameters`.
 
+    Args:
+        attr_key (str): name of the option.
+
+    Returns:
+        bool, int, or float: the value that was set, or the default.
+
     Raises:
         ValueError: If the option does not exist.
 
     >>> from mindgrad.parallel import get_algo_parameters
     >>> get_algo_parameters("tensor_slice_align_size")
     16
+
+    See Also:
+        :func:`mindgrad.set_algo_parameters`, :func:`mindgrad.reset_algo_parameters`
     """
     return _options[_known("get_algo_parameters", attr_key)]
 
@@ -55,8 +70,14 @@ def get_algo_parameters(attr_key: str) -> Any:
 def reset_algo_parameters() -> None:
     """Reset the options of :func:`set_algo_parameters` to their defaults.
 
+    Returns:
+        Nothing.
+
     >>> from mindgrad.parallel import reset_algo_parameters
     >>> reset_algo_parameters()
+
+    See Also:
+        :func:`mindgrad.set_algo_parameters`, :func:`mindgrad.get_algo_parameters`
     """
     _options.update(_DEFAULTS)
 

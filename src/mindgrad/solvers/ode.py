@@ -52,11 +52,23 @@ _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
 class OdeInfo(NamedTuple):
     """Statistics of :func:`odeint`, as tensors without derivatives.
 
+    Args:
+        steps, rejected, converged (Tensor): the attributes. :func:`odeint` creates the object.
+
     Attributes:
         steps (Tensor): number of attempted steps.
         rejected (Tensor): number of steps that were repeated with a smaller size because their error was too
             large.
         converged (Tensor): whether the solver reached the last time.
+
+    >>> import mindgrad as ms
+    >>> times = ms.Tensor([0.0, 1.0])
+    >>> y, info = ms.odeint(lambda y, t: -y, ms.Tensor([1.0]), times, has_aux=True)
+    >>> print(info.converged, info.rejected)
+    True 0
+
+    See Also:
+        :func:`mindgrad.odeint`, :class:`mindgrad.SolverInfo`
     """
 
     steps: Tensor

@@ -26,11 +26,23 @@ _FLATTER = 0.25  # accept a short Newton step if it multiplies the squared gradi
 class SolverInfo(NamedTuple):
     """Statistics of a built-in solver, as tensors without derivatives.
 
+    Args:
+        iterations, error, converged (Tensor): the attributes. Solvers create the object.
+
     Attributes:
-        iterations (Tensor): number of steps.
+        iterations (Tensor): number of steps; -1 if the result is from :func:`custom_linear_solve`.
         error (Tensor): largest change of an element that the last step proposed. For a linear system, the
             norm of the residual relative to the norm of the right-hand side.
         converged (Tensor): whether ``error`` is below the tolerance.
+
+    >>> import mindgrad as ms
+    >>> x, info = ms.fixed_point(lambda x: ms.ops.cos(x), ms.Tensor(1.0), has_aux=True)
+    >>> print(info.converged)
+    True
+
+    See Also:
+        :func:`mindgrad.custom_root`, :func:`mindgrad.fixed_point`, :func:`mindgrad.argmin`,
+        :class:`mindgrad.OdeInfo`
     """
 
     iterations: Tensor

@@ -280,6 +280,10 @@ class custom_vjp:
     >>> sign.defbwd(lambda x, out, dout: (dout,))
     >>> print(sign(ms.Tensor([-2.0])), ms.grad(sign)(ms.Tensor([-2.0])))
     [-1.] [1.]
+
+    See Also:
+        :func:`mindgrad.ops.stop_gradient`, :class:`mindgrad.ops.InsertGradientOf`,
+        :class:`mindgrad.ops.Custom`
     """
 
     def __init__(self, fn: Callable[..., Any]) -> None:

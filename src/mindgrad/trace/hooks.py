@@ -33,6 +33,10 @@ class InsertGradientOf:
     >>> clip = ops.InsertGradientOf(lambda g: ops.clip_by_value(g, -1.0, 1.0))
     >>> print(ops.grad(lambda x: 10 * clip(x))(ms.Tensor([3.0])))
     [1.]
+
+    See Also:
+        :class:`mindgrad.ops.HookBackward`, :func:`mindgrad.ops.custom_vjp`,
+        :meth:`mindgrad.Tensor.register_hook`
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
@@ -69,6 +73,9 @@ class HookBackward:
     >>> print(ops.grad(lambda x: 10 * watch(x))(ms.Tensor([3.0])))
     gradient: [10.]
     [10.]
+
+    See Also:
+        :class:`mindgrad.ops.InsertGradientOf`, :meth:`mindgrad.Tensor.register_hook`
     """
 
     def __init__(self, hook_fn: Callable[..., Any], cell_id: str = "") -> None:

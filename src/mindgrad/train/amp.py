@@ -53,6 +53,9 @@ def get_white_list() -> list[str]:
     >>> from mindgrad import amp
     >>> "Dense" in amp.get_white_list()
     True
+
+    See Also:
+        :func:`mindgrad.train.amp.get_black_list`, :func:`mindgrad.train.amp.custom_mixed_precision`
     """
     return list(AMP_WHITE_LIST)
 
@@ -66,6 +69,9 @@ def get_black_list() -> list[str]:
     >>> from mindgrad import amp
     >>> "LayerNorm" in amp.get_black_list()
     True
+
+    See Also:
+        :func:`mindgrad.train.amp.get_white_list`, :func:`mindgrad.train.amp.custom_mixed_precision`
     """
     return list(AMP_BLACK_LIST)
 

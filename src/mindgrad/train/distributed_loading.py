@@ -68,6 +68,9 @@ def load_distributed_checkpoint(
         **options (Any): MindSpore's other options, which must have their defaults; ``dec_mode``, ``format``,
             ``output_format``, and ``max_process_num`` have no effect.
 
+    Returns:
+        Nothing.
+
     Raises:
         TypeError: If an argument has an unsupported type.
         ValueError: If a file is missing or damaged, there are several files and no strategy, or another

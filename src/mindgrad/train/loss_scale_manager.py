@@ -18,6 +18,9 @@ class LossScaleManager:
     >>> from mindgrad.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
     >>> issubclass(FixedLossScaleManager, LossScaleManager)
     True
+
+    See Also:
+        :class:`mindgrad.FixedLossScaleManager`, :class:`mindgrad.DynamicLossScaleManager`
     """
 
     def get_loss_scale(self) -> Any:

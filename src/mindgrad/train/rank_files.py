@@ -62,6 +62,9 @@ def transform_checkpoints(
         process_num (int, optional): accepted for compatibility. Default: ``1``.
         output_format (str, optional): ``"ckpt"`` or ``"safetensors"``. Default: ``"ckpt"``.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: If a file is missing, damaged, or not from mindgrad, ranks have files of different names,
             or the shape of an array differs from its strategy.
@@ -112,10 +115,22 @@ def transform_checkpoint_by_rank(
             :func:`transform_checkpoints`. Default: ``None``.
         dst_strategy_file (str or PathLike, optional): partition of the new files. Default: ``None``.
 
+    Returns:
+        Nothing.
+
     Raises:
         TypeError: If ``checkpoint_files_map`` is not a dict with int keys.
-        ValueError: As for :func:`transform_checkpoints`, or if the rank does not exist.
+        ValueError: If a file is missing, damaged, or not from mindgrad, there are several files and no
+            strategy, the shape of an array differs from its strategy, or the rank does not exist.
         OSError: If the file cannot be written.
+
+    >>> import mindgrad as ms, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source, target = os.path.join(folder, "source.ckpt"), os.path.join(folder, "target.ckpt")
+    ...     ms.save_checkpoint({"slope": ms.Tensor([2.0])}, source)
+    ...     ms.transform_checkpoint_by_rank(0, {0: source}, target)
+    ...     print(ms.load_checkpoint(target)["slope"].value())
+    [2.]
 
     See Also:
         :func:`mindgrad.transform_checkpoints`, :func:`mindgrad.rank_list_for_transform`
@@ -182,12 +197,25 @@ def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File)
         src_strategy_dirs (str or PathLike): the folder.
         dst_strategy_file (str or PathLike): file to write.
 
+    Returns:
+        Nothing.
+
     Raises:
         ValueError: If there are no files, a file is not from mindgrad, or two files contradict each other.
         OSError: If the file cannot be written.
 
+    >>> import mindgrad as ms, os, tempfile
+    >>> from mindgrad.execution.strategy_file import Strategy, read_strategy, write_strategy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     stages, merged = os.path.join(folder, "stages"), os.path.join(folder, "merged.ckpt")
+    ...     os.mkdir(stages)
+    ...     write_strategy(os.path.join(stages, "0.ckpt"), Strategy(2, {"w": ((4,), ((0,),))}))
+    ...     ms.merge_pipeline_strategys(stages, merged)
+    ...     print(read_strategy(merged, "example").devices)
+    2
+
     See Also:
-        :func:`mindgrad.transform_checkpoints`
+        :func:`mindgrad.transform_checkpoints`, :func:`mindgrad.set_auto_parallel_context`
     """
     caller = "merge_pipeline_strategys"
     folder = Path(src_strategy_dirs)

@@ -113,9 +113,15 @@ def save_checkpoint(
         crc_check (bool, optional): whether to write a checksum to the file. Default: ``False``.
         format (str, optional): ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name. Default:
             ``None``.
+        **kwargs (Any): ``incremental``, ``global_step_num``, and ``remove_redundancy``, accepted for
+            compatibility. If one is true, a warning says that it has no effect.
+
+    Returns:
+        Nothing.
 
     Raises:
-        TypeError: If an entry of ``save_obj`` or ``append_dict`` has an unsupported type.
+        TypeError: If an entry of ``save_obj`` or ``append_dict`` has an unsupported type, or an argument an
+            unknown name.
         ValueError: If two entries have the same name, or encryption or an unknown format is requested.
         OSError: If the file cannot be written. An existing file does not change.
 
@@ -366,12 +372,23 @@ def ckpt_to_safetensors(
         save_path (str, optional): folder to write to. ``None``: the folder of the file. Default: ``None``.
         name_map (dict, optional): new names of entries by their old names. Default: ``None``.
 
+    Returns:
+        Nothing.
+
     Raises:
-        ValueError: If the file is not a checkpoint.
+        ValueError: If the file is missing or not a checkpoint, or ``name_map`` maps two entries to one name.
         TypeError: If an entry is complex128, which the format does not support.
 
+    >>> import mindgrad as ms, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ms.save_checkpoint({"w": ms.Tensor([2.0])}, os.path.join(folder, "net.ckpt"))
+    ...     ms.ckpt_to_safetensors(os.path.join(folder, "net.ckpt"), name_map={"w": "weight"})
+    ...     print(ms.load_checkpoint(os.path.join(folder, "net.safetensors"))["weight"].value())
+    [2.]
+
     See Also:
-        :func:`mindgrad.safetensors_to_ckpt`
+        :func:`mindgrad.safetensors_to_ckpt`, :func:`mindgrad.save_checkpoint`,
+        :func:`mindgrad.load_checkpoint`
     """
     _convert(file_path, save_path, name_map, "safetensors")
 
@@ -386,11 +403,22 @@ def safetensors_to_ckpt(
         save_path (str, optional): folder to write to. ``None``: the folder of the file. Default: ``None``.
         name_map (dict, optional): new names of entries by their old names. Default: ``None``.
 
+    Returns:
+        Nothing.
+
     Raises:
-        ValueError: If the file is not a checkpoint.
+        ValueError: If the file is missing or not a checkpoint, or ``name_map`` maps two entries to one name.
+
+    >>> import mindgrad as ms, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ms.save_checkpoint({"w": ms.Tensor([2.0])}, os.path.join(folder, "net.safetensors"))
+    ...     ms.safetensors_to_ckpt(os.path.join(folder, "net.safetensors"))
+    ...     print(ms.load_checkpoint(os.path.join(folder, "net.ckpt"))["w"].value())
+    [2.]
 
     See Also:
-        :func:`mindgrad.ckpt_to_safetensors`
+        :func:`mindgrad.ckpt_to_safetensors`, :func:`mindgrad.save_checkpoint`,
+        :func:`mindgrad.load_checkpoint`
     """
     _convert(file_path, save_path, name_map, "ckpt")
 
@@ -408,8 +436,23 @@ def _convert(file_path: str, save_path: str | None, name_map: dict[str, str] | N
 def load(*_: Any, **__: Any) -> NoReturn:
     """Not supported: read a program that MindSpore compiled (MindIR).
 
+    Args:
+        *_, **__ (Any): not used.
+
+    Returns:
+        Nothing, because it always raises an error.
+
     Raises:
-        NotImplementedError: Always. The message names the alternative.
+        NotImplementedError: If it is called. The message names the alternative.
+
+    >>> import mindgrad as ms
+    >>> ms.load("net.mindir")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: 'load' reads MindIR, a program compiled by MindSpore, ...
+
+    See Also:
+        :func:`mindgrad.load_checkpoint`, :func:`mindgrad.load_param_into_net`
     """
     raise NotImplementedError(
         "'load' reads MindIR, a program compiled by MindSpore, which mindgrad cannot run. Write the network "
@@ -420,8 +463,23 @@ def load(*_: Any, **__: Any) -> NoReturn:
 def export(*_: Any, **__: Any) -> NoReturn:
     """Not supported: write MindIR, AIR, or ONNX.
 
+    Args:
+        *_, **__ (Any): not used.
+
+    Returns:
+        Nothing, because it always raises an error.
+
     Raises:
-        NotImplementedError: Always. The message names the alternative.
+        NotImplementedError: If it is called. The message names the alternative.
+
+    >>> import mindgrad as ms
+    >>> ms.export(ms.nn.Dense(1, 1), file_name="net")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: 'export' writes programs for MindSpore's runtimes ...
+
+    See Also:
+        :func:`mindgrad.save_checkpoint`
     """
     raise NotImplementedError(
         "'export' writes programs for MindSpore's runtimes (MINDIR, AIR, ONNX), which mindgrad does not "

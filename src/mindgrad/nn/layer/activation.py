@@ -33,7 +33,8 @@ GELU = _layer(
     "GELU", activation.gelu,
     'f"{nn.GELU()(Tensor(1.0)):.4f} {nn.GELU(approximate=False)(Tensor(1.0)):.4f}"', "0.8412 0.8413",
     run=lambda self, x: activation.gelu(x, "tanh" if self.approximate else "none"), inputs="x",
-    meaning="x Φ(x) with the normal distribution function Φ, by default approximated with tanh.",
+    meaning="Compute x Φ(x) with the normal distribution function Φ.\n\n"
+    "With ``approximate=True``, the default, Φ is approximated with tanh.",
     approximate=boolean(True),
 )  # fmt: skip
 FastGelu = _layer("FastGelu", activation.fast_gelu, 'f"{nn.FastGelu()(Tensor(1.0)):.4f}"', "0.8458")
@@ -218,6 +219,10 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
     >>> from mindgrad import Tensor, nn
     >>> print(nn.get_activation("relu")(Tensor([-1.0, 2.0])))
     [0. 2.]
+
+    See Also:
+        :class:`mindgrad.nn.ReLU`, :class:`mindgrad.nn.Tanh`, :class:`mindgrad.nn.Sigmoid`,
+        :class:`mindgrad.nn.GELU`
     """
     if not name:
         return None

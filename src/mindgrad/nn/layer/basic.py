@@ -225,7 +225,7 @@ def _flattened(self: Any, x: Any) -> Tensor:
 Flatten = function_cell(
     __name__, "Flatten", layout.flatten, run=_flattened, inputs="x",
     attributes={"start_dim": integer(1), "end_dim": integer(-1)},
-    meaning="Flatten the axes from ``start_dim`` to ``end_dim``; by default, all but the first.",
+    meaning="Flatten the axes from ``start_dim`` to ``end_dim``.",
     example="nn.Flatten()(ops.ones((2, 3, 4))).shape", prints="(2, 12)",
 )  # fmt: skip
 Unflatten = function_cell(
@@ -251,12 +251,14 @@ Roll = function_cell(
 )  # fmt: skip
 Tril = function_cell(
     __name__, "Tril", matrices.tril, run=lambda self, x, k=0: matrices.tril(x, k), inputs="x k",
-    meaning="The part of matrices on and below the ``k``-th diagonal (default 0), and zeros above.",
+    meaning="The part of matrices on and below the ``k``-th diagonal, with zeros above.\n\n"
+    "``k`` is 0 by default.",
     example="nn.Tril()(ops.ones((2, 2)))", prints="[[1. 0.]\n [1. 1.]]",
 )  # fmt: skip
 Triu = function_cell(
     __name__, "Triu", matrices.triu, run=lambda self, x, k=0: matrices.triu(x, k), inputs="x k",
-    meaning="The part of matrices on and above the ``k``-th diagonal (default 0), and zeros below.",
+    meaning="The part of matrices on and above the ``k``-th diagonal, with zeros below.\n\n"
+    "``k`` is 0 by default.",
     example="nn.Triu()(ops.ones((2, 2)))", prints="[[1. 1.]\n [0. 1.]]",
 )  # fmt: skip
 OneHot = function_cell(
@@ -302,7 +304,8 @@ Pad = function_cell(
         "paddings": Attribute(_pairs, "a tuple with a pair (before, after) of ints for each axis"),
         "mode": anything('"CONSTANT", "REFLECT" or "SYMMETRIC"', "CONSTANT"),
     },
-    meaning="Pad each axis before and after with zeros or with mirrored elements of the input.",
+    meaning="Pad each axis before and after with zeros or mirrored elements.\n\n"
+    'The modes are ``"CONSTANT"`` (zeros), ``"REFLECT"``, and ``"SYMMETRIC"``.',
     example='nn.Pad(((2, 1),), "REFLECT")(Tensor([1.0, 2.0, 3.0]))', prints="[3. 2. 1. 2. 3. 2.]",
 )  # fmt: skip
 

@@ -68,9 +68,9 @@ class PSNR(Cell):
 
 
 class SSIM(Cell):
-    """Structural similarity of two images (Z. Wang et al., 2004); 1 if they are equal.
+    """Structural similarity of two images; 1 if they are equal.
 
-    It is computed from means μ and covariances σ of windows::
+    It (Z. Wang et al., 2004) is computed from means μ and covariances σ of windows::
 
         SSIM = mean of (2 μₓμᵧ + c₁)(2 σₓᵧ + c₂) / ((μₓ² + μᵧ² + c₁)(σₓ² + σᵧ² + c₂))
 
@@ -149,6 +149,9 @@ class SSIM(Cell):
 
 class ImageGradients(Cell):
     """Differences of neighboring pixels along height and width.
+
+    Args:
+        *args, **kwargs (Any): arguments of :class:`mindgrad.nn.Cell`.
 
     Inputs:
         images (Tensor): real tensor of shape (n, c, h, w).

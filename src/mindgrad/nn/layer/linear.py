@@ -24,6 +24,9 @@ class Linear(Dense):
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Linear(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias=False)(Tensor([[1.0, 1.0]])))
     [[3.]]
+
+    See Also:
+        :class:`mindgrad.nn.Dense`, :func:`mindgrad.mint.nn.functional.linear`
     """
 
     def __init__(

@@ -52,7 +52,7 @@ ConstantPad1d, ConstantPad2d, ConstantPad3d = family(
     "ConstantPad", "constant", "a constant", "[9. 1. 2. 3. 9.]", ", 9.0"
 )
 ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = family(
-    "ReflectionPad", "reflect", "reflected elements (the edge is not repeated)",
+    "ReflectionPad", "reflect", "reflected elements, without the edge",
     "[2. 1. 2. 3. 2.]",
 )  # fmt: skip
 ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = family(

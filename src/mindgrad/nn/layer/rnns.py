@@ -302,6 +302,7 @@ class LSTM(_Recurrent):
 
 _NONLINEARITY = (
     '\n        nonlinearity (str, optional): ``"tanh"`` or ``"relu"``; by keyword only. Default: ``"tanh"``.'
+    "\n        *args, **kwargs (Any): the other arguments, in this order or by name."
 )
 RNN.__doc__ = _DOC.format(
     what="Recurrent layers (Elman) over sequences.", rows="", cell="RNNCell", more=_NONLINEARITY,

@@ -168,7 +168,9 @@ SoftmaxCrossEntropyWithLogits = _loss(
     "SoftmaxCrossEntropyWithLogits", classification.softmax_cross_entropy,
     "nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[0.0, 1000.0]]), Tensor([0]))", "[1000.]",
     run=_softmax_cross_entropy,
-    meaning="−Σ_c p_c log softmax(x)_c of each row x of logits with probabilities p (``sparse``: a class).",
+    meaning="Compute −Σ_c p_c log softmax(x)_c of each sample x of logits.\n\n"
+    "p are the probabilities in ``labels``. With ``sparse``, ``labels`` has the integer class of each\n"
+    "sample. Unlike the operator, the Cell returns the loss only, reduced by ``reduction``.",
     sparse=boolean(False), reduction=_reduction("none"),
 )  # fmt: skip
 

@@ -237,8 +237,10 @@ class FTRL(Optimizer):
         weight_decay (float or Cell): see :class:`Optimizer`. It applies to all Parameters.
 
     Raises:
-        TypeError, KeyError, RuntimeError: As for :class:`Optimizer`.
-        ValueError: As for :class:`Optimizer`, or if the learning rate is not constant or a group has one.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, the learning rate is not constant, or a group has one.
+        KeyError: If a group has an unknown key, or does not have ``params``.
+        RuntimeError: If a Parameter occurs twice.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([0.0]), name="w")

@@ -123,6 +123,8 @@ class AdamOffload(_ShortAdam):
     The arguments are the arguments of :class:`Adam` up to ``loss_scale``. The state is on the device of the
     program.
 
+    {as Adam}
+
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
     >>> ms.nn.AdamOffload([w], learning_rate=0.5)((ms.Tensor([3.0, -4.0]),))
@@ -188,6 +190,8 @@ class LazyAdam(_ShortAdam):
 
     mindgrad's gradients are dense, and for dense gradients both are the same. The arguments are the arguments
     of :class:`Adam` up to ``loss_scale``.
+
+    {as Adam}
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")

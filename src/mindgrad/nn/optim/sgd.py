@@ -37,8 +37,10 @@ class SGD(Optimizer):
         nesterov (bool): whether to use Nesterov's variant; requires μ > 0 and τ = 0.
 
     Raises:
-        TypeError, KeyError, RuntimeError: As for :class:`Optimizer`.
-        ValueError: As for :class:`Optimizer`, or if ``nesterov`` is set without momentum or with dampening.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or ``nesterov`` is set without momentum or with dampening.
+        KeyError: If a group has an unknown key, or does not have ``params``.
+        RuntimeError: If a Parameter occurs twice.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")

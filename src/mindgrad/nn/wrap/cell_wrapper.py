@@ -104,7 +104,7 @@ def _as_float32(value: Any) -> Any:
 
 
 class WithGradCell(Cell):
-    """The gradients of the loss of a network with respect to its trainable Parameters.
+    """The gradients of the loss of a network in its trainable Parameters.
 
     Args:
         network (Cell): the network.

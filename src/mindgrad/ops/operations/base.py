@@ -67,6 +67,13 @@ class Operation(Primitive):
 
     Raises:
         TypeError: If an attribute is missing, unknown, given twice, or does not have its type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> total = ops.ReduceSum(keep_dims=True)
+    >>> isinstance(total, ops.Operation), total.keep_dims
+    (True, True)
+    >>> print(total(Tensor([1.0, 2.0])))
+    [3.]
     """
 
     attributes: dict[str, Attribute] = {}

@@ -112,6 +112,12 @@ class PrimitiveWithInfer(Primitive):
 
     Raises:
         TypeError: If it is called, or a class of the program is derived from it.
+
+    >>> from mindgrad import ops
+    >>> ops.PrimitiveWithInfer("Scale")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    TypeError: For 'Primitive', Primitive('Scale') cannot become an operator of mindgrad: ...
     """
 
 
@@ -123,6 +129,12 @@ class PrimitiveWithCheck(Primitive):
 
     Raises:
         TypeError: If it is called, or a class of the program is derived from it.
+
+    >>> from mindgrad import ops
+    >>> ops.PrimitiveWithCheck("Scale")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    TypeError: For 'Primitive', Primitive('Scale') cannot become an operator of mindgrad: ...
     """
 
 
@@ -133,9 +145,17 @@ def prim_attr_register(fn: Callable[..., Any]) -> NoReturn:
         fn (callable): the method ``__init__`` of an operator.
 
     Returns:
-        Nothing.
+        Nothing, because it always raises an error.
 
     Raises:
         TypeError: If it is called.
+
+    >>> from mindgrad import ops
+    >>> @ops.prim_attr_register  # doctest: +ELLIPSIS
+    ... def construct(self):
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    TypeError: For 'Primitive', the class with the constructor construct cannot become an operator of ...
     """
     _refuse(f"the class with the constructor {getattr(fn, '__qualname__', fn)}")

@@ -48,6 +48,9 @@ class RunContext:
     >>> context.request_stop()
     >>> context.get_stop_requested()
     True
+
+    See Also:
+        :class:`mindgrad.Callback`, :class:`mindgrad.LambdaCallback`
     """
 
     def __init__(self, original_args: Any) -> None:
@@ -80,6 +83,14 @@ class Callback:
     ...     def on_train_step_end(self, run_context):
     ...         if run_context.original_args().cur_step_num == 5:
     ...             run_context.request_stop()
+    >>> context = ms.train.RunContext({"cur_step_num": 5})
+    >>> StopAtStep().on_train_step_end(context)
+    >>> context.get_stop_requested()
+    True
+
+    See Also:
+        :class:`mindgrad.LambdaCallback`, :class:`mindgrad.RunContext`, :class:`mindgrad.History`,
+        :class:`mindgrad.Model`
     """
 
     def __enter__(self) -> Self:
@@ -179,6 +190,9 @@ class LambdaCallback(Callback):
     >>> callback = ms.train.LambdaCallback(on_train_end=lambda run_context: print("done"))
     >>> callback.on_train_end(ms.train.RunContext({}))
     done
+
+    See Also:
+        :class:`mindgrad.Callback`, :class:`mindgrad.RunContext`
     """
 
     def __init__(self, **functions: Callable[[RunContext], Any] | None) -> None:

@@ -27,7 +27,7 @@ _CheckpointManager = absent(
 
 
 class CheckpointConfig:
-    """Settings of :class:`ModelCheckpoint`: when to write files, and how many to keep.
+    """When :class:`ModelCheckpoint` writes files, and how many it keeps.
 
     Args:
         save_checkpoint_steps (int, optional): number of steps between files. 0 or ``None``: not by steps.
@@ -44,10 +44,13 @@ class CheckpointConfig:
             optimizer. Default: ``None``.
         append_info (list, optional): ``"epoch_num"``, ``"step_num"``, and dicts of further entries.
             Default: ``None``.
+        **options (Any): ``crc_check`` and ``map_param_inc``, accepted for compatibility, and
+            ``exception_save``, which must be false.
 
     Raises:
-        TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range.
+        TypeError: If an argument has an unsupported type or an unknown name.
+        ValueError: If an argument is out of range, or neither steps nor seconds are set.
+        NotImplementedError: If ``exception_save`` is true.
 
     >>> import mindgrad as ms
     >>> ms.train.CheckpointConfig(save_checkpoint_steps=100, keep_checkpoint_max=3).save_checkpoint_steps

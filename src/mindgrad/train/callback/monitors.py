@@ -33,7 +33,7 @@ class LossMonitor(Callback):
         per_print_times (int, optional): number of steps between lines. 0: no output. Default: ``1``.
 
     Raises:
-        ValueError: During training, if the loss is infinite or NaN.
+        ValueError: If ``per_print_times`` is negative, or the loss is infinite or NaN in training.
 
     >>> import mindgrad as ms
     >>> state = dict(cur_epoch_num=1, cur_step_num=3, cur_step_in_epoch=3, net_outputs=ms.Tensor(0.25))

@@ -36,8 +36,8 @@ class LearningRateScheduler(Callback):
 
     Raises:
         TypeError: If ``learning_rate_function`` is not callable.
-        ValueError: During training, if the rate of the optimizer is a list or schedule, or there are several
-            rates.
+        ValueError: If the rate of the optimizer is a list or schedule, or there are several rates. The first
+            step of training raises the error.
 
     >>> import mindgrad as ms
     >>> halved = ms.train.LearningRateScheduler(lambda rate, step: rate / 2 if step % 100 == 0 else rate)

@@ -39,6 +39,9 @@ class SummaryCollector(Callback):
     >>> from mindgrad.train import SummaryCollector
     >>> with warnings.catch_warnings(action="ignore"):
     ...     collector = SummaryCollector("./summary_dir", collect_freq=10)
+
+    See Also:
+        :class:`mindgrad.History`, :class:`mindgrad.SummaryRecord`
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -48,8 +51,20 @@ class SummaryCollector(Callback):
 class SummaryLandscape:
     """Not supported: MindSpore's collector of loss landscapes for MindInsight.
 
+    Args:
+        *args, **kwargs (Any): not used.
+
     Raises:
-        NotImplementedError: Always.
+        NotImplementedError: If it is called.
+
+    >>> from mindgrad.train import SummaryLandscape
+    >>> SummaryLandscape("./summary_dir")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    NotImplementedError: 'SummaryLandscape' computes loss landscapes for MindInsight, ...
+
+    See Also:
+        :class:`mindgrad.History`, :class:`mindgrad.SummaryCollector`
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -75,6 +90,9 @@ class SummaryRecord:
     ...     record.add_value("scalar", "loss", 1.0)
     ...     print(record.record(1))
     True
+
+    See Also:
+        :class:`mindgrad.History`, :class:`mindgrad.SummaryCollector`
     """
 
     def __init__(self, log_dir: str, *args: Any, **kwargs: Any) -> None:
