@@ -104,7 +104,23 @@ def test_the_row_of_an_operator(capsys):
 
 def test_an_operator_that_is_not_there(capsys):
     assert main(["ops", "tahn"]) == 1
-    assert "no operator 'tahn'; nearest: tan, tanh" in capsys.readouterr().err
+    assert "no operator or public name 'tahn'; nearest: tan, tanh, atan. List" in capsys.readouterr().err
+
+
+def test_ops_without_a_close_match_suggests_the_list(capsys):
+    assert main(["ops", "foo"]) == 1
+    err = capsys.readouterr().err
+    assert err == (
+        "mindgrad ops: there is no operator or public name 'foo'. List all operators: mindgrad ops\n"
+    )
+
+
+def test_ops_with_a_name_without_operator_refers_to_its_documentation(capsys):
+    assert main(["ops", "nn.Adam"]) == 1
+    assert capsys.readouterr().err == (
+        "mindgrad ops: no operator is listed for 'nn.Adam'. Show its documentation: "
+        "python -m pydoc mindgrad.nn.Adam\n"
+    )
 
 
 def test_all_rows_are_listed_and_can_be_described(capsys):

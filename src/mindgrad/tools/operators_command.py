@@ -85,9 +85,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     rows = _rows_of(options.name)
     if not rows:
-        near = nearest_rows(options.name)
-        hint = f"; nearest: {', '.join(near)}" if near else ""
-        print(f"mindgrad: no operator {options.name!r}{hint}. `mindgrad ops` lists all.", file=sys.stderr)
+        print(f"mindgrad ops: {_unknown(options.name)}", file=sys.stderr)
         return 1
     described = [describe(row) for row in rows]
     if options.json:
@@ -129,11 +127,36 @@ def describe(row: Primitive) -> dict[str, Any]:
 
 
 def nearest_rows(name: str) -> list[str]:
-    """List operators and public functions with a spelling similar to ``name``."""
-    spellings = [*REGISTRY, *{n for names in public_names().values() for n in names}]
-    short = name.rpartition(".")[2].lower()
-    alike = [n for n in spellings if n.rpartition(".")[2].lower() == short]
-    return list(dict.fromkeys([*alike[:3], *difflib.get_close_matches(name, spellings, 3, 0.7)]))[:4]
+    """List operators and public functions with a spelling similar to ``name``.
+
+    >>> nearest_rows("tahn"), nearest_rows("foo")
+    (['tan', 'tanh', 'atan'], [])
+    """
+    module, _, short = name.lower().rpartition(".")
+    module = f"{module.rpartition('.')[2] or 'ops'}."
+    public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
+    # by the last part of a name: the operator, or a public name, preferably in the same module
+    spellings: dict[str, str] = {}
+    for full in [*REGISTRY, *public]:
+        # difflib finds 'floor' for 'foo', but names of quite different length are not typing errors
+        if abs(len(key := full.rpartition(".")[2].lower()) - len(short)) <= max(1, len(short) // 4):
+            spellings.setdefault(key, full)
+    return [spellings[key] for key in difflib.get_close_matches(short, spellings, 3, 0.75)]
+
+
+def _unknown(name: str) -> str:
+    """Describe a name that belongs to no operator, with a next step."""
+    path = re.sub(r"^(mindgrad|mindspore|ms)\.", "", name)
+    package = sys.modules[__name__.partition(".")[0]]
+    for known in (path, f"ops.{path}"):
+        value: Any = package
+        for attribute in known.split("."):
+            value = getattr(value, attribute, None)
+        if value is not None:
+            return f"no operator is listed for {name!r}. Show its documentation: python -m pydoc mindgrad.{known}"
+    near = nearest_rows(name)
+    hint = f"; nearest: {', '.join(near)}" if near else ""
+    return f"there is no operator or public name {name!r}{hint}. List all operators: mindgrad ops"
 
 
 def _rows_of(name: str) -> list[Primitive]:
