@@ -234,6 +234,24 @@ def test_every_variable_of_the_environment_is_known():
     assert read - {"MINDGRAD_OTP"} == set(environment.VARIABLES)
 
 
+def test_mistakes_of_an_invalid_value_list_all_values():
+    wrong = environment.mistakes({"MINDGRAD_EAGER": "off", "MINDGRAD_OPT": "no", "MINDGRAD_CLUSTER": "pbs"})
+    assert wrong == {
+        "MINDGRAD_EAGER": "'off' is not a valid value; write numpy, compiled, or deferred",
+        "MINDGRAD_OPT": "'no' is not a valid value; write 0 or 1",
+        "MINDGRAD_CLUSTER": "'pbs' is not a valid value; write slurm, ompi, k8s, or mpi4py",
+    }
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "source"])
+def test_command_without_arguments_requires_only_the_function(command, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([command])
+    assert capsys.readouterr().err.endswith(
+        f"mindgrad {command}: error: the following arguments are required: script.py:function\n"
+    )
+
+
 # --- the terminal ---------------------------------------------------------------------------------------
 
 

@@ -153,7 +153,8 @@ def _unknown(name: str) -> str:
         for attribute in known.split("."):
             value = getattr(value, attribute, None)
         if value is not None:
-            return f"no operator is listed for {name!r}. Show its documentation: python -m pydoc mindgrad.{known}"
+            documentation = f"python -m pydoc mindgrad.{known}"
+            return f"no operator is listed for {name!r}. Show its documentation: {documentation}"
     near = nearest_rows(name)
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return f"there is no operator or public name {name!r}{hint}. List all operators: mindgrad ops"
