@@ -67,7 +67,9 @@ SHAPES = {
 def test_value_and_two_derivatives_are_the_same(function):
     fired = on_and_off(function, arrays(*SHAPES[function]))
     assert fired["distribution"] >= 1
-    assert bool(fired["merged products"]) == (function in (mixture, mixture_by_matmul, other_sign, sum_of_two))
+    assert bool(fired["merged products"]) == (
+        function in (mixture, mixture_by_matmul, other_sign, sum_of_two)
+    )
 
 
 def test_one_product_is_left_and_no_differences():
