@@ -18,6 +18,7 @@ from mindgrad.api.arguments import (
     check_positions,
     explains_keywords,
     has_no_derivative,
+    of_no_derivative,
 )
 from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.vjp_call import Call, Run, derive
@@ -87,14 +88,18 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
             "which is a constant in GRAPH_MODE."
         )
         return
-    kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
+    if owner == "GradOperation":
+        kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
+        warn_user(
+            f"'{owner}' returns the empty tuple (), because it differentiates only Tensors, as in MindSpore, "
+            f"but got {kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or "
+            "mark the input with mindgrad.mutable."
+        )
+        return
+    given = " and ".join(f"argument {k} is {of_no_derivative(args[k])}" for k in positions)
     warn_user(
-        f"'{owner}' returns the empty tuple (): as in MindSpore, it differentiates only Tensors, "
-        f"but got {kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark "
-        f"the input with mindgrad.mutable."
-        if owner == "GradOperation"
-        else f"'{owner}' returns the empty tuple (), as in MindSpore, because the input has no derivative: "
-        f"it is {kinds}. Make it a float or a Tensor."
+        f"'{owner}' returns the empty tuple (), as in MindSpore, because {given}, without derivative. "
+        "Pass a float or a Tensor."
     )
 
 

@@ -89,7 +89,7 @@ class Call:
             if strict:
                 raise IndexError(
                     f"For '{owner}', the grad_position {max(positions)} is out of range: the function "
-                    f"was called with {len(args)} inputs, which are counted from 0."
+                    f"was called with {len(args)} input{'s' if len(args) > 1 else ''}, counted from 0."
                     f"{_keywords_without_position(fn, signature, kwargs)}"
                 )
             positions = ()
