@@ -162,7 +162,7 @@ def refuse_missing(location: Place, where: str) -> NoReturn:
     """Refuse a place that holds something on some ways through the program only."""
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
-        "Assign it before, an attribute in '__init__', with the type and shape that it has afterwards.",
+        "Assign it before this line (an attribute: in '__init__'), with its final type and shape.",
     )
 
 
