@@ -108,10 +108,12 @@ class GradOperation:
 
     The gradient is the gradient of the sum of all output elements. With ``sens_param`` the outputs are first
     multiplied by ``sens``. As in MindSpore, only Tensors and :func:`mutable` containers are differentiated.
-    Other inputs are constants and are left out of the result; if no input remains, a warning says so.
-    :func:`mindgrad.grad` also differentiates floats and containers. The gradient with respect to an unused
-    input is zero. ``requires_grad`` only selects ``trainable_params()`` of a Cell: a Parameter
-    with ``requires_grad=False`` that is an input has its true gradient.
+    Other inputs are constants and are left out of the result. If no input remains, the result is ``()``, with
+    a warning. :func:`mindgrad.grad` also differentiates floats and containers.
+
+    The gradient with respect to an unused input is zero. ``requires_grad`` only selects
+    ``trainable_params()`` of a Cell: a Parameter with ``requires_grad=False`` that is an input has its true
+    gradient.
 
     ======== ============ =========================================================================
     get_all  get_by_list  returned
@@ -286,7 +288,7 @@ def grad(
             ``(name, gradient)``, for :func:`get_grad`. Default: ``False``.
         sens_param (bool, optional): whether the gradient function takes one more argument, which is
             multiplied with the output before the sum. It has the shape and dtype of the output (a tuple for a
-            tuple). A bool as the third positional argument also sets it, as in MindSpore 1.6. Default:
+            tuple). As in MindSpore 1.6, ``grad(fn, grad_position, True)`` also sets it. Default:
             ``False``.
 
     Returns:
@@ -304,7 +306,7 @@ def grad(
         ====================  =================================================
 
         As in MindSpore, an int, bool, string, or ``None`` argument is left out of the result. If no argument
-        remains, a warning says so and the result is ``()``.
+        remains, the result is ``()``, and a warning names the arguments.
 
     Raises:
         TypeError: If ``fn`` is not callable, or an argument has an unsupported type.

@@ -148,12 +148,12 @@ def _unknown(name: str) -> str:
     """Describe a name that belongs to no operator, with a next step."""
     path = re.sub(r"^(mindgrad|mindspore|ms)\.", "", name)
     package = sys.modules[__name__.partition(".")[0]]
-    for known in (path, f"ops.{path}"):
+    for full_path in (path, f"ops.{path}"):
         value: Any = package
-        for attribute in known.split("."):
+        for attribute in full_path.split("."):
             value = getattr(value, attribute, None)
         if value is not None:
-            documentation = f"python -m pydoc mindgrad.{known}"
+            documentation = f"python -m pydoc mindgrad.{full_path}"
             return f"no operator is listed for {name!r}. Show its documentation: {documentation}"
     near = nearest_rows(name)
     hint = f"; nearest: {', '.join(near)}" if near else ""
