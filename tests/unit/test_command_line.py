@@ -176,7 +176,7 @@ def test_the_cache_is_shown_and_cleared(capsys, tmp_path, monkeypatch):
     assert "2.0 KiB of 1.0 GiB" in text
     facts = json.loads(text_of(capsys, "cache", "info", "--json"))
     assert (facts["programs"], facts["bytes"], facts["off"]) == (1, 2048, "")
-    assert text_of(capsys, "cache", "clear") == f"Removed 1 programs (2.0 KiB) from {tmp_path}.\n"
+    assert text_of(capsys, "cache", "clear") == f"Removed 1 program (2.0 KiB) from {tmp_path}.\n"
     assert os.listdir(tmp_path) == ["mine.txt"]
     monkeypatch.setenv(disk.SIZE_VARIABLE, "0")
     assert "not stored on disk: MINDGRAD_CACHE_SIZE=0" in text_of(capsys, "cache")

@@ -36,15 +36,15 @@ The exit status is 0, or 1 if no operator or public name matches."""
 _PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
 #: the derivative of an operator, by the kind of operator
 _KINDS = {
-    "constant": "the derivative is zero",
-    "pointwise constant": "elementwise; the derivative is zero",
+    "constant": "zero derivative",
+    "pointwise constant": "elementwise, zero derivative",
     "linear": "linear in its operands",
-    "pointwise linear": "linear, elementwise",
+    "pointwise linear": "elementwise, linear in its operands",
     "multilinear": "linear in each of its operands",
-    "pointwise multilinear": "linear in each of its operands, elementwise",
-    "elementwise": "elementwise, by its partial derivatives",
-    "general": "a separate forward rule; reverse mode transposes it",
-    "control": "a control-flow operator: its rules come from the functions that it runs",
+    "pointwise multilinear": "elementwise, linear in each of its operands",
+    "elementwise": "elementwise, differentiated by its partial derivatives",
+    "general": "differentiated by a forward rule, which reverse mode transposes",
+    "control": "control flow, differentiated by the rules of the functions that it runs",
 }
 #: largest number of other public functions in the output; further functions are counted
 _SHOWN = 24
@@ -350,7 +350,7 @@ def _list(as_json: bool) -> None:
 
 
 def _show(row: dict[str, Any]) -> None:
-    print_title(f"{row['name']}: {row['kind']}, {row['meaning']}")
+    print_title(f"{row['name']}: {row['meaning']}")
     facts = [
         ("NumPy kernel", row["kernels"]["numpy"]),
         ("XLA kernel", row["kernels"]["xla"]),
