@@ -62,7 +62,7 @@ MISTAKES = _read(
     """
 ## operators: matrices that do not fit
 #: 'matmul'.*\\(2, 3\\) and \\(4, 5\\)
-#: must be as long as
+#: has size 3, but the second-to-last axis of the second has size 4
 z = «x @ y»
 
 ## operators: shapes that do not broadcast
@@ -72,7 +72,7 @@ z = «x + y»
 
 ## operators: by function, in a function of the user's
 #: \\(2, 3\\) and \\(4, 5\\)
-#: must be as long as
+#: shapes .* do not match
 def layer(a, b):
     return «ops.matmul(a, b)»
 
@@ -299,7 +299,7 @@ net = nn.Dense(3, 2)
 g = «ms.grad(net, None, net.parameters_dict())»
 
 ## gradients: a keyword that the function does not take
-#: 'b' has no position: those that 'square' .* takes by position are 'a'
+#: 'square' .* has no positional argument 'b'; its positional arguments are 'a'
 def square(a):
     return a * a
 
@@ -557,7 +557,7 @@ def f(a, b):
 f(x, y)
 
 ## compiled: a function in a function
-#: must be as long as
+#: shapes .* do not match
 def inner(a, b):
     return «a @ b»
 

@@ -680,7 +680,7 @@ def test_what_cannot_be_loaded_into_a_net():
         ms.load_param_into_net(Net(), "net.ckpt")
     with pytest.raises(TypeError, match="'bias' maps to ndarray"):
         ms.load_param_into_net(Net(), {"bias": np.zeros(2)})
-    with pytest.raises(ValueError, match="'remove_redundancy' is for files of several processes"):
+    with pytest.raises(ValueError, match="'remove_redundancy' must be False, because"):
         ms.load_param_into_net(Net(), {}, remove_redundancy=True)
 
 

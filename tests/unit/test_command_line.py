@@ -104,7 +104,23 @@ def test_the_row_of_an_operator(capsys):
 
 def test_an_operator_that_is_not_there(capsys):
     assert main(["ops", "tahn"]) == 1
-    assert "no operator 'tahn'; nearest: tan, tanh" in capsys.readouterr().err
+    assert "no operator or public name 'tahn'; nearest: tan, tanh, atan. List" in capsys.readouterr().err
+
+
+def test_ops_without_a_close_match_suggests_the_list(capsys):
+    assert main(["ops", "foo"]) == 1
+    err = capsys.readouterr().err
+    assert err == (
+        "mindgrad ops: there is no operator or public name 'foo'. List all operators: mindgrad ops\n"
+    )
+
+
+def test_ops_with_a_name_without_operator_refers_to_its_documentation(capsys):
+    assert main(["ops", "nn.Adam"]) == 1
+    assert capsys.readouterr().err == (
+        "mindgrad ops: no operator is listed for 'nn.Adam'. Show its documentation: "
+        "python -m pydoc mindgrad.nn.Adam\n"
+    )
 
 
 def test_all_rows_are_listed_and_can_be_described(capsys):
@@ -160,7 +176,7 @@ def test_the_cache_is_shown_and_cleared(capsys, tmp_path, monkeypatch):
     assert "2.0 KiB of 1.0 GiB" in text
     facts = json.loads(text_of(capsys, "cache", "info", "--json"))
     assert (facts["programs"], facts["bytes"], facts["off"]) == (1, 2048, "")
-    assert text_of(capsys, "cache", "clear") == f"Removed 1 programs (2.0 KiB) from {tmp_path}.\n"
+    assert text_of(capsys, "cache", "clear") == f"Removed 1 program (2.0 KiB) from {tmp_path}.\n"
     assert os.listdir(tmp_path) == ["mine.txt"]
     monkeypatch.setenv(disk.SIZE_VARIABLE, "0")
     assert "not stored on disk: MINDGRAD_CACHE_SIZE=0" in text_of(capsys, "cache")
@@ -216,6 +232,24 @@ def test_every_variable_of_the_environment_is_known():
         for name in re.findall(r"MINDGRAD_[A-Z_]+[A-Z]", path.read_text())
     }
     assert read - {"MINDGRAD_OTP"} == set(environment.VARIABLES)
+
+
+def test_mistakes_of_an_invalid_value_list_all_values():
+    wrong = environment.mistakes({"MINDGRAD_EAGER": "off", "MINDGRAD_OPT": "no", "MINDGRAD_CLUSTER": "pbs"})
+    assert wrong == {
+        "MINDGRAD_EAGER": "'off' is not a valid value; write numpy, compiled, or deferred",
+        "MINDGRAD_OPT": "'no' is not a valid value; write 0 or 1",
+        "MINDGRAD_CLUSTER": "'pbs' is not a valid value; write slurm, ompi, k8s, or mpi4py",
+    }
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "source"])
+def test_command_without_arguments_requires_only_the_function(command, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([command])
+    assert capsys.readouterr().err.endswith(
+        f"mindgrad {command}: error: the following arguments are required: script.py:function\n"
+    )
 
 
 # --- the terminal ---------------------------------------------------------------------------------------

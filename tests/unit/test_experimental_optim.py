@@ -130,7 +130,8 @@ def test_a_plateau():
         (lambda: optim.SGD([weight()], lr=0.1, nesterov=True), ValueError, "needs a 'momentum' above 0"),
         (lambda: optim.Adam([weight()], betas=(0.9, 1.0)), ValueError, "from 0 to below 1"),
         (lambda: optim.Adam([weight()])((Tensor(G), Tensor(G))), ValueError, "a gradient for each of the 1"),
-        (lambda: lr_scheduler.StepLR(nn.SGD([weight()], 0.1), 2), TypeError, "nn.SGD takes a schedule as its rate"),
+        (lambda: lr_scheduler.StepLR(nn.SGD([weight()], 0.1), 2), TypeError, r"but got SGD\. nn\.SGD accepts a schedule as its"),
+        (lambda: lr_scheduler.StepLR(3, 2), TypeError, r"must be one of mindgrad\.experimental\.optim, but got int\.$"),
         (lambda: lr_scheduler.StepLR(optim.SGD([weight()], 0.1), 0), ValueError, "'step_size' must be a positive int"),
     ],
 )  # fmt: skip

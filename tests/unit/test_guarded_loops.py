@@ -1,4 +1,4 @@
-"""Loops with plain products first: their results where shields are needed, and where none is."""
+"""Loops with unmasked products first: their results where shields are needed, and where none is."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def falls(w):
 def test_shields_of_a_loop_are_postponed_and_the_slope_is_finite():
     for w in (0.6, 1.3):  # roots of zero from the start, after some iterations
         counts, (slope,) = with_and_without(ms.grad(falls), Tensor(np.array(w)))
-        assert counts["plain products first"] == 1
+        assert counts["unmasked products first"] == 1
         assert np.isfinite(slope)
     loops = [each for each in trace(ms.grad(falls), Tensor(np.array(1.3))).equations if each.graphs]
     assert [each.primitive.name for each in loops] == ["while", "cond"]

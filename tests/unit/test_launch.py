@@ -144,7 +144,7 @@ RANK_1 = "import os, signal, sys, time\nif os.environ['MINDGRAD_RANK'] == '1': {
         (
             "os.kill(os.getpid(), 9)",
             137,
-            r"rank 1 was killed by SIGKILL .*memory killer\); this process had up to",
+            r"rank 1 was killed by SIGKILL .*memory killer\); it used up to",
         ),
         ("os.kill(os.getpid(), 11)", 139, "rank 1 was killed by SIGSEGV"),
         ("os.kill(os.getpid(), signal.SIGSTOP)", 1, r"rank 1 was stopped \(SIGSTOP .* within 0\.3 s"),
@@ -154,14 +154,14 @@ RANK_1 = "import os, signal, sys, time\nif os.environ['MINDGRAD_RANK'] == '1': {
 def test_the_others_end_when_one_fails_and_the_last_line_says_why(launch, act, status, text):
     code, _, err = launch(RANK_1.format(act), workers=3)
     assert code == status
-    assert re.fullmatch(rf"launch: {text}.*; the others, 0 and 2, were ended\.", err.splitlines()[-1])
+    assert re.fullmatch(rf"launch: {text}.*\. Ranks 0 and 2 were terminated\.", err.splitlines()[-1])
 
 
 def test_a_reason_that_ends_with_a_full_stop_does_not_end_the_sentence():
     said = []
     launcher = SimpleNamespace(plan=SimpleNamespace(size=2, restarts=0), say=said.append)
     supervisor._Supervisor._report(launcher, Ended(1, FAILED, "raised ValueError: no such batch.", 1), 0)
-    assert said == ["rank 1 raised ValueError: no such batch; the other, 0, was ended."]
+    assert said == ["rank 1 raised ValueError: no such batch. Rank 0 was terminated."]
 
 
 def test_a_process_that_goes_on_after_a_moment_has_not_failed(launch):
@@ -178,7 +178,7 @@ def test_whoever_does_not_heed_sigterm_is_killed_with_its_children(launch):
     program = f"import os\nif os.environ['MINDGRAD_RANK'] == '1': raise SystemExit(3)\n{STUBBORN}"
     status, _, err = launch(program)
     assert status == 3
-    assert err.splitlines()[-1].endswith("the other, 0, was ended.")
+    assert err.splitlines()[-1].endswith(". Rank 0 was terminated.")
 
 
 def test_children_of_workers_that_ended_well_are_ended(launch):
@@ -210,7 +210,7 @@ def test_the_kernel_is_asked_whether_it_ran_out_of_memory(launch, monkeypatch):
     kills = iter([0, 0, 1, 1, 1, 1])
     monkeypatch.setattr(worker, "out_of_memory_kills", lambda: next(kills))
     _, _, err = launch(RANK_1.format("os.kill(os.getpid(), 9)"))
-    assert "killed by SIGKILL: the kernel ran out of memory meanwhile, and this process had up to" in err
+    assert "SIGKILL, probably because memory ran out (out-of-memory kills: 1); it used up to" in err
     assert isinstance(faults.out_of_memory_kills(), int)
 
 
@@ -227,10 +227,10 @@ def test_all_are_started_again_and_know_it(launch):
     )
     assert status == 0
     assert set(out.splitlines()) >= {"[rank 1, restart 2] attempt 2", "[rank 0, restart 2] attempt 2"}
-    restarts = [line for line in err.splitlines() if "starting all again" in line]
-    assert [line[-25:] for line in restarts] == [
-        "starting all again, restart 1 of 3."[-25:],
-        "starting all again, restart 2 of 3."[-25:],
+    restarts = [line for line in err.splitlines() if "Restarting all processes" in line]
+    assert [line.rpartition(". ")[2] for line in restarts] == [
+        "Restarting all processes: restart 1 of 3.",
+        "Restarting all processes: restart 2 of 3.",
     ]
 
 
@@ -238,7 +238,7 @@ def test_a_job_that_always_fails_ends(launch):
     status, _, err = launch(RANK_1.format("sys.exit(5)"), restarts=1)
     assert status == 5
     assert len(err.splitlines()) == 2
-    assert "starting all again" not in err.splitlines()[-1]
+    assert "Restarting all processes" not in err.splitlines()[-1]
 
 
 # --- ends of the launcher itself ------------------------------------------------------------------------
@@ -281,7 +281,9 @@ def test_the_workers_and_their_children_end_with_the_launcher(started, number, s
     _, err = process.communicate(timeout=20)
     assert process.returncode == status
     if number != signal.SIGKILL:
-        assert err.splitlines()[-1] == f"mindgrad launch: ended by {number.name}."
+        assert err.splitlines()[-1] == (
+            f"mindgrad launch: received {number.name} and terminated all processes of this machine."
+        )
 
 
 def test_a_second_interrupt_does_not_wait(started):

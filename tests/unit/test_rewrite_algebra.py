@@ -67,7 +67,9 @@ SHAPES = {
 def test_value_and_two_derivatives_are_the_same(function):
     fired = on_and_off(function, arrays(*SHAPES[function]))
     assert fired["distribution"] >= 1
-    assert bool(fired["merging"]) == (function in (mixture, mixture_by_matmul, other_sign, sum_of_two))
+    assert bool(fired["merged products"]) == (
+        function in (mixture, mixture_by_matmul, other_sign, sum_of_two)
+    )
 
 
 def test_one_product_is_left_and_no_differences():
@@ -174,7 +176,7 @@ def test_a_repeated_batch_is_one_product():
         return ops.tanh(ops.matmul(a, ops.broadcast_to(x, (30, 20, 16)))).sum()
 
     a, x = arrays((30, 4, 20), (20, 16))
-    assert on_and_off(many, [a, x])["repetition"] >= 1
+    assert on_and_off(many, [a, x])["repeated operands"] >= 1
     with compiled(False):
         better = distributed(trace(many, Tensor(a), Tensor(x)))
     (product,) = [e for e in better.equations if e.primitive.name == "dot"]
@@ -186,7 +188,7 @@ def test_a_repeated_contraction_is_a_sum():
         return ops.sin(ops.matmul(a, ops.broadcast_to(x, (50, 90)))).sum()
 
     a, x = arrays((70, 50), (1, 90))
-    assert on_and_off(summed, [a / 50, x])["repetition"] >= 1
+    assert on_and_off(summed, [a / 50, x])["repeated operands"] >= 1
 
 
 @pytest.mark.parametrize("k", [0, 1])

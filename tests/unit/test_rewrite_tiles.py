@@ -69,7 +69,7 @@ def test_the_gradient_of_a_residual(small):
 def test_with_the_rows_last_only(monkeypatch):
     with_costs(monkeypatch, tiled_products=1)
     fired = both(in_weights(loss), X, T, *WEIGHTS)
-    assert (fired["rows last"], fired["tiles"]) == (1, 0)
+    assert (fired["batch axis last"], fired["tiles"]) == (1, 0)
 
 
 def test_values_that_are_left(small):
@@ -80,7 +80,7 @@ def test_values_that_are_left(small):
 def test_movements_and_products(small, monkeypatch, kept):
     with_costs(monkeypatch, whole_bytes=kept)
     fired = both(ms.value_and_grad(batched_products, (0, 2, 4)), X, T, *WEIGHTS)
-    assert fired["tiles"] + fired["rows last"] == 1
+    assert fired["tiles"] + fired["batch axis last"] == 1
 
 
 def test_data_that_is_a_constant_of_the_program(small):

@@ -25,13 +25,13 @@ __all__ = [
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
-_NO_TAPE = "nothing is recorded outside ms.grad(...): leave it out; ops.stop_gradient(x) is a constant"
+_NO_TAPE = "leave it out, because nothing is recorded outside ms.grad; ops.stop_gradient(x) is a constant"
 _LOOP = "write a plain Python loop (for, while): it is compiled and differentiated unchanged"
 _BRANCH = "write a plain Python 'if': it is compiled and differentiated unchanged"
 _SCHEDULE = "give the learning rate as a schedule, nn.Adam(params, nn.CosineDecayLR(1e-5, 1e-3, 1000))"
-_STEP = "optimizer(gradients) updates the Parameters, with the gradients that ms.value_and_grad returned"
-_ZERO = "gradients are results and are not accumulated, so there is nothing to clear: leave it out"
-_RANDOM = "ms.set_seed(0), then ops.standard_normal(shape), ops.uniform(...): there are no keys"
+_STEP = "optimizer(gradients) updates the Parameters; ms.value_and_grad returns the gradients"
+_ZERO = "leave it out, because gradients are return values and are not accumulated"
+_RANDOM = "ms.set_seed(0), then ops.standard_normal(shape), ops.uniform(...), without keys"
 _TREE = "ms.tree_map(fn, tree, *trees), ms.tree_leaves(tree), and ms.ravel_pytree(tree) for one vector"
 _FUNCTIONS = "ms.functional_call(net, params, args); ms.grad, ms.vmap and ms.jacrev take functions"
 _HALF = "net.to_float(ms.float16), or ms.amp.auto_mixed_precision(net, 'O2'), before training"
@@ -40,7 +40,7 @@ _PARALLEL = "ms.set_auto_parallel_context(parallel_mode='data_parallel') after m
 _NUMPY = "ms.pure_callback(fn, result, *args) calls a function on NumPy arrays; print shows values"
 _CLIP = "ops.clip_by_global_norm(gradients, 1.0)"
 _GROUPS = "give the optimizer a list of dicts with 'params' and 'lr' when it is made"
-_RULE = "@ops.custom_vjp, with fn.defbwd(bprop) of bprop(x, out, dout); or a Cell with a method 'bprop'"
+_RULE = "@ops.custom_vjp and fn.defbwd(bprop), with bprop(x, out, dout); or a Cell with a method 'bprop'"
 _DEVICE = "ms.set_device('GPU') chooses the device of all tensors: leave it out"
 _FUNCTIONAL = "the functions are in ops, and under PyTorch's names in mint.nn.functional"
 _POSITIONS = (

@@ -26,7 +26,7 @@ from mindgrad.trace.numbers import is_number
 __all__ = [
     "Weights", "bind_keywords", "check_callable", "check_count", "check_flag", "check_inputs",
     "check_instance", "check_outputs", "check_positions", "check_tensors", "differentiable",
-    "explains_keywords", "has_no_derivative", "is_input", "warn_of_integers",
+    "explains_keywords", "has_no_derivative", "is_input", "of_no_derivative", "warn_of_integers",
 ]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -313,12 +313,13 @@ def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool)
     elif marked or (leaf is None and places.is_nested):
         return None
     raise TypeError(
-        f"For '{owner}', {places.name(index)} is {_of_no_derivative(leaf)}, which has no derivative: "
+        f"For '{owner}', {places.name(index)} is {of_no_derivative(leaf)}, which has no derivative: "
         f"{_remedy(leaf, places.is_nested)}."
     )
 
 
-def _of_no_derivative(leaf: Any) -> str:
+def of_no_derivative(leaf: Any) -> str:
+    """Describe a value without derivative, for messages: ``"the int 3"``."""
     if isinstance(leaf, Tensor):
         return f"a Tensor of dtype {leaf.dtype}"
     if isinstance(leaf, (bool, int, str)):
@@ -345,17 +346,18 @@ def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
     if not any(leaf is not None for leaf in leaves):
         raise TypeError(
             f"For '{owner}', the function to differentiate must return a tensor or number, but "
-            f"{describe(fn)} returned {'None' if len(leaves) == 1 else 'none'}; does it end without "
-            f"'return'?"
+            f"{describe(fn)} returned {'None' if len(leaves) == 1 else 'no values'}. Check that it ends with "
+            "'return'."
         )
     for leaf in leaves:
         if isinstance(leaf, (Tensor, bool, int, float, complex, np.generic)) or leaf is None:
             continue
-        hint = "; make it a Tensor from operators of mindgrad.ops" if isinstance(leaf, np.ndarray) else ""
+        is_array = isinstance(leaf, np.ndarray)
+        hint = " Compute the result with operators of mindgrad.ops instead of NumPy." if is_array else ""
         raise TypeError(
             f"For '{owner}', the function to differentiate must return tensors or numbers, or "
-            f"tuples, lists or dicts of them, but {describe(fn)} returned a "
-            f"{type(leaf).__name__}{hint}."
+            f"tuples, lists or dicts of them, but {describe(fn)} returned "
+            f"{'an' if is_array else 'a'} {type(leaf).__name__}.{hint}"
         )
 
 
@@ -366,8 +368,7 @@ def warn_of_integers(tensors: Sequence[Tensor]) -> None:
         if dtype.is_inexact or dtype.kind not in ("int", "uint"):
             continue
         warn_user(
-            f"a gradient is taken with respect to an input of type {dtype}: as in MindSpore, the gradient "
-            "has this dtype too, so fractions are truncated. To keep them, convert the input to a "
-            "floating-point dtype."
+            f"An input of dtype {dtype} is differentiated. As in MindSpore, its gradient also has dtype "
+            f"{dtype}, so fractions are truncated. To keep them, convert the input: x.astype(ms.float32)."
         )
         return

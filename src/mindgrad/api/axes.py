@@ -175,6 +175,6 @@ def size_of(
     if len(sizes) > 1:
         raise RuntimeError(
             f"For 'vmap', the axis_size of each argument must be the same, but {listed}. Choose other axes "
-            f"with 'in_axes', None for an argument that all elements share."
+            f"with 'in_axes', or write None there for an argument without a batch axis."
         )
     return sizes.pop() if ensemble_size is None else ensemble_size, dimensions

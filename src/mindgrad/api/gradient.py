@@ -18,6 +18,7 @@ from mindgrad.api.arguments import (
     check_positions,
     explains_keywords,
     has_no_derivative,
+    of_no_derivative,
 )
 from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.vjp_call import Call, Run, derive
@@ -87,14 +88,18 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
             "which is a constant in GRAPH_MODE."
         )
         return
-    kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
+    if owner == "GradOperation":
+        kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
+        warn_user(
+            f"'{owner}' returns the empty tuple (), because it differentiates only Tensors, as in MindSpore, "
+            f"but got {kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or "
+            "mark the input with mindgrad.mutable."
+        )
+        return
+    given = " and ".join(f"argument {k} is {of_no_derivative(args[k])}" for k in positions)
     warn_user(
-        f"'{owner}' returns the empty tuple (): as in MindSpore, it differentiates only Tensors, "
-        f"but got {kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark "
-        f"the input with mindgrad.mutable."
-        if owner == "GradOperation"
-        else f"'{owner}' returns the empty tuple (), as in MindSpore, because the input has no derivative: "
-        f"it is {kinds}. Make it a float or a Tensor."
+        f"'{owner}' returns the empty tuple (), as in MindSpore, because {given}, without derivative. "
+        "Pass a float or a Tensor."
     )
 
 
@@ -103,10 +108,12 @@ class GradOperation:
 
     The gradient is the gradient of the sum of all output elements. With ``sens_param`` the outputs are first
     multiplied by ``sens``. As in MindSpore, only Tensors and :func:`mutable` containers are differentiated.
-    Other inputs are constants and are left out of the result; if no input remains, a warning says so.
-    :func:`mindgrad.grad` also differentiates floats and containers. The gradient with respect to an unused
-    input is zero. ``requires_grad`` only selects ``trainable_params()`` of a Cell: a Parameter
-    with ``requires_grad=False`` that is an input has its true gradient.
+    Other inputs are constants and are left out of the result. If no input remains, the result is ``()``, with
+    a warning. :func:`mindgrad.grad` also differentiates floats and containers.
+
+    The gradient with respect to an unused input is zero. ``requires_grad`` only selects
+    ``trainable_params()`` of a Cell: a Parameter with ``requires_grad=False`` that is an input has its true
+    gradient.
 
     ======== ============ =========================================================================
     get_all  get_by_list  returned
@@ -281,7 +288,7 @@ def grad(
             ``(name, gradient)``, for :func:`get_grad`. Default: ``False``.
         sens_param (bool, optional): whether the gradient function takes one more argument, which is
             multiplied with the output before the sum. It has the shape and dtype of the output (a tuple for a
-            tuple). A bool as the third positional argument also sets it, as in MindSpore 1.6. Default:
+            tuple). As in MindSpore 1.6, ``grad(fn, grad_position, True)`` also sets it. Default:
             ``False``.
 
     Returns:
@@ -299,7 +306,7 @@ def grad(
         ====================  =================================================
 
         As in MindSpore, an int, bool, string, or ``None`` argument is left out of the result. If no argument
-        remains, a warning says so and the result is ``()``.
+        remains, the result is ``()``, and a warning names the arguments.
 
     Raises:
         TypeError: If ``fn`` is not callable, or an argument has an unsupported type.

@@ -159,7 +159,7 @@ def jacobian(
         sparse (bool, optional): whether to compute only the entries that can be nonzero. Each Tensor is then
             a SciPy ``csr_array`` of shape ``(output.size, input.size)``. mindgrad derives the sparsity
             pattern from the traced function, once for each set of argument types. The pattern holds for all
-            values; some of its entries may be zero. If the Jacobian is not sparse, a warning says so.
+            values; some of its entries may be zero. A Jacobian that is not sparse causes a warning.
             Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to. Default: ``None``.

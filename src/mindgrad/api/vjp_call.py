@@ -89,7 +89,7 @@ class Call:
             if strict:
                 raise IndexError(
                     f"For '{owner}', the grad_position {max(positions)} is out of range: the function "
-                    f"was called with {len(args)} inputs, which are counted from 0."
+                    f"was called with {len(args)} input{'' if len(args) == 1 else 's'}, counted from 0."
                     f"{_keywords_without_position(fn, signature, kwargs)}"
                 )
             positions = ()
@@ -103,12 +103,10 @@ def _keywords_without_position(fn: Any, signature: Arity, kwargs: dict[str, Any]
     if not kwargs:
         return ""
     names = [f"'{name}'" for name in signature.names if name]
-    subject = "keyword arguments {} have" if len(kwargs) > 1 else "keyword argument {} has"
     listed = ", ".join(map(repr, kwargs))
-    return (
-        f" The {subject.format(listed)} no position: those that {describe(fn)} takes by position "
-        f"are {', '.join(names) if names else 'none'}."
-    )
+    known = f"its positional arguments are {', '.join(names)}" if names else "it has none"
+    plural = "s" if len(kwargs) > 1 else ""
+    return f" {describe(fn)} has no positional argument{plural} {listed}; {known}."
 
 
 class Inputs:

@@ -162,7 +162,7 @@ def _chosen() -> tuple[Path | None, str]:
     variable = os.environ.get(DIRECTORY_VARIABLE)
     named = (settings.get("compile_cache_path") if is_enabled else None) or variable
     if not named and variable is not None and not is_enabled:
-        return None, f"{DIRECTORY_VARIABLE} is set to an empty string"
+        return None, f"{DIRECTORY_VARIABLE} is empty"
     try:
         return (Path(str(named)).expanduser() if named else _default()), ""
     except (OSError, RuntimeError) as error:  # the user has no home folder

@@ -40,7 +40,7 @@ __all__ = ["taylor_coefficients", "expanded"]
 SERIES = Rewrite(
     "series",
     "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one",
-    "nested derivatives were computed as one Taylor series",
+    "one Taylor series computes the nested derivatives",
 )
 
 

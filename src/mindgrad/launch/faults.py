@@ -37,7 +37,7 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
     >>> reason_of(1, "ValueError: no", 0, 0)
     'ended with status 1 (ValueError: no)'
     >>> reason_of(-9, "", 3 * 2**30, 1)
-    'was killed by SIGKILL: the kernel ran out of memory meanwhile, and this process had up to 3072 MB'
+    'was killed by SIGKILL, probably because memory ran out (out-of-memory kills: 1); it used up to 3072 MB'
     """
     if code >= 0:
         return f"ended with status {code}" + (f" ({last_line})" if last_line else "")
@@ -45,12 +45,11 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    had = f"this process had up to {memory // _MEGABYTE} MB" if memory else ""
+    used = f"; it used up to {memory // _MEGABYTE} MB" if memory else ""
     if -code == signal.SIGKILL and kills:
-        return f"was killed by {name}: the kernel ran out of memory meanwhile{', and ' if had else ''}{had}"
+        return f"was killed by {name}, probably because memory ran out (out-of-memory kills: {kills}){used}"
     if -code == signal.SIGKILL:
-        had = f"; {had}" if had else ""
-        return f"was killed by {name} (sent by a user, or by the out-of-memory killer){had}"
+        return f"was killed by {name} (sent by a user, or by the kernel's out-of-memory killer){used}"
     return f"was killed by {name}" + (f" ({last_line})" if last_line and -code != signal.SIGABRT else "")
 
 

@@ -252,13 +252,13 @@ class _Supervisor:
 
     def _report(self, cause: Ended, attempt: int) -> None:
         others = [rank for rank in range(self.plan.size) if rank != cause.rank]
-        text = f"rank {cause.rank} {cause.reason.rstrip('.')}"
+        text = f"rank {cause.rank} {cause.reason.rstrip('.')}."
         if others:
-            text += f"; the other{'s' if len(others) > 1 else ''}, {and_joined(others)}, "
-            text += "were ended" if len(others) > 1 else "was ended"
+            text += f" Rank{'s' if len(others) > 1 else ''} {and_joined(others)} "
+            text += "were terminated." if len(others) > 1 else "was terminated."
         if attempt < self.plan.restarts:
-            text += f"; starting all again, restart {attempt + 1} of {self.plan.restarts}"
-        self.say(f"{text}.")
+            text += f" Restarting all processes: restart {attempt + 1} of {self.plan.restarts}."
+        self.say(text)
 
     def _part(self) -> None:
         """Report the end of the job on this machine to the other machines."""
@@ -303,9 +303,9 @@ class _Supervisor:
         number = self.interruptions[0]
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
-                reason = f"was ended with its launcher by {signal.Signals(number).name}"
+                reason = f"was terminated because its launcher received {signal.Signals(number).name}"
                 self._link.leave(self.plan.ranks.start, FAILED, reason, 128 + number)
         self._stop(number if number != signal.SIGHUP else signal.SIGTERM)
-        self.say(f"ended by {signal.Signals(number).name}.")
+        self.say(f"received {signal.Signals(number).name} and terminated all processes of this machine.")
         self._wait_for_machines()
         return 128 + number

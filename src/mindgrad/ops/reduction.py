@@ -198,7 +198,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the reduced axes; NaN for no elements.
+        Tensor without the reduced axes; NaN if there are no elements to average.
 
     {errors of a reduction of x}
 

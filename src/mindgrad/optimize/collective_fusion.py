@@ -34,7 +34,7 @@ __all__ = ["with_joined_sums"]
 FUSION = Rewrite(
     "collective fusion",
     "all_reduce(x₁), all_reduce(x₂), … are parts of all_reduce(x₁, x₂, … joined)",
-    "sums over processes were sent together",
+    "sums over processes are sent together",
 )
 
 

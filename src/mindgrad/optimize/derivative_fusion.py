@@ -49,13 +49,13 @@ __all__ = ["COLLAPSE", "COLUMNS", "joined"]
 
 COLUMNS = Rewrite(
     "columns",
-    "first derivatives along several columns of x = columns of one gradient",
-    "derivatives along several columns were read from one gradient",
+    "first derivatives along several coordinates of x = entries of one gradient",
+    "derivatives with respect to several coordinates are read from one gradient",
 )
 COLLAPSE = Rewrite(
     "collapse",
     "Σ_j c_j ∂_j² y = one second-order term for all j: the forward Laplacian",
-    "a sum of second derivatives was computed as one forward Laplacian",
+    "one forward Laplacian computes a sum of second derivatives",
 )
 
 Read = Callable[[Any], Any]

@@ -66,15 +66,17 @@ __all__ = ["distributed"]
 DISTRIBUTION = Rewrite(
     "distribution",
     "A · (u ± v) = A · (u − c) ± A · (v ± c), u and v smaller than u ± v",
-    "products of sums were computed from the smaller terms",
+    "products of sums are computed from the smaller terms",
 )
 REPETITION = Rewrite(
-    "repetition",
+    "repeated operands",
     "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x",
-    "repeated operands were multiplied once",
+    "repeated operands are multiplied once",
 )
 
-MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]", "a sum of products became one product")
+MERGING = Rewrite(
+    "merged products", "A u + r = [A, r] · [u, 1]", "a sum of products is computed as one product"
+)
 
 
 class _Difference(NamedTuple):

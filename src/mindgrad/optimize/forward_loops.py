@@ -28,7 +28,7 @@ __all__ = ["pulled_through_loops"]
 ONE_NUMBER = Rewrite(
     "loop",
     "Jᵀ ct = Σ (ct ∘ J 1) for a scalar",
-    "the gradient of a loop with respect to a scalar was computed in forward mode",
+    "forward mode computes the gradient of a loop with respect to a scalar",
 )
 
 

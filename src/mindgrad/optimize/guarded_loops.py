@@ -42,9 +42,9 @@ from mindgrad.primitives.reduction import reduce_sum
 __all__ = ["guards_postponed"]
 
 PLAIN_FIRST = Rewrite(
-    "plain products first",
+    "unmasked products first",
     "while(x; shield(a, keep) · b) = while(x; a · b) unless a · b is NaN",
-    "a loop ran without the shields of its products, and with shields only if a product was NaN",
+    "a loop omits the tests for zero times infinity, and runs again with them if a product is NaN",
 )
 
 _FLAG = tensor_type(bool_, ())

@@ -22,9 +22,9 @@ from mindgrad.primitives.indexing import gather
 __all__ = ["known_lookups_untested"]
 
 UNTESTED = Rewrite(
-    "untested lookups",
+    "unchecked lookups",
     "select(0 ≤ i < n, x[i], NaN) = x[i] for constant i with 0 ≤ i < n",
-    "constant indices were checked at compile time, not in each lookup",
+    "constant indices are checked at compile time instead of at each lookup",
 )
 
 

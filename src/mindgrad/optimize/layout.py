@@ -62,19 +62,19 @@ __all__ = ["narrow_products_turned", "reduced_products_turned", "transposes_carr
 LAYOUT = Rewrite(
     "layout",
     "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products",
-    "arrays were transposed so that their long axes are last",
+    "arrays are transposed so that their long axes are last",
 )
 NARROW = Rewrite(
-    "narrow",
+    "narrow products",
     "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
-    "products of a long and a small matrix were transposed",
+    "products of a long and a small matrix are transposed",
 )
 
 
 REDUCED_LAST = Rewrite(
-    "reduced last",
+    "reduced axis last",
     "Σ_i (A · B)_ij = Σ_i (Bᵀ · Aᵀ)_ji, and every other reduction",
-    "products were transposed so that the axis of a reduction is last",
+    "products are transposed so that the axis of a reduction is last",
 )
 
 
@@ -94,9 +94,9 @@ class _Spread(NamedTuple):
 
 
 CHANNELS = Rewrite(
-    "channels",
+    "channels last",
     "x ∗ w = (xᵀ ∗ wᵀ)ᵀ with the channels last",
-    "convolutions, and the operators between them, have their channels last",
+    "convolutions and the operators between them run with the channel axis last",
 )
 
 

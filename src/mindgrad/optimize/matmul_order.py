@@ -40,7 +40,7 @@ __all__ = ["products_ordered"]
 CHAIN = Rewrite(
     "chain",
     "(A B) v = A (B v), and every other order of a tree of products",
-    "products of matrices were put in a cheaper order",
+    "matrix products are computed in a cheaper order",
 )
 
 #: largest number of leaves for which all trees are tried, and for which any tree is tried

@@ -56,7 +56,7 @@ __all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
 DIAGONAL = Rewrite(
     "diagonal",
     "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the samples of a batch",
-    "the gradient of independent samples was computed in forward mode",
+    "forward mode computes the gradient of independent samples",
 )
 
 

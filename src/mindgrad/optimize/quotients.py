@@ -25,9 +25,9 @@ from mindgrad.primitives.kinds import ones, zeros
 __all__ = ["quotients_joined"]
 
 ONE_RECIPROCAL = Rewrite(
-    "one reciprocal",
+    "shared reciprocal",
     "c / x = c · (1 / x)",
-    "quotients by powers of one value share one reciprocal",
+    "quotients by powers of one value share its reciprocal",
 )
 
 

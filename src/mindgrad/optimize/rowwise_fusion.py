@@ -36,7 +36,7 @@ __all__ = ["TRACE", "along_diagonals"]
 TRACE = Rewrite(
     "trace",
     "tr ∇²y = Σ_j ∂_j² y: second derivatives along unit vectors instead of a Hessian",
-    "the trace or diagonal of a Hessian was computed without the matrix",
+    "the trace or diagonal of a Hessian is computed without the matrix",
 )
 
 Read = Callable[[Any], Any]

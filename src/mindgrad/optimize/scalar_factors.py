@@ -31,7 +31,7 @@ __all__ = ["factors_moved"]
 FACTORS = Rewrite(
     "factors",
     "(c A) · B = c (A · B) = A · (c B)",
-    "scalar factors of products were moved to the smallest operands",
+    "scalar factors of products are moved to the smallest operands",
 )
 
 

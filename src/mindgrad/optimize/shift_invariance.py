@@ -39,7 +39,7 @@ __all__ = ["has_shifts", "shifts_stopped"]
 SHIFTS = Rewrite(
     "shifts",
     "c + log Σ exp(x − c) and exp(x − c) / Σ exp(x − c) for every c: ∂/∂c = 0",
-    "a shift that cancels was not differentiated",
+    "a shift that cancels, as in a softmax, is not differentiated",
 )
 
 

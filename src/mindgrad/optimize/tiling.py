@@ -44,17 +44,17 @@ __all__ = ["keeps_rows_apart", "tile_of_directions", "tiled"]
 BLOCKS = Rewrite(
     "blocks",
     "Σ over all samples = Σ over blocks of Σ over the samples of a block, whose stacks are small",
-    "the sum over samples was computed in blocks that fit the cache",
+    "the sum over samples is computed in blocks that fit the cache",
 )
 TILES = Rewrite(
     "tiles",
     "Σ over all samples = Σ over tiles of Σ over the samples of a tile",
-    "the sum over samples was computed in tiles that fit the cache",
+    "the sum over samples is computed in tiles that fit the cache",
 )
 ROWS_LAST = Rewrite(
-    "rows last",
+    "batch axis last",
     "a function of independent samples, with the batch axis last in every value",
-    "the batch axis was moved to the end of every value",
+    "the batch axis is moved to the end of every value",
 )
 
 #: largest number of loops for one graph: the first loop computes sums that the second loop reads

@@ -365,9 +365,9 @@ def matmul_plan(a: Shape, b: Shape) -> Plan:
         )
     if a[-1] != b[-2 if len(b) > 1 else 0]:
         raise ValueError(
-            f"For 'matmul', the last axis of the first operand must be as long as the "
-            f"{'second to last' if len(b) > 1 else 'only'} axis of the second one, but got the "
-            f"shapes {a} and {b}."
+            f"For 'matmul', the shapes {a} and {b} do not match: the last axis of the first operand has size "
+            f"{a[-1]}, but the {'second-to-last' if len(b) > 1 else 'only'} axis of the second has size "
+            f"{b[-2 if len(b) > 1 else 0]}."
         )
     rank = max(len(a), len(b), 2) - 2
     left = (*range(-max(len(a) - 2, 0), 0), *("row",)[: len(a) - 1], "inner")

@@ -81,14 +81,17 @@ def _info(as_json: bool) -> int:
         return 0
     rows = [
         ("folder", facts["folder"]),
-        ("programs", f"{facts['programs']} (limit {facts['limit_programs']}, checked at writes)"),
+        (
+            "programs",
+            f"{facts['programs']} (limit {facts['limit_programs']}, enforced when a program is stored)",
+        ),
         (
             "size",
             f"{readable_size(facts['bytes'])} of {readable_size(facts['limit_bytes'])} ({SIZE_VARIABLE})",
         ),
     ]
     if facts["oldest"]:
-        rows.append(("unused since", time.strftime("%Y-%m-%d %H:%M", time.localtime(facts["oldest"]))))
+        rows.append(("oldest use", time.strftime("%Y-%m-%d %H:%M", time.localtime(facts["oldest"]))))
     print_table(rows)
     return 0
 
@@ -101,5 +104,6 @@ def _clear(as_json: bool) -> int:
     elif folder is None:
         print(f"Nothing to remove: {reason_off()}.")
     else:
-        print(f"Removed {removed.number} programs ({readable_size(removed.size)}) from {folder}.")
+        programs = "program" if removed.number == 1 else "programs"
+        print(f"Removed {removed.number} {programs} ({readable_size(removed.size)}) from {folder}.")
     return 0

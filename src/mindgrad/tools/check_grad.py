@@ -394,10 +394,14 @@ class _Check:
         for is_kind, text in (
             (
                 judged.slopes.is_nondifferentiable,
-                "{count} at a corner; {place}: one-sided slopes {left:.6g} and {right:.6g}",
+                "{count} at a nondifferentiable point (at {place}, the one-sided slopes are {left:.6g} and "
+                "{right:.6g})",
             ),
-            (judged.slopes.is_edge, "{count} at the edge of the domain; {place}: finite on one side only"),
-            (judged.slopes.is_jump, "{count} at a jump; {place}: its values on the two sides do not meet"),
+            (
+                judged.slopes.is_edge,
+                "{count} at the boundary of the domain (at {place}, the function is finite on one side only)",
+            ),
+            (judged.slopes.is_jump, "{count} at a jump (at {place}, the values on the two sides differ)"),
         ):
             rows, columns = np.nonzero(is_kind)
             if not len(rows):

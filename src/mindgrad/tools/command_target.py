@@ -31,6 +31,7 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
     parser.add_argument(
         "arguments",
         nargs="*",
+        default=(),  # without a default, argparse lists the arguments as required
         help="arguments of the function, as Python expressions; default: its defaults and the script's "
         "variables",
     )

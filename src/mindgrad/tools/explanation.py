@@ -26,6 +26,17 @@ __all__ = ["Explanation", "Fired", "LineCost"]
 _MOST_LINES = 12
 #: largest number of rewrites that the sentence names; further rewrites are counted
 _MOST_NAMED = 3
+#: if the operations grow by more than this factor, a note says when this is expected
+_MORE = 1.005
+_PER_COORDINATE = (
+    "More operations are expected for a gradient with respect to several coordinates: forward mode and "
+    "Taylor series compute it one coordinate at a time. Fewer are expected for derivatives of order 2 and "
+    "above with respect to one coordinate, and for Laplacians."
+)
+_OTHER_REASON = (
+    "More operations are expected if a rewrite replaces slow operations, such as divisions, by a larger "
+    "number of fast ones."
+)
 
 
 class Fired(NamedTuple):
@@ -63,7 +74,7 @@ class LineCost(NamedTuple):
     def label(self) -> str:
         """Location and code of the line, such as ``train.py:12: h = ops.tanh(x)``."""
         if not self.file:
-            return "the compiler's own"
+            return "derivative, no source line" if self.is_derivative else "no source line"
         text = linecache.getline(self.file, self.line).strip()
         text = text if len(text) <= 60 else text[:59] + "…"
         prefix = "derivative of " if self.is_derivative else ""
@@ -102,16 +113,16 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """A sentence that names the rewrites and their savings."""
+        """A sentence for each of the first rewrites, and their effect on the estimated cost."""
         if not self.is_rewriting:
             return "Rewrites are turned off (MINDGRAD_OPT=0): the program is compiled as it was written."
         if not self.fired:
             return "No rewrite applies: the program is compiled as it was written."
-        deeds = [REWRITES[each.name].words or f"the rewrite '{each.name}' was applied" for each in self.fired]
+        deeds = [REWRITES[each.name].words or f"the rewrite '{each.name}' is applied" for each in self.fired]
         if len(deeds) > _MOST_NAMED:
-            deeds[_MOST_NAMED:] = [f"{len(deeds) - _MOST_NAMED} further rewrites were applied"]
-        text = ", ".join(deeds[:-1]) + (" and " if len(deeds) > 1 else "") + deeds[-1]
-        return f"{text[0].upper()}{text[1:]}: {', '.join(self._savings())}."
+            deeds[_MOST_NAMED:] = [f"{len(deeds) - _MOST_NAMED} further rewrites are applied"]
+        text = " ".join(f"{deed[0].upper()}{deed[1:]}." for deed in deeds)
+        return f"{text} Compared with the function without rewrites: {', '.join(self._savings())}."
 
     def _savings(self) -> list[str]:
         savings = [
@@ -142,7 +153,7 @@ class Explanation:
         If the first cell of the first row is empty, this row is the header.
         """
         costs = [
-            ("", "without rewrites", "as compiled", ""),
+            ("", "without rewrites", "as compiled", "ratio"),
             _row("equations", self.before.equations, self.after.equations, str),
             _row("operations", self.before.flops, self.after.flops, _short),
             _row("bytes", self.before.bytes, self.after.bytes, _short),
@@ -169,7 +180,12 @@ class Explanation:
         notes = []
         if not (self.before.is_known and self.after.is_known):
             notes.append("A loop whose number of iterations depends on the data is counted as one iteration.")
-        return notes
+        if self.after.flops <= _MORE * self.before.flops:
+            return notes
+        fired = {each.name for each in self.fired}
+        is_per_coordinate = "series" in fired or ("diagonal" in fired and "columns" not in fired)
+        reason = _PER_COORDINATE if is_per_coordinate else _OTHER_REASON
+        return [*notes, f"{reason} Compare run times with MINDGRAD_OPT=0."]
 
     # -- output ---------------------------------------------------------------------------------
 
@@ -183,7 +199,7 @@ class Explanation:
         for title, sides, rows in self.tables():
             lines += ["", *([title] if title else []), *_columns(rows, sides)]
         for note in self._notes():
-            lines += ["", note]
+            lines += ["", *textwrap.wrap(note, 110)]
         if self.eager:
             lines += ["", "eager mode", *self.eager]
         if graph:
@@ -253,17 +269,21 @@ class Explanation:
 
 
 def _saving(before: float, after: float, quantity: str) -> str:
-    """Describe a change: ``22 % fewer operations``, ``1/26 of the operations``."""
-    share = abs(after / before - 1) if before else 0.0
-    if share < 0.005:  # rounds to 0 %
-        same = f"the same {quantity}" if quantity.startswith("memory") else f"as many {quantity}"
-        return f"about {same}" if before != after else same
-    if after and before / after >= 2:
-        return f"1/{before / after:.0f} of the {quantity}"
+    """Describe a change by a factor: ``1.3× fewer operations``, ``3.0× as many operations``."""
+    is_mass = quantity.endswith("memory")
+    if before == after:
+        return f"the same {quantity}" if is_mass else f"the same number of {quantity}"
     if not after:
         return f"no {quantity}"
-    comparative = ("less" if quantity.startswith("memory") else "fewer") if after < before else "more"
-    return f"{share:.0%} {comparative} {quantity}".replace("%", "\N{NO-BREAK SPACE}%")
+    if not before:
+        return f"{_short(after)} more {quantity}"
+    ratio = max(before / after, after / before)
+    if ratio < _MORE:
+        return f"about the same {quantity}" if is_mass else f"about the same number of {quantity}"
+    factor = f"{ratio:.2f}" if ratio < 1.1 else f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
+    if after < before:
+        return f"{factor}× {'less' if is_mass else 'fewer'} {quantity}"
+    return f"{factor}× as {'much' if is_mass else 'many'} {quantity}"
 
 
 def _compiled_rows(without: Compilation, used: Compilation) -> list[tuple[str, ...]]:

@@ -6,6 +6,7 @@ import importlib
 import math
 import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -27,6 +28,11 @@ _MARKERS = {"forward": "o-", "reverse": "x--"}
 #: columns that are left out on a narrow terminal, in this order
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
+#: explanations below the table, by the column that they explain
+_LEGEND = {
+    "worst entry": "worst entry: the entry with the worst verdict or error, in the columns to its right",
+    "by": "by: method of the difference",
+}
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,8 @@ class Comparison:
         verdict: the most serious verdict.
 
             - ``"ok"``: the derivatives match the differences.
-            - ``"corner"``: the point is nondifferentiable, and the derivative is one of the one-sided slopes
-              or between them. Also at a jump, or at the boundary of the domain.
+            - ``"nondifferentiable"``: the one-sided slopes differ, and the derivative is one of them or
+              between them. Also at a jump, or at the boundary of the domain.
             - ``"unclear"``: the differences do not converge.
             - ``"wrong"``: the derivatives do not match the differences.
             - ``"constant"``: the argument is not differentiated.
@@ -104,7 +110,7 @@ class GradientCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether all verdicts are ``"ok"``, ``"corner"``, or ``"constant"``."""
+        """Whether all verdicts are ``"ok"``, ``"nondifferentiable"``, or ``"constant"``."""
         return all(row.verdict not in ("wrong", "unclear") for row in self.rows)
 
     def __bool__(self) -> bool:
@@ -117,26 +123,38 @@ class GradientCheck:
 
     def _text(self, omitted: Sequence[str]) -> str:
         """Format the table without the columns ``omitted``."""
-        verdict = "derivatives match finite differences" if self.ok else "DERIVATIVES DO NOT MATCH"
-        lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
+        lines = [f"{self.function}: {self._summary()} (computed in {self.precision})"]
         slots = [k for k, head in enumerate(_HEADER) if head not in omitted]
         rows = [tuple([row[k] for k in slots]) for row in (_HEADER, *[row._row() for row in self.rows])]
-        lines += aligned(rows, "".join(_SIDES[k] for k in slots))
+        table = aligned(rows, "".join(_SIDES[k] for k in slots))
+        legend = _legend([head for head in _HEADER if head in table[0] and head not in omitted])
+        width = max(60, *map(len, table))
+        lines += [*table, *textwrap.wrap(legend, width, initial_indent="  ", subsequent_indent="  ")]
         return "\n".join([*lines, *self._remarks()])
+
+    def _summary(self) -> str:
+        verdicts = {row.verdict for row in self.rows}
+        if "wrong" in verdicts:
+            return "DERIVATIVES DO NOT MATCH finite differences"
+        if "unclear" in verdicts:
+            return "UNCLEAR, because finite differences do not converge"
+        exception = ", except at nondifferentiable points" if "nondifferentiable" in verdicts else ""
+        return f"derivatives match finite differences{exception}"
 
     def show(self) -> None:
         """Print the table. A narrow terminal omits the least important columns."""
         columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
         for count in range(len(_OMITTED) + 1):
             text = self._text(_OMITTED[:count])
-            if max(map(len, text.splitlines())) <= columns:
+            if max(len(line) for line in text.splitlines() if line.startswith("  ")) <= columns:
                 break
         print(text)
 
     def _repr_html_(self) -> str:
         rows, sides = _filled([_HEADER, *[row._row() for row in self.rows]], _SIDES)
         title, *_ = str(self).splitlines()
-        remarks = "".join(f"<div>{escape(remark)}</div>" for remark in self._remarks())
+        legend = _legend(rows[0])
+        remarks = "".join(f"<div>{escape(remark)}</div>" for remark in (legend, *self._remarks()) if remark)
         return captioned(title, text_table(rows, sides, has_head=True) + remarks)
 
     def _remarks(self) -> list[str]:
@@ -187,6 +205,10 @@ class GradientCheck:
         if axes.lines:
             axes.legend(fontsize="small")
         figure.savefig(path)
+
+
+def _legend(heads: Sequence[str]) -> str:
+    return "; ".join(text for head, text in _LEGEND.items() if head in heads)
 
 
 def aligned(rows: list[tuple[str, ...]], sides: str) -> list[str]:

@@ -10,8 +10,8 @@ from typing import Any
 
 __all__ = ["OWN", "described", "function_of"]
 
-#: label of operators without a source line, which the compiler has added
-OWN = "the compiler's own"
+#: label of operators without a source line, for example because the compiler has added them
+OWN = "no source line"
 
 Source = tuple[str, int]
 

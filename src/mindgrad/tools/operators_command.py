@@ -36,15 +36,15 @@ The exit status is 0, or 1 if no operator or public name matches."""
 _PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
 #: the derivative of an operator, by the kind of operator
 _KINDS = {
-    "constant": "the derivative is zero",
-    "pointwise constant": "elementwise; the derivative is zero",
+    "constant": "zero derivative",
+    "pointwise constant": "elementwise, zero derivative",
     "linear": "linear in its operands",
-    "pointwise linear": "linear, elementwise",
+    "pointwise linear": "elementwise, linear in its operands",
     "multilinear": "linear in each of its operands",
-    "pointwise multilinear": "linear in each of its operands, elementwise",
-    "elementwise": "elementwise, by its partial derivatives",
-    "general": "a separate forward rule; reverse mode transposes it",
-    "control": "a control-flow operator: its rules come from the functions that it runs",
+    "pointwise multilinear": "elementwise, linear in each of its operands",
+    "elementwise": "elementwise, differentiated by its partial derivatives",
+    "general": "differentiated by a forward rule, which reverse mode transposes",
+    "control": "control flow, differentiated by the rules of the functions that it runs",
 }
 #: largest number of other public functions in the output; further functions are counted
 _SHOWN = 24
@@ -85,9 +85,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     rows = _rows_of(options.name)
     if not rows:
-        near = nearest_rows(options.name)
-        hint = f"; nearest: {', '.join(near)}" if near else ""
-        print(f"mindgrad: no operator {options.name!r}{hint}. `mindgrad ops` lists all.", file=sys.stderr)
+        print(f"mindgrad ops: {_unknown(options.name)}", file=sys.stderr)
         return 1
     described = [describe(row) for row in rows]
     if options.json:
@@ -131,11 +129,37 @@ def describe(primitive: Primitive) -> dict[str, Any]:
 
 
 def nearest_rows(name: str) -> list[str]:
-    """List operators and public functions with a spelling similar to ``name``."""
-    spellings = [*REGISTRY, *{n for names in public_names().values() for n in names}]
-    short = name.rpartition(".")[2].lower()
-    alike = [n for n in spellings if n.rpartition(".")[2].lower() == short]
-    return list(dict.fromkeys([*alike[:3], *difflib.get_close_matches(name, spellings, 3, 0.7)]))[:4]
+    """List operators and public functions with a spelling similar to ``name``.
+
+    >>> nearest_rows("tahn"), nearest_rows("foo")
+    (['tan', 'tanh', 'atan'], [])
+    """
+    module, _, short = name.lower().rpartition(".")
+    module = f"{module.rpartition('.')[2] or 'ops'}."
+    public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
+    # by the last part of a name: the operator, or a public name, preferably in the same module
+    spellings: dict[str, str] = {}
+    for full in [*REGISTRY, *public]:
+        # difflib finds 'floor' for 'foo', but names of quite different length are not typing errors
+        if abs(len(key := full.rpartition(".")[2].lower()) - len(short)) <= max(1, len(short) // 4):
+            spellings.setdefault(key, full)
+    return [spellings[key] for key in difflib.get_close_matches(short, spellings, 3, 0.75)]
+
+
+def _unknown(name: str) -> str:
+    """Describe a name that belongs to no operator, with a next step."""
+    path = re.sub(r"^(mindgrad|mindspore|ms)\.", "", name)
+    package = sys.modules[__name__.partition(".")[0]]
+    for full_path in (path, f"ops.{path}"):
+        value: Any = package
+        for attribute in full_path.split("."):
+            value = getattr(value, attribute, None)
+        if value is not None:
+            documentation = f"python -m pydoc mindgrad.{full_path}"
+            return f"no operator is listed for {name!r}. Show its documentation: {documentation}"
+    near = nearest_rows(name)
+    hint = f"; nearest: {', '.join(near)}" if near else ""
+    return f"there is no operator or public name {name!r}{hint}. List all operators: mindgrad ops"
 
 
 def _rows_of(name: str) -> list[Primitive]:
@@ -332,7 +356,7 @@ def _list(as_json: bool) -> None:
 
 
 def _show(row: dict[str, Any]) -> None:
-    print_title(f"{row['name']}: {row['kind']}, {row['meaning']}")
+    print_title(f"{row['name']}: {row['meaning']}")
     facts = [
         ("NumPy kernel", row["kernels"]["numpy"]),
         ("XLA kernel", row["kernels"]["xla"]),

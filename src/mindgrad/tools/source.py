@@ -34,6 +34,8 @@ _TARGETS: dict[str, Callable[[], Any]] = {
     "mindspore": MindsporeTarget,
 }
 
+#: names of the libraries in the generated text, by value of ``emit``
+_LIBRARIES = {"numpy": "NumPy", "jax": "JAX", "mindspore": "MindSpore"}
 #: the values of ``emit``
 LANGUAGES = tuple(_TARGETS)
 
@@ -176,7 +178,7 @@ def source(
         structure=program.structured,
         written=[p.name for p in program.written],
         file=program.file,
-        summary=f"{program.title}, written for {target.language} by mindgrad.",
+        summary=f"{program.title}, generated for {_LIBRARIES[target.language]} by mindgrad.",
     )
     module = emitted(program.graph, signature, target)
     values = {name: program.parameters[k].asnumpy() for name, k in module.parameters.items()}

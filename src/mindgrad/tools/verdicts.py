@@ -12,7 +12,7 @@ __all__ = ["Slopes", "Verdicts"]
 _UNCERTAIN = 0.05
 #: allowed rounding error of a derivative, in units of machine epsilon times result over argument
 _FLOOR = 64.0
-_VERDICTS = ("ok", "corner", "unclear", "wrong")
+_VERDICTS = ("ok", "nondifferentiable", "unclear", "wrong")
 
 
 class Slopes(NamedTuple):

@@ -127,7 +127,7 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
         refuse(
             f"The attribute '{name}' of the dataclass {kind.__name__} is assigned. A compiled function "
             "gets copies of dataclasses, so the caller would not see the new value",
-            "Return a new one, dataclasses.replace(…), or use a class that is not a dataclass.",
+            f"Return a new object, dataclasses.replace(…, {name}=…), or use a class that is not a dataclass.",
         )
     if effect_log.watch() is None or not effect_log.may_assign(owner, name):
         how = "deleted" if value is UNDEFINED else "assigned"
@@ -246,6 +246,6 @@ def refuse_change(subject: str) -> NoReturn:
     where = "in a branch or loop on a tensor" if is_in_body() else "in a compiled function"
     refuse(
         f"{subject} {where}. This would happen once, at compile time, and not when the function runs",
-        "Return the new value and store it after the call, assign a new object to the variable or "
-        "attribute, self.last = [x, y], or run in PYNATIVE_MODE.",
+        "Return the new value and store it after the call. Or assign a new object to the variable or "
+        "attribute (self.last = [x, y]), or run in PYNATIVE_MODE.",
     )

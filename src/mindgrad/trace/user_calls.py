@@ -127,6 +127,6 @@ def _explain_undefined(error: NameError) -> None:
         line, reason = found
         refuse(
             f"The variable '{name}' has no value here: {reason} (line {line})",
-            f"Assign '{name}' before, with its final type and shape.",
+            f"Assign '{name}' before line {line}, with its final type and shape.",
             frame=trace.tb_frame,
         )

@@ -121,8 +121,8 @@ def _check(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: A
             )
     if remove_redundancy:
         raise ValueError(
-            "For 'load_param_into_net', 'remove_redundancy' is for files of several processes; mindgrad "
-            "trains in one: leave it out."
+            "For 'load_param_into_net', 'remove_redundancy' must be False, because mindgrad does not read "
+            "checkpoints whose files omit duplicate Parameters. Leave it out."
         )
 
 

@@ -290,8 +290,9 @@ class Model:
     def _check_count(self, name: str, batch: tuple[Any, ...]) -> None:
         if self._loss_fn is not None and len(batch) != 2:
             raise ValueError(
-                f"For 'Model', with a 'loss_fn' each batch of the '{name}' must be (data, label), but got "
-                f"{len(batch)} columns. For other batches give a network that returns its loss."
+                f"For 'Model', each batch of the '{name}' must be (data, label) if there is a 'loss_fn', but "
+                f"it has {len(batch)} column{'' if len(batch) == 1 else 's'}. For other batches, omit "
+                "'loss_fn' and pass a network that returns its loss."
             )
 
     def eval(

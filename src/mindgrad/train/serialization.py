@@ -47,10 +47,13 @@ __all__ = [
 _FORMATS = ("ckpt", "safetensors")
 #: dtypes by their names in checkpoint files
 tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
-_DIVIDED = "puts together Parameters that several processes hold"
-_WHOLE = "One process holds every Parameter: load_checkpoint reads its file."
-build_searched_strategy = absent(__name__, "build_searched_strategy", _DIVIDED, _WHOLE)
-merge_sliced_parameter = absent(__name__, "merge_sliced_parameter", _DIVIDED, _WHOLE)
+_DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints of several devices."
+build_searched_strategy = absent(
+    __name__, "build_searched_strategy", "reads how Parameters were divided among devices", _DIVIDED
+)
+merge_sliced_parameter = absent(
+    __name__, "merge_sliced_parameter", "joins the slices of a Parameter of several devices", _DIVIDED
+)
 _LONGEST = 500  # longest reason in an error, in characters
 _Choice = Callable[[str], bool]
 

@@ -255,8 +255,9 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
         content.texts = dict(index["texts"])
         for name, entry in index["entries"].items():
             slices = [Slice(*x) for x in entry["slices"]]
-            if not all(_PART.fullmatch(x.file) for x in slices):
-                raise ValueError(f"the slices of '{name}' lie outside its shape")
+            for piece in slices:
+                if not _PART.fullmatch(piece.file):
+                    raise ValueError(f"the index names an invalid file for '{name}': {piece.file!r}")
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(

@@ -73,10 +73,10 @@ def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
     for source, name in steps:
         warn_at(
             source,
-            f"The gradient through '{name}' is zero: the result of this operation is piecewise constant, and "
-            f"the output depends on a differentiated input only through it. If the zero is meant, write "
-            f"ops.stop_gradient(x) for the operand x. If not, use a smooth function (ops.sigmoid), a "
-            f"reparameterized draw, or an integral that ends at the time of the event.",
+            f"The gradient is zero, because the output depends on a differentiated input only through "
+            f"'{name}', which is piecewise constant. If you intend the zero, write ops.stop_gradient(x) for "
+            "its operand x. Otherwise, replace the operation by a smooth function such as ops.sigmoid, or a "
+            "reparameterized random draw.",
             ZeroGradientWarning,
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import mindgrad.nn as nn
 from mindgrad._base.refusal import refuse
 from mindgrad.experimental.optim.optimizer import Optimizer
 from mindgrad.ir.tensor import Tensor
@@ -50,9 +51,13 @@ class LRScheduler:
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         owner = type(self).__name__
         if not isinstance(optimizer, Optimizer):
+            name = type(optimizer).__name__
+            hint = ""
+            if isinstance(optimizer, nn.Optimizer):
+                hint = f" nn.{name} accepts a schedule as its learning rate: nn.{name}(params, schedule)."
             raise TypeError(
                 f"For '{owner}', the 'optimizer' must be one of mindgrad.experimental.optim, but got "
-                f"{type(optimizer).__name__}; nn.{type(optimizer).__name__} takes a schedule as its rate."
+                f"{name}.{hint}"
             )
         if isinstance(last_epoch, bool) or not isinstance(last_epoch, int):
             raise TypeError(f"For '{owner}', the 'last_epoch' must be an int, but got {last_epoch!r}.")

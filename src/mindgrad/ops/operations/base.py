@@ -351,7 +351,7 @@ _CALLS = {
     False: "construct it without arguments, then call it with the inputs",
 }
 _WRONG = {
-    True: "an attribute does not have its type, or the number of inputs is wrong",
+    True: "an attribute has the wrong type, or the number of inputs is wrong",
     False: "the number of inputs is wrong",
 }
 

@@ -116,10 +116,9 @@ DataType = absent(__name__, "DataType", _KERNEL, _OWN)
 AiCPURegOp = absent(__name__, "AiCPURegOp", _KERNEL, _OWN)
 TBERegOp = absent(__name__, "TBERegOp", _KERNEL, _OWN)
 PyFunc = absent(__name__, "PyFunc", "calls Python from a compiled program", _OWN)
-Push = absent(
-    __name__, "Push", "sends gradients to a server of Parameters", "There is one process: leave it out."
-)
-Pull = absent(__name__, "Pull", "gets Parameters from a server", "There is one process: leave it out.")
+_SERVER = "Leave it out: each process has all Parameters."
+Push = absent(__name__, "Push", "sends gradients to a parameter server", _SERVER)
+Pull = absent(__name__, "Pull", "gets Parameters from a parameter server", _SERVER)
 LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
 _ABSENT = [
     "AiCPURegOp", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",

@@ -334,7 +334,7 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
     listed = list(items)
     if any(map(is_symbolic, listed)):
         refuse(
-            "'sorted' is called on tensors. Their order depends on values that are not known at compile time",
+            "'sorted' is called with tensors. Their order depends on values unknown at compile time",
             "Stack the tensors and call ops.sort.",
         )
     if kwargs.get("key") is not None:

@@ -216,7 +216,8 @@ class _Loop:
             before = self.variables.values[k]
             refuse(
                 f"{quoted(name)} is {outline(before)} before an iteration of this loop and "
-                f"{outline(body.final_value(k))} after it. A variable of a compiled loop keeps its structure",
+                f"{outline(body.final_value(k))} after it. A variable of a compiled loop must keep its "
+                "structure",
                 "Create a tensor of the final size before the loop and assign its elements, or loop "
                 "over a fixed number of items: for i in range(n).",
             )
@@ -279,7 +280,7 @@ class _Loop:
     def _refuse_change(what: str, mismatch: Mismatch) -> NoReturn:
         refuse(
             f"{what} is {mismatch.first} before an iteration of this loop and {mismatch.second} after "
-            "it. A variable of a compiled loop keeps its type and shape",
+            "it. A variable of a compiled loop must keep its type and shape",
             "Give the variable its final type and shape before the loop: ops.zeros(...), x.astype(...).",
         )
 

@@ -23,7 +23,7 @@ def truth(test: Tensor) -> Tensor | bool:
         return bool(tensor)
     if tensor.size != 1:
         refuse(
-            f"A condition is a tensor of shape {tensor.shape}. A condition must be a single element",
+            f"The condition is a tensor of shape {tensor.shape}, but a condition must have one element",
             "Write (...).all() or (...).any().",
         )
     tensor = as_it_is(tensor)

@@ -196,8 +196,8 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
     refuse(
         f"{subject} in a branch or loop on a tensor. This would happen at compile time, in every branch, and "
         "not when the function runs",
-        "Do it before or after the branch or loop, keep numbers and tensors in variables or attributes, or "
-        "run in PYNATIVE_MODE.",
+        "Move this line before or after the branch or loop, keep numbers and tensors in variables or "
+        "attributes, or run in PYNATIVE_MODE.",
         frame=frame,
         is_final=is_final,
     )

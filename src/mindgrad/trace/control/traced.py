@@ -162,7 +162,7 @@ def refuse_missing(location: Place, where: str) -> NoReturn:
     """Raise ``CompileError`` for a location that has a value on some paths only."""
     refuse(
         f"{location.label} is assigned {where}, and has no value before",
-        "Assign it before, with its final type and shape. Assign an attribute in '__init__'.",
+        "Assign it before this line (an attribute: in '__init__'), with its final type and shape.",
     )
 
 
