@@ -90,6 +90,7 @@ def function_cell(
     base: type[FunctionCell] = FunctionCell,
     meaning: str = "",
     inputs: str = "",
+    texts: dict[str, str] | None = None,
     example: str,
     prints: str,
 ) -> Any:
@@ -105,6 +106,8 @@ def function_cell(
         base: base class.
         meaning: summary of the class; by default the summary of ``function``.
         inputs: names of the inputs; by default the positional parameters of ``function``.
+        texts: descriptions of inputs, attributes, and sections such as ``"Returns"`` that differ from the
+            descriptions of ``function``.
         example: expression that uses the class.
         prints: printed result of ``example``.
     """
@@ -127,6 +130,7 @@ def function_cell(
             declared,
             keywords or {},
             meaning,
+            texts or {},
             example,
             prints,
             f"mindgrad.nn.{name}",
@@ -149,7 +153,7 @@ def cells_of(module: str, **defaults: Any) -> Callable[..., Any]:
     """
 
     def cell(name: str, function: Callable[..., Any], example: str, prints: str, **more: Any) -> Any:
-        others = ("run", "keywords", "meaning", "inputs", "base")
+        others = ("run", "keywords", "meaning", "inputs", "texts", "base")
         options = defaults | {key: more.pop(key) for key in others if key in more}
         return function_cell(
             module, name, function, attributes=more, example=example, prints=prints, **options
@@ -183,6 +187,7 @@ def _documentation(
     attributes: dict[str, Attribute],
     keywords: dict[str, str],
     meaning: str,
+    texts: dict[str, str],
     example: str,
     prints: str,
     path: str,
@@ -196,6 +201,10 @@ def _documentation(
         if name not in operands and operand not in inputs
     }
     doc = FunctionDoc.of(function, {key: keywords.get(key, key) for key in names} | others)
+    sections = {header: text for header, text in texts.items() if header in doc.sections}
+    types = {name: doc.arguments.get(name, ("", ""))[0] for name in texts if name not in sections}
+    arguments = {name: (kind, f" {texts[name]}") for name, kind in types.items()}
+    doc = doc._replace(sections=doc.sections | sections, arguments=doc.arguments | arguments)
     lines = [meaning or doc.summary]
     is_public = hasattr(function, "__name__") and not function.__name__.startswith("_")
     if is_public:

@@ -142,9 +142,8 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     once for each combination of hooks.
 
     Args:
-        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the gradient,
-        or
-            ``None`` to keep it.
+        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the
+            gradient, or ``None`` to keep it.
 
     Returns:
         HookHandle: its ``remove()`` removes the hook.

@@ -35,6 +35,10 @@ GELU = _layer(
     run=lambda self, x: activation.gelu(x, "tanh" if self.approximate else "none"), inputs="x",
     meaning="Compute x Φ(x) with the normal distribution function Φ.\n\n"
     "With ``approximate=True``, the default, Φ is approximated with tanh.",
+    texts={
+        "approximate": "whether Φ is approximated: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).",
+        "Raises": "    TypeError: If ``x`` is complex, or neither a tensor nor a number.",
+    },
     approximate=boolean(True),
 )  # fmt: skip
 FastGelu = _layer("FastGelu", activation.fast_gelu, 'f"{nn.FastGelu()(Tensor(1.0)):.4f}"', "0.8458")

@@ -306,6 +306,10 @@ Pad = function_cell(
     },
     meaning="Pad each axis before and after with zeros or mirrored elements.\n\n"
     'The modes are ``"CONSTANT"`` (zeros), ``"REFLECT"``, and ``"SYMMETRIC"``.',
+    texts={
+        "mode": '``"CONSTANT"`` fills with zeros. ``"REFLECT"`` mirrors at the edge element, which is not '
+        'repeated. ``"SYMMETRIC"`` mirrors and repeats the edge element.',
+    },
     example='nn.Pad(((2, 1),), "REFLECT")(Tensor([1.0, 2.0, 3.0]))', prints="[3. 2. 1. 2. 3. 2.]",
 )  # fmt: skip
 

@@ -171,6 +171,12 @@ SoftmaxCrossEntropyWithLogits = _loss(
     meaning="Compute −Σ_c p_c log softmax(x)_c of each sample x of logits.\n\n"
     "p are the probabilities in ``labels``. With ``sparse``, ``labels`` has the integer class of each\n"
     "sample. Unlike the operator, the Cell returns the loss only, reduced by ``reduction``.",
+    texts={
+        "labels": "the probabilities p, of the same shape; with ``sparse``, integer classes of shape (n,).",
+        "Returns": '    Tensor of shape (n,), or a 0-D tensor if ``reduction`` is ``"mean"`` or ``"sum"``.',
+        "Raises": "    TypeError: If an operand is complex, or neither a tensor nor a number.\n"
+        "    ValueError: If the shapes do not match.",
+    },
     sparse=boolean(False), reduction=_reduction("none"),
 )  # fmt: skip
 
