@@ -85,9 +85,8 @@ def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> R
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if len(values) != len(columns):
         raise ValueError(
-            f"{describe()} gave {len(values)} values, but there are {len(columns)} columns, "
-            f"{listed(columns)}: "
-            f"give a tuple of one value for each column, and name all columns in 'column_names'."
+            f"{describe()} returned {len(values)} values for the {len(columns)} columns {listed(columns)}. "
+            f"Return a tuple with one value for each column, and name all columns in 'column_names'."
         )
     return tuple(
         element_of(each, f"{describe()}: '{name}'") for each, name in zip(values, columns, strict=True)
@@ -315,8 +314,8 @@ def per_batch(
         values = found if isinstance(found, tuple) else (found,)
         if len(values) != len(outputs):
             raise ValueError(
-                f"{describe()} gave {len(values)} values, but there are {len(outputs)} columns for them, "
-                f"{listed(outputs)}: give a tuple of one value for each column, and name them in "
+                f"{describe()} returned {len(values)} values for the {len(outputs)} columns "
+                f"{listed(outputs)}. Return a tuple with one value for each column, and name them in "
                 f"'output_columns'."
             )
         stacked = []

@@ -514,7 +514,8 @@ class Number(Tensor):
             refuse(
                 "A number that depends on a tensor is the key of a dict or set. Its value is not known "
                 "at compile time",
-                "Index a list, values[k], compare the number, k == 2, or index a tensor of the values.",
+                "Instead of values[k] of a dict, use a list or a tensor of the values, or compare the "
+                "number: k == 2.",
             )
         return hash(self.item())
 

@@ -27,7 +27,7 @@ class _Indexed(Cell):
                 cell.update_parameters_name(f"{prefix}{name}.")
 
     def _hold(self, cells: Iterable[Cell]) -> None:
-        """Replace all Cells by these, without a change of names."""
+        """Replace all Cells by ``cells``, and keep the names of their Parameters."""
         for name in list(self._cells):
             delattr(self, name)
         for index, cell in enumerate(cells):

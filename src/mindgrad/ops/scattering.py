@@ -230,7 +230,8 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """Write updates at indices along the first axis; a Parameter is assigned.
 
     Args:
-        input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
+        input_x (Parameter or Tensor): the array to write to. A Parameter is changed in place; for a tensor,
+            the result is a copy.
         indices (Tensor): nonnegative integers of any shape.
         updates (Tensor): values of the shape of ``indices`` followed by the other axes of
             ``input_x``.
