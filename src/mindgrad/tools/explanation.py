@@ -113,7 +113,7 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """A sentence for each of the first rewrites, and their effect on the estimated cost."""
+        """Sentences about the first rewrites, and their effect on the estimated cost."""
         if not self.is_rewriting:
             return "Rewrites are turned off (MINDGRAD_OPT=0): the program is compiled as it was written."
         if not self.fired:
@@ -269,7 +269,7 @@ class Explanation:
 
 
 def _saving(before: float, after: float, quantity: str) -> str:
-    """Describe a change by a factor: ``1.3× fewer operations``, ``3.0× as many operations``."""
+    """Describe a change by a factor, such as ``1.3× fewer operations``."""
     is_mass = quantity.endswith("memory")
     if before == after:
         return f"the same {quantity}" if is_mass else f"the same number of {quantity}"
