@@ -146,7 +146,7 @@ def test_matmul_is_numpys(a, b):
     ("a", "b", "message"),
     [
         ((), (3,), "at least one axis"),
-        ((2, 3), (4, 5), "second to last"),
+        ((2, 3), (4, 5), "second-to-last"),
         ((2, 3), (4,), "only axis"),
         ((2, 2, 3), (3, 3, 4), "must have one size"),
     ],
