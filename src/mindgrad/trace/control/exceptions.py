@@ -1,4 +1,8 @@
-"""Resolve exceptions while tracing: compiled functions do not raise or catch."""
+"""Trace ``raise``, ``assert``, and ``try``.
+
+A compiled function cannot raise or catch exceptions. Therefore all exceptions occur during the trace, and a
+``raise`` or ``assert`` that depends on a tensor raises ``CompileError``.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +49,7 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Record the number of equations before a ``try``."""
+        """Record the number of equations in the graph before a ``try``."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
