@@ -70,8 +70,8 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # ``_waiting`` has the objects whose attributes are not read yet. ``_count`` is the number of names for
-        # which all objects were last read
+        # ``_waiting`` has the objects whose attributes are not read yet. ``_count`` is the number of names
+        # that the search had when it last put all objects into ``_waiting``
         self._waiting: list[Any] = []
         self._count = 0
         self._done: set[tuple[int, str]] = set()

@@ -2,9 +2,9 @@
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 
-A *constant* is a value that a trace uses directly, without a symbol, such as a string. Two constants select the same
-compiled function if no Python computation on them can differ. They must have the same type and value,
-including the sign of a zero and the kind of a number.
+A *constant* is a value that a trace uses directly, without a symbol, such as a string. Two constants select
+the same compiled function if no Python computation on them can differ. They must have the same type and
+value, including the sign of a zero and the kind of a number.
 
 Two functions are :func:`same` if they have the same code, and their closures, defaults, and attributes are
 pairwise the same. Therefore a lambda that is created in every call selects one compiled function. A

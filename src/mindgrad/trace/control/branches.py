@@ -225,7 +225,7 @@ def _dropped(variables: State) -> str:
 
 
 def _has_left(variables: State, side: Traced) -> bool:
-    """Return whether a branch ends with a jump, so that the code after the ``if`` is skipped."""
+    """Return whether a branch ends with a jump, which skips the code after the ``if``."""
     flags = zip(variables.names, side.values, strict=True)
     return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))
                for name, value in flags)  # fmt: skip

@@ -203,8 +203,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     """Assign ``owner.name = value``.
 
-    An object that the trace created changes immediately. For an object from outside, the assignment becomes
-    an output of the compiled function, which is stored after each run.
+    The assignment takes effect immediately. For an object from outside, it also becomes an output of the
+    compiled function, which every run stores.
     """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fset is not None:
@@ -222,8 +222,8 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
 def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
     """Delete ``owner.name``.
 
-    An object that the trace created changes immediately. For an object from outside, the attribute is deleted
-    after each run of the compiled function.
+    The deletion takes effect immediately. For an object from outside, every run of the compiled function
+    repeats it.
     """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
@@ -235,12 +235,12 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 
 def _is_of_call(owner: Any) -> bool:
-    """Return whether the object exists for one call, such as the context of a derivative."""
+    """Return whether the object exists for one call only, like a derivative's context."""
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
-    """Return whether the object is a frozen dataclass, whose assignments raise an error."""
+    """Return whether the object is a frozen dataclass, so that assignments raise."""
     return getattr(getattr(type(owner), "__dataclass_params__", None), "frozen", False)
 
 
@@ -280,7 +280,7 @@ RUNTIME_OF: list[Any] = []
 
 
 def range_of(*bounds: Any) -> Any:
-    """Return a ``range``, or a :class:`TensorRange` if the value of a bound is not known."""
+    """Return a ``range``, or a :class:`TensorRange` if a bound is not known."""
     return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
 
 
@@ -412,9 +412,9 @@ def _vars(*owner: Any) -> Any:
 
 
 def _by_object(function: Any) -> Callable[..., None]:
-    """Wrap ``object.__setattr__`` or ``__delattr__`` to reject changes of other objects.
+    """Wrap ``object.__setattr__`` or ``__delattr__`` to allow only some changes.
 
-    Only objects that the trace created may be changed.
+    Changes of objects that existed before the trace raise ``CompileError``.
     """
 
     def change(owner: Any, name: str, *value: Any) -> None:

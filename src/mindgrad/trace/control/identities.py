@@ -26,13 +26,13 @@ from mindgrad.trace.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
-#: the containers in a value: ``(list or dict, identities of its items)``, ``(None, identities of its items)`` for
-#: a tuple, and ``None`` for a value without lists and dicts
+#: the containers in a value: ``(list or dict, identities of its items)``. For a tuple, the first item is
+#: ``None``. A value without lists and dicts has the identity ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
 def _base(mapping: dict[Any, Any]) -> type[dict[Any, Any]]:
-    """Return the class whose methods change a dict and its order: ``dict`` or its subclass."""
+    """Return the class whose methods change a dict and the order of its keys."""
     return OrderedDict if isinstance(mapping, OrderedDict) else dict
 
 
@@ -51,7 +51,7 @@ def identity_of(value: Any) -> Identity:
 
 
 def replaced_in(values: Sequence[Any], identities: Sequence[Identity]) -> set[int]:
-    """Find the indices of variables that end with other containers than ``values`` has.
+    """Find the indices of variables that end with another container.
 
     Args:
         values: values of the variables before a body.
@@ -179,7 +179,7 @@ def _tuple(like: tuple, items: Sequence[Any]) -> tuple:
 
 
 class Joining:
-    """Joins the values of a variable into the containers that all branches leave in it."""
+    """Joins the values of a variable into a container that all branches leave in it."""
 
     __slots__ = ("_placed",)
 

@@ -6,7 +6,8 @@
 
 The iterations of the new loop need no branch for the exit. The exit is moved under two conditions. First, the
 branch that leaves the loop changes no carry except its *flag*, the Bool that is set to end the loop. Second,
-``p`` is cheap, because the condition and ``f`` may both compute parts of it.
+``p`` is cheap, because the condition and ``f`` may both compute parts of it. An endless loop always ends with
+its flag true, so the caller (``loop_carries``) sets the flag after the loop.
 """
 
 from __future__ import annotations

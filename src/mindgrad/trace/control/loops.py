@@ -1,14 +1,14 @@
 """Trace a loop on tensors into a ``while`` or a ``scan``.
 
-The runtime calls :func:`loop` if a tensor decides when the loop ends, and :func:`scanned` for a long loop
-with a known number of iterations. The state of a loop consists of its variables, of tensors whose elements an
-iteration assigns, and of Parameters that it writes. The body is traced with symbols for this state, each of
-which is a *carry* (``carries``).
+The runtime calls :func:`loop` if a tensor decides when the loop ends, or for a long ``while`` over Python
+numbers. It calls :func:`scanned` for a long ``for`` over a range or tensor. The state of a loop consists of
+its variables, of tensors whose elements an iteration assigns, and of Parameters that it writes. The body is
+traced with symbols for this state, each of which is a *carry* (``carries``).
 
-The first trace assumes that values other than tensors do not change. If an iteration changes the type of the
-state, the body is traced again with the new types, until the types are the same before and after an
-iteration. In this process, a Python number that an iteration changes becomes a number that the graph
-computes, and a Parameter that an iteration writes becomes a carry.
+The first trace assumes that values other than tensors and flags do not change. If an iteration changes such a
+value or the type of the state, the body is traced again with new carries, until the types are the same before
+and after an iteration. In this process, a Python number that an iteration changes becomes a number that the
+graph computes, and a Parameter that an iteration writes becomes a carry.
 """
 
 from __future__ import annotations
@@ -195,8 +195,8 @@ class _Loop:
                 and not self.makes_a_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # if the body reads the variable before it assigns it, the trace fails, and the unrolled loop raises
-            # Python's own error
+            # if the body reads the variable before it assigns it, the trace fails. The unrolled loop then
+            # raises Python's own error
             if after is not UNDEFINED and (self.makes_a_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
@@ -228,7 +228,7 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """From now on, carry only the last item of a list to which iterations append."""
+        """Carry only the last item of a list in the next traces of the body."""
         self.growing.add(k)
         held = self.variables.values[k]
         self.leaves[k], self.structures[k] = flatten(held[-1]) if held else ([], None)

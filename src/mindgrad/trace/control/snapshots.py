@@ -1,4 +1,4 @@
-"""Snapshots of Python state: detect and undo changes that the trace of a body makes.
+"""Snapshots of Python state: detect and undo changes by the trace of a body.
 
 A *body* is the code of one branch or one iteration. During a trace, both branches of an ``if`` run, but in
 the compiled function only one of them does. The body of a loop is traced once or a few times, but runs as
@@ -58,7 +58,8 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: the open snapshots, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function being traced, innermost last: the iterators and files that it can reach, by ``id``
+        #: for each function being traced, innermost last: the iterators and files that it can reach, by
+        #: ``id``
         self.advancing: list[dict[int, _Entry]] = []
 
 
@@ -169,9 +170,9 @@ def _can_be_locked(owner: np.ndarray) -> bool:
 
 
 def _depth(owner: np.ndarray) -> int:
-    """Count the arrays of which an array is a view.
+    """Count the arrays below a view: its base, the base of the base, and further ones.
 
-    They become writeable before the view.
+    These arrays become writeable before the view.
     """
     depth = 0
     while isinstance(owner.base, np.ndarray):
@@ -219,7 +220,7 @@ def entries_of(owner: Any) -> list[_Entry]:
 def check(*owners: Any) -> None:
     """Raise ``CompileError`` if a call has changed one of ``owners``.
 
-    The runtime calls this function after the call, so that the error has its line.
+    The runtime calls this function directly after the call, so that the error shows the line of the call.
     """
     for owner in owners:
         for entry in entries_of(owner):
@@ -244,7 +245,7 @@ def _can_advance(owner: Any) -> bool:
 
 @contextlib.contextmanager
 def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
-    """A context that checks the iterators and files that ``roots`` reach during a trace.
+    """Check the iterators and files that ``roots`` reach at the end of a trace.
 
     Raises:
         CompileError: If one of them was advanced, for example by ``list(iterator)``. It is restored first.
