@@ -268,8 +268,7 @@ def enclose(value: Any) -> None:
         _boundary.enclose(value)
 
 
-#: ``_SURFACE``: the packages with public functions; ``_MAKERS``: the ones of them whose functions return further
-#: functions that users call
+#: the packages with public functions; the functions of ``_MAKERS`` return further functions that users call
 _SURFACE = frozenset((
     "amp", "api", "boost", "common", "communication", "context", "dataset", "device_context", "experimental",
     "hal", "log", "mindrecord", "mint", "nn", "numpy", "ops", "parallel", "profiler", "runtime", "scipy",

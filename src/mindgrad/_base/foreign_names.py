@@ -212,7 +212,7 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: names that mindgrad uses for an argument of other frameworks; the error suggests the ones that the function has
+#: mindgrad's names for an argument of other frameworks; the error suggests the names that the function has
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "UPLO": ("lower",),
     "argnum": ("grad_position",),
@@ -414,7 +414,7 @@ def _refusing(error: BaseException) -> Any:
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Look up the value of a name or attribute in the source, without running properties."""
+    """Look up the value of a name or attribute, without running properties."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if not isinstance(node, ast.Attribute):

@@ -21,7 +21,7 @@ __all__ = [
 
 _LEAF = object()
 
-#: types seen before whose instances are leaves; a fast path, because most trees are a single leaf
+#: types for which an instance was a leaf before; such trees take a fast path, because most trees are one leaf
 _LEAVES: set[type] = set()
 #: largest number of types in `_LEAVES`
 _LEAVES_KNOWN = 256
@@ -65,9 +65,9 @@ def _describe(tree: Any, leaves: list[Any]) -> Any:
 
 @lru_cache(maxsize=1024)
 def is_record(kind: type) -> bool:
-    """Check whether instances of ``kind`` are containers of their attributes.
+    """Check whether ``flatten`` enters instances of ``kind`` by their attributes.
 
-    They are if ``kind`` is a dataclass without a method ``construct``.
+    It does if ``kind`` is a dataclass without a method ``construct``.
     """
     return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
 
@@ -109,7 +109,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return record_of(kind, dict(zip(names, items, strict=True)))
     mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        mapping[name] = item  # not kind(pairs), because a Counter would count the pairs
+        mapping[name] = item  # kind(pairs) would be wrong, because a Counter counts the pairs
     return mapping
 
 
@@ -143,7 +143,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def differences(before: Any, after: Any, path: str = "") -> str:
-    """Describe the first difference of two structures; ``""`` if they are equal.
+    """Describe the first difference between two structures. ``""``: they are equal.
 
     >>> from mindgrad._base.tree import differences, flatten
     >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")

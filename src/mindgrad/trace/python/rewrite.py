@@ -264,8 +264,8 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            # use the first statement as the position of the check: the last statement may span several lines,
-            # of which a traceback would show the last one
+            # the check has the position of the first statement: if the last statement spans several lines, a
+            # traceback would show its last line
             first = node.body[0]
             node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:

@@ -106,7 +106,7 @@ _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """Create a new lock in a forked process, because no thread can release the old one."""
+    """Create a new lock in a forked process, because no thread can release the old."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
