@@ -55,7 +55,7 @@ def leave() -> None:
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(PACKAGE) and name not in LAUNCHERS:
-            return  # called by another function of mindgrad, which may handle the error
+            return  # another function of mindgrad is the caller, and may handle the error
         frame = frame.f_back
     if isinstance(error, Exception):
         trim(error)
@@ -93,9 +93,9 @@ def _instruction(name: str, argument: int = 0) -> bytes:
 
 @cache
 def _handler(constant: int) -> tuple[bytes, int, int]:
-    """Encode the handler, which calls a constant and raises the error again.
+    """Encode the handler, which calls :func:`leave` and raises the error again.
 
-    When it starts, the stack contains the error and the index of the instruction that raised it.
+    When the handler starts, the stack contains the error and the index of the instruction that raised it.
 
     Returns:
         The instructions, the end of the call, and the end of the part that raises again. Both ends count code
@@ -203,7 +203,7 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and modules that already have handlers."""
+    """The functions and modules whose code already has handlers."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
@@ -251,7 +251,7 @@ class _Boundary:
         if "__wrapped__" in function.__dict__:  # the wrapped function may return functions to the user
             self.enclose_member(function.__dict__["__wrapped__"], with_inner)
         if _is_suited(code) and not _is_enclosed(code):
-            # the functions that one factory returns share their code object
+            # a function that defines functions gives all of them the same code object
             if id(code) not in self.codes:
                 self.codes[id(code)] = enclosed(_with_inner(code) if with_inner else code)
                 self.before.append(code)

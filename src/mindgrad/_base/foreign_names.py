@@ -51,7 +51,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
-#: replacements for names of modules
+#: replacements for names that programs look up in modules
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -240,7 +240,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 }
 #: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: advice for other arguments
+#: advice for arguments that have no counterpart in mindgrad, by their names
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
@@ -280,7 +280,7 @@ class Unavailable:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         own = getattr(instance, "__dict__", {})
-        if self.name in own:  # an attribute that the user has set, for example on a Parameter
+        if self.name in own:  # the user has set the attribute, for example of a Parameter
             return own[self.name]
         raise AttributeError(self.text, name=self.name, obj=owner if instance is None else instance)
 
@@ -291,9 +291,9 @@ class Unavailable:
 
 
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
-    """Add :class:`Unavailable` attributes to a class for the names that it lacks.
+    """Add :class:`Unavailable` attributes for names that a class does not have.
 
-    ``dir`` does not list them, so that editors do not suggest them.
+    ``dir`` does not list them, so editors do not suggest them.
 
     Args:
         cls: the class.

@@ -163,7 +163,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """Mark the lines in a block of this thread as part of a user's derivative rule."""
+    """Mark the lines of operators in a block as part of a user's derivative rule."""
     attribute = _thread.attribute
 
     def of_pullback(frame: Any) -> Line:
@@ -237,5 +237,5 @@ def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
     warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
 
 
-# the module from which users import them
+# users import the classes from this module
 FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

@@ -78,7 +78,7 @@ def explain_missing_names(module: ModuleType) -> None:
             try:
                 return own(name)
             except AttributeError as error:
-                if error.obj is not module:  # an error inside the `__getattr__` of the module
+                if error.obj is not module:  # the error comes from code that `__getattr__` calls
                     raise
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:

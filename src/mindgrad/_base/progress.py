@@ -112,7 +112,7 @@ class Bar:
 
     def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
         counted = _counted(count, total).rstrip()
-        if count < self._progress.tasks[0].completed:  # a new stage with a different speed
+        if count < self._progress.tasks[0].completed:  # a new stage begins, with a different speed
             self._progress.reset(self._task)
             self._progress.tasks[0].start_time = self._start
         self._progress.update(
@@ -133,7 +133,7 @@ class Bar:
             self._display_in_notebook()
             return
         with suppress(OSError, ValueError):  # closed
-            bar.start()  # has no effect after the first time
+            bar.start()  # only the first call has an effect
             bar.stop() if is_end else bar.refresh()
 
     def _display_in_notebook(self) -> None:
@@ -224,7 +224,7 @@ def _counted(count: int, total: int | None) -> str:
 def _is_terminal(stream: Any) -> bool:
     try:
         return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
-    except (AttributeError, ValueError):  # no stream, or a closed one
+    except (AttributeError, ValueError):  # the stream is missing or closed
         return False
 
 

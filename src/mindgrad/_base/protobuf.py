@@ -26,7 +26,7 @@ _LONGEST_VARINT = 10  # bytes, for 64 bits with seven bits per byte
 
 
 class Malformed(ValueError):
-    """Bytes that are not a message, or not a message of the expected kind."""
+    """The bytes are not a message, or not a message of the expected kind."""
 
 
 def varint(number: int) -> bytes:

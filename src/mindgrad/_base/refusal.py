@@ -1,6 +1,7 @@
 """Compile errors: where and why a construct cannot be compiled, and a fix.
 
-An error shows the line of the user's code with the unsupported expression underlined::
+:func:`refuse` raises the error. Its message has the reason, the line of the user's code with the unsupported
+expression underlined, and the fix::
 
     the value of a tensor is not known while the program is compiled
       File "net.py", line 12, in construct
@@ -85,7 +86,7 @@ def location_of(frame: Any) -> SourceLocation:
 
 
 def _characters(text: str, column: int | None) -> int | None:
-    """Convert a column of a code object, in bytes of UTF-8, to characters."""
+    """Convert a column of a code object, which counts bytes of UTF-8, to characters."""
     if column is None or text.isascii():
         return column
     return len(text.encode()[:column].decode(errors="replace"))
@@ -160,7 +161,7 @@ def _underlined(source: str, location: SourceLocation) -> list[str]:
     begin = start if location.column is None else max(location.column, start)
     several = location.end_line is not None and location.end_line > location.line
     end = len(source) if several or location.end_column is None else min(location.end_column, len(source))
-    if end - start > _LONGEST:  # cut the line, but keep the location visible
+    if end - start > _LONGEST:  # shorten the line, and show the part with the location
         cut = max(start, begin - _LONGEST // 3)
         head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
         shown = head + source[cut : cut + _LONGEST] + tail
@@ -244,7 +245,7 @@ def _is_internal(error: BaseException) -> bool:
 
 def _users(first: types.TracebackType | None) -> types.TracebackType | None:
     entries = []
-    is_inside = False  # in mindgrad, or in a library that mindgrad called
+    is_inside = False  # whether the frame is in mindgrad, or in a library that mindgrad called
     while first is not None:
         is_inside = _is_own(first.tb_frame) or (is_inside and _is_library(first.tb_frame))
         if not is_inside:

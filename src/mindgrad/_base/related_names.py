@@ -384,7 +384,7 @@ def references(paths: Iterable[str], newline: str) -> str:
     return f",{newline}".join([*lines, line])
 
 
-@cache  # a name is in several families
+@cache  # cached, because a name can be in several families
 def _reference(path: str) -> str:
     owner, _, name = path.rpartition(".")
     role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"

@@ -84,7 +84,7 @@ def remove_abandoned(folder: str | os.PathLike[str]) -> None:
         for entry in entries:
             name = _TEMPORARY.fullmatch(entry.name)
             if name:
-                with contextlib.suppress(OSError):  # removed by another process, or owned by another user
+                with contextlib.suppress(OSError):  # already removed, or owned by another user
                     _remove_if_abandoned(entry, name["machine"], name["process"])
 
 
@@ -105,7 +105,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # a process of another user
+    except OSError:  # another user owns the process, so it exists
         return True
     return True
 

@@ -125,7 +125,7 @@ class SharedSections:
 
     def __call__(self, item: T) -> T:
         text = item.__doc__
-        if text is None:  # with -OO
+        if text is None:  # under ``python -OO``, there are no docstrings
             return item
         if isinstance(item, type):
             item.__doc__ = Later(_of_class, self.text, text, item)  # type: ignore[assignment]
@@ -173,7 +173,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
         if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
-        if isinstance(text, str):  # there is a docstring, and it is not a `Later`
+        if isinstance(text, str):  # the object has a docstring that is not completed yet
             names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
@@ -243,7 +243,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
                 if names in defaults
                 else entry[0]
             )
-        alike: dict[str, list[str]] = {}  # the names by default
+        alike: dict[str, list[str]] = {}  # default -> the names that have it
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
         return "\n".join(

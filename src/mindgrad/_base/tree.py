@@ -73,7 +73,7 @@ def is_record(kind: type) -> bool:
 
 
 def attributes_of(record: Any) -> dict[str, Any]:
-    """Return the attributes of a dataclass instance: fields, then further attributes."""
+    """Return the attributes of a dataclass instance: first its fields, then others."""
     names = [field.name for field in dataclasses.fields(record)]
     # a field with init=False and without a default may be unset
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
@@ -124,7 +124,7 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
         return made
     try:
         return tuple.__new__(kind, items)
-    except TypeError:  # a type implemented in C, such as time.struct_time
+    except TypeError:  # the type is implemented in C, such as time.struct_time
         return kind(items)
 
 
@@ -132,7 +132,7 @@ def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     """Create an instance of the dataclass ``kind`` without calling its constructor."""
     record: Any = object.__new__(kind)
     for name, value in attributes.items():
-        object.__setattr__(record, name, value)  # works for frozen classes
+        object.__setattr__(record, name, value)  # the method of ``object`` also works for frozen classes
     return record
 
 

@@ -40,7 +40,7 @@ _IN_WORK = 32
 
 
 class _Job:
-    """A call, its result or error, and a lock that is released at the end of the call."""
+    """A call with its result or error, and a lock that is released at its end."""
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 
@@ -61,7 +61,7 @@ class _Job:
 
 
 class _Worker:
-    """A thread that runs jobs one after another."""
+    """A thread that runs jobs, one at a time."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
@@ -90,7 +90,7 @@ _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
 _is_long_unseen = False
 
 if hasattr(os, "register_at_fork"):
-    # threads do not exist in a forked process
+    # a forked process has no other threads, so it has no workers, jobs, or running functions
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_abandoned.clear)
     os.register_at_fork(after_in_child=_long.clear)

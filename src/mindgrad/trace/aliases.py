@@ -41,7 +41,7 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: by ``id`` of a tensor: the tensor, and all tensors that may be the same object, with the condition
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: tensors that represent variables in the bodies of loops, by ``id``
+        #: by ``id``: tensors that represent variables at the start of the bodies of loops
         self.given: dict[int, Tensor] = {}
 
 
@@ -177,7 +177,7 @@ class _Stale:
 
 
 def refuse_stale() -> NoReturn:
-    """Raise ``CompileError`` because a stale name is used."""
+    """Raise ``CompileError`` because code uses a stale tensor."""
     refuse(
         "This tensor may be the same object as another tensor whose elements were assigned since. A "
         "loop or a nested branch decides whether it is, so its elements are not known at compile time",

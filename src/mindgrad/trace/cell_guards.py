@@ -84,7 +84,7 @@ def _is_own_frame(frame: Any) -> bool:
 
 
 def note_all(cell: Any) -> None:
-    """Note that the function being compiled depends on all attributes of ``cell``."""
+    """Record that the function being compiled depends on all attributes of ``cell``."""
     if _local.names is not None:
         _note(cell, ALL)
 

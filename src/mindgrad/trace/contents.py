@@ -190,7 +190,7 @@ def _array_of(tensor: Tensor) -> Any:
 
 
 def _same_elements(now: Any, then: Any) -> bool:
-    """Return whether two arrays, perhaps on different devices, have the same elements."""
+    """Return whether two arrays have the same elements, even on different devices."""
     if now is then or now is None or now.dtype != then.dtype or now.shape != then.shape:
         return now is then
     return np.asarray(now).tobytes() == np.asarray(then).tobytes()
@@ -255,7 +255,10 @@ def is_generator(function: Any) -> bool:
 
 
 def _stored_cells(function: Any) -> dict[str, Any]:
-    """Return the variables of enclosing functions that a generator function assigns."""
+    """Return the closure variables of a generator function, by name.
+
+    Generators run unconverted, so their assignments to these variables are not recorded.
+    """
     code = function.__code__
     if not is_generator(function):
         return {}

@@ -92,7 +92,7 @@ class CustomDerivative:
         def pullback(*symbols: Tensor) -> list[Tensor]:
             inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
             out = unflatten(result_structure, _replaced(results, symbols[first:last]))
-            # bprop receives gradients as users see them, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
+            # bprop receives the users' gradients ∂/∂Re + i ∂/∂Im, which are conjugates of cotangents
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
@@ -227,7 +227,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # do not keep the tensors of the call
+        # replace tensors, so that this object does not keep them alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 
@@ -301,9 +301,8 @@ class custom_vjp:
         """Set the reverse mode.
 
         Args:
-            bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the result and its gradient. It returns
-            a
-                tuple with the gradient of each input.
+            bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the inputs, the result, and the
+                gradient of the result. It returns a tuple with the gradient of each input.
 
         Raises:
             TypeError: If ``bwd`` is not callable.
@@ -347,7 +346,7 @@ def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
         inspect.signature(fn).bind(*arguments)
     except TypeError:
         return False
-    except ValueError:  # a builtin
+    except ValueError:  # a built-in function without a signature
         return True
     return True
 

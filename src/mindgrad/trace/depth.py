@@ -39,5 +39,5 @@ def deep_calls() -> Iterator[None]:
     finally:
         with _lock:
             _traces -= 1
-            if not _traces and sys.getrecursionlimit() == _limits[1]:  # else the user's code has changed it
+            if not _traces and sys.getrecursionlimit() == _limits[1]:  # the user's code has not changed it
                 sys.setrecursionlimit(_limits[0])

@@ -235,7 +235,7 @@ _local = _Local()
 
 
 def watch() -> Watch | None:
-    """Return the effect log of the trace on this thread, ``None`` if there is none."""
+    """Return the effect log of the trace on this thread, or ``None``."""
     return _local.watch
 
 
@@ -271,7 +271,7 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Open a context whose assignments to outside locations are undone at the end."""
+    """Open a context that undoes its assignments to locations at the end."""
     return watched() if _local.watch is None else body()
 
 
@@ -305,7 +305,7 @@ def is_known(owner: Any, name: str) -> bool:
 
 
 def assign(location: Place, value: Any) -> None:
-    """Assign ``value`` to ``location`` until the innermost level ends."""
+    """Assign ``value`` to ``location``, until the innermost level ends."""
     innermost().note(location)
     location.put(value)
 

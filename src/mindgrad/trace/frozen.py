@@ -97,7 +97,7 @@ def _writer_of(function: Any) -> str:
     level, logging = _LEVELS.get(name), sys.modules.get("logging")
     if level is None or logging is None:
         return ""
-    logger = getattr(owner, "logger", owner)  # an adapter has a logger
+    logger = getattr(owner, "logger", owner)  # a ``LoggerAdapter`` contains a logger
     if module == _LOG:
         logger = logging.getLogger(_PACKAGE)
     elif owner is None and module == "logging":
@@ -129,7 +129,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether the trace has caused a warning
+        #: whether the trace has caused a warning of this module
         self.has_warned = False
 
 

@@ -69,7 +69,7 @@ def content(cell: Any, _: str, default: Any) -> Any:
     """Return the content of a closure cell."""
     try:
         return cell.cell_contents
-    except ValueError:  # a variable without a value
+    except ValueError:  # the variable has no value
         return default
 
 
@@ -102,7 +102,7 @@ class Reads:
     def __init__(self) -> None:
         # each key identifies the location that is read, so that every location has one entry
         self._entries: dict[Any, list[Any]] = {}
-        # reads of constants of the compiled function
+        # entries of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -178,7 +178,7 @@ class Reads:
         self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
     def class_of(self, owner: Any) -> None:
-        """Record the class of an object."""
+        """Record the class of an object, which code may change by assigning ``__class__``."""
         kind: Any = type(owner)
         if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
             label = f"the class of {kind.__name__}"
@@ -208,7 +208,7 @@ class Reads:
         self._first_of(kind.__mro__, name, label)
 
     def inherited(self, kind: type, after: type, name: str) -> None:
-        """Record the attribute that ``super(after, owner).name`` finds in class ``kind``."""
+        """Record the attribute that ``super(after, owner).name`` reads in class ``kind``."""
         order = kind.__mro__
         label = f"the method '{name}' that {after.__qualname__} inherits"
         self._first_of(order[order.index(after) + 1 :], name, label)
@@ -298,7 +298,7 @@ class Reads:
                 self._value(value, f"the global variable '{name}'")
 
     def _contents_of(self, kind: Kind, owner: Any, label: str, key: Any = None) -> Any:
-        """Record the contents of an object, and return them."""
+        """Record the contents of one object, and return them."""
         entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
         return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
 
@@ -320,7 +320,7 @@ class Reads:
         for name, cell in captured(function):
             try:
                 value = cell.cell_contents
-            except ValueError:  # assigned later
+            except ValueError:  # the variable has no value yet
                 continue
             key = ("cell", id(cell))
             if key in self._entries or name in ("__class__", _RUNTIME):
@@ -329,7 +329,7 @@ class Reads:
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             self._base(value, code)
-            # a wrapped function runs as part of its wrapper
+            # the wrapper may call the function, so record its reads, too
             if isinstance(value, types.FunctionType):
                 self.function(value)
 
@@ -363,7 +363,7 @@ class Reads:
             self._value(value, label)
 
     def _value(self, value: Any, label: str) -> None:
-        """Record the contents of mutable objects in ``value``."""
+        """Record the contents of ``value``, and of mutable objects in it."""
         waiting = [value]
         objects = []
         while waiting:

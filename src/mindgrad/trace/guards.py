@@ -7,14 +7,14 @@ If one of them differs, the function is traced again.
 The page "Graph mode" documents the rules for users:
 
     Cells       Guards compare every attribute that the trace read: attributes of the Cell and of its class,
-        methods, items of a container of Cells, Parameters, and hooks.
-    variables   Globals, closure variables, defaults, and attributes of objects and of the user's modules are
-    compared by identity, then as constants (:func:`~mindgrad.trace.signature.same`).
-    contents    Lists, dicts, sets, and other containers of Python are compared by their items. NumPy arrays
-    and tensors of at most 256 KiB are compared by their elements.
+                methods, items of a container of Cells, Parameters, and hooks.
+    variables   Guards compare globals, closure variables, defaults, and attributes of objects and of the
+                user's modules by identity, then as constants (:func:`~mindgrad.trace.signature.same`).
+    contents    Guards compare lists, dicts, sets, and other containers of Python by their items, and NumPy
+                arrays and tensors of at most 256 KiB by their elements.
     the rest    Larger arrays, the internals of libraries, and files are constants of the compiled function.
-    Arrays of at most 16 MiB and functions of libraries are checked again after 1, 2, 4, 8, … calls. If one
-    has changed, mindgrad warns.
+                Arrays of at most 16 MiB and functions of libraries are checked again after 1, 2, 4, 8, …
+                calls. If one has changed, mindgrad warns.
 
 An entry is a list ``[read, holder, name, value, label, advice]``. ``value`` is the result of ``read(holder,
 name, MISSING)`` during the trace. ``label`` and ``advice`` are for messages. Entries with the same function
@@ -84,7 +84,7 @@ class _Inventory:
         self._empty = [entry[1] for entry in entries if not entry[3]]
         entries = [entry for entry in entries if entry[3]]
         self._dicts = [entry[1] for entry in entries]
-        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, then values
+        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, followed by values
         self._keys = [each[:count] for each, count in held]
         self._values = [value for each, count in held for value in each[count:]]
 
@@ -112,7 +112,7 @@ class Dependencies(Reads):
     def __init__(self) -> None:
         super().__init__()
         self._ticks = -1
-        #: pairs of a Parameter and its type
+        #: the Parameters of the graph, with their types in the trace
         self._typed: list[tuple[Any, Any]] = []
         # entries of attributes and globals, of closure cells, and of the contents of containers
         self._names: list[list[Any]] = []
@@ -191,7 +191,7 @@ class Dependencies(Reads):
     def _warn_of_constants(self) -> None:
         """Warn of each constant that has changed, once per constant."""
         for entry in self._frozen:
-            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # a comparison would be slow
+            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
             if not is_large and not stands(entry):
                 warn_user(
                     f"{entry[4]} has changed since the function was compiled. The compiled function still "

@@ -25,9 +25,8 @@ class InsertGradientOf:
     """The identity, with the gradient replaced by ``f`` of the incoming gradient.
 
     Args:
-        f (Callable): function of one Tensor. It is traced, so it works in both modes and can be
-        differentiated for
-            higher orders. If it returns ``None``, the gradient is unchanged.
+        f (Callable): function of one Tensor. It is traced, so it works in both modes, and can be
+            differentiated for higher orders. If it returns ``None``, the gradient is unchanged.
 
     Raises:
         TypeError: If ``f`` is not callable.
@@ -59,9 +58,8 @@ class HookBackward:
 
     Args:
         hook_fn (Callable): receives a 1-tuple with the gradient. It returns a Tensor that replaces the
-        gradient, or
-            ``None`` to keep it. It runs as Python with the value of the gradient, so it may print or store
-            it. Compiled functions do not call it.
+            gradient, or ``None`` to keep it. It runs as Python with the value of the gradient, so it may
+            print or store it. Compiled functions do not call it.
         cell_id (str, optional): accepted for compatibility, and ignored. Default: ``""``.
 
     Raises:

@@ -120,7 +120,7 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
     """
     location = effect_log.Attribute(owner, name)
     if not location.may_exist():
-        location.store(value)  # raises Python's own error
+        location.store(value)  # this raises Python's error for a missing attribute
         return
     if value is location.own() and hasattr(value, "parameters_and_names"):
         return
@@ -207,10 +207,10 @@ def _check_uncertain(container: Any) -> None:
 
 
 def refuse_names(container: Any, others: set[int]) -> None:
-    """Check that no variable of a running function holds one of ``others``.
+    """Check that no variable of a running function holds a container of ``others``.
 
     Raises:
-        CompileError: If one does, because changing ``container`` might change it too.
+        CompileError: If one does, because a change of ``container`` might change that container, too.
     """
     frame = user_frame()
     while frame is not None:

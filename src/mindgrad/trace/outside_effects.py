@@ -60,7 +60,10 @@ def refused(
 
 
 def check(*owners: Any) -> None:
-    """Raise ``CompileError`` if one of ``owners`` has just been changed."""
+    """Raise ``CompileError`` if a call has changed one of ``owners``.
+
+    The runtime calls this function directly after the call, so that the error shows the line of the call.
+    """
     dependencies = state.noted()
     if dependencies is not None:
         found = [dependencies.effect_on(owner) for owner in owners]

@@ -43,7 +43,7 @@ from mindgrad.trace.user_functions import (
 
 __all__ = ["HOLDERS", "attribute_names", "is_iterator", "objects_in_reach", "own_attributes"]
 
-#: types of immutable objects without mutable parts
+#: types of objects that are immutable and have no mutable parts
 _FIXED: Any = (
     bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,

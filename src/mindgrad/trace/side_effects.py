@@ -6,7 +6,7 @@ assign them in every run:
     the function assigns a location     Its value is an output, which is stored after every run.
     … and first reads a tensor in it    The tensor is also an input.
     … and first reads another value     Guards compare the value. If it is a number that has changed, mindgrad
-    also tries to trace the function with the number as an input.
+                                        also tries to trace the function with the number as an input.
     … and does not read it before       The previous value is ignored.
 
 Numbers that are known during the trace are stored unchanged. Numbers that the graph computes are stored as
@@ -52,7 +52,7 @@ def _is_value(leaf: Any) -> bool:
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
-#: types of numbers that can be inputs
+#: types of the Python numbers that can be inputs of a graph
 _NUMBERS = (int, float)
 
 
@@ -102,7 +102,7 @@ class _Input:
         return values
 
     def change(self) -> Change:
-        """Describe the difference from the traced state."""
+        """Describe the difference between the present state and the traced state."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -134,7 +134,7 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Return whether the compiled function fits the present types of its inputs."""
+        """Return whether the graph fits the present Python state that is an input."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:

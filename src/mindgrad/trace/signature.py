@@ -112,7 +112,7 @@ def leaf_signature(leaf: Any) -> Any:
     if isinstance(leaf, (float, np.float32, np.float16)):
         return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from −0.0; all NaNs are equal
     if isinstance(leaf, (complex, np.inexact)):
-        return (type(leaf), repr(leaf))  # for the same reason
+        return (type(leaf), repr(leaf))  # distinguishes the signs of zeros, too
     if isinstance(leaf, _FUNCTIONS):
         return FunctionKey(leaf)
     if isinstance(leaf, slice):
@@ -332,7 +332,7 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
         if type(old) is not Snapshot or parts is None:
             continue
         if old.head != parts[0] or len(old.parts) != len(parts[2]):
-            if around:  # a different function
+            if around:  # the whole function differs, not only a part of it
                 return around, old, new
             continue
         for label, before, now in zip(old.labels, old.parts, parts[2], strict=True):

@@ -109,7 +109,7 @@ def advance(generator: Any, value: Tensor) -> None:
 def is_stored(parameter: Any) -> bool:
     """Return whether the Parameter represents its stored value.
 
-    It does if no function is being compiled and no open scope has bound the Parameter.
+    It does if no function is being compiled, and no open scope has bound the Parameter.
     """
     key = id(parameter)
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())

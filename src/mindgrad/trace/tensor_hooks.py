@@ -143,8 +143,7 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
 
     Args:
         hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the gradient,
-        or
-            ``None`` to keep it.
+            or ``None`` to keep it.
 
     Returns:
         HookHandle: its ``remove()`` removes the hook.
@@ -313,7 +312,7 @@ class _Hooked(NamedTuple):
 
 
 def with_hooks(signature: Any, value: Any) -> Any:
-    """Add the hooks of the argument ``value`` of a compiled function to its signature."""
+    """Add the hooks of an argument of a compiled function to the argument's signature."""
     if not _HOOKS or not any_hooked([value]) or value.is_parameter:
         return signature
     hooks = tuple(map(FunctionKey, _HOOKS[id(value)].functions.values()))

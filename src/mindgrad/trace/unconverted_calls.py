@@ -65,7 +65,7 @@ def _note_reach(function: Any) -> None:
         reached = [] if function is globals else record.roots[:1]
     elif isinstance(function, _RUNNING) and not in_package(plain):
         is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
-        reached = [] if is_of_object else [(function, "the function")]  # library objects are private
+        reached = [] if is_of_object else [(function, "the function")]  # objects of libraries are private
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
             record.contents(owner, label)

@@ -62,7 +62,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # outside the handler, because the traceback of the error has thousands of frames
+        # not raised in the handler, because the traceback of the RecursionError has thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -88,7 +88,7 @@ def _recursive_call(error: BaseException) -> Any:
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            # a method that runs on many objects, such as nested Cells, is not recursion
+            # if a method runs on several objects, such as nested Cells, this is not recursion
             owner = trace.tb_frame.f_locals.get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]

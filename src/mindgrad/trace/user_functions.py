@@ -66,7 +66,7 @@ def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield names and closure cells of captured variables, except caches of functools."""
     is_of_functools = function.__globals__ is vars(functools)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if not (is_of_functools and name == "dispatch_cache"):  # of functools.singledispatch
+        if not (is_of_functools and name == "dispatch_cache"):  # the cache of functools.singledispatch
             yield name, cell
 
 
@@ -137,7 +137,7 @@ def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleT
     for path, names in _imports(function.__code__):
         try:
             module = sys.modules[importlib.util.resolve_name(path, package)]
-        except (ImportError, KeyError):  # outside any package, or not imported yet
+        except (ImportError, KeyError):  # the import is outside any package, or has not run yet
             continue
         for name in names:
             yield module, name

@@ -451,7 +451,7 @@ def replacement(function: Any) -> Any:
     """Return the replacement of a built-in function. ``None``: it runs unchanged."""
     try:
         replaced = _REPLACED.get(function)
-    except TypeError:  # not hashable
+    except TypeError:  # the function is not hashable
         return None
     if (
         replaced is None

@@ -24,12 +24,13 @@ def functions_in(items: Any) -> list[Callable[..., Any]]:
 
 
 def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
-    """Select one of ``functions`` by an index that is not known at compile time.
+    """Return a function that calls one of ``functions``, selected by a tensor.
 
     Args:
         functions: the functions.
-        index: tensor with one integer. A negative index counts from the end. An out-of-range index selects
-            the first or last function, because a compiled function cannot raise.
+        index: tensor with one integer, whose value is not known at compile time. A negative index counts from
+            the end. An out-of-range index selects the first or last function, because a compiled function
+            cannot raise.
         runtime: traces calls and branches (``trace.control.runtime``).
 
     Raises:

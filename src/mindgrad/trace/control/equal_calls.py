@@ -97,7 +97,7 @@ def _reads_values(function: FunctionType) -> bool:
             if value is not _NAMELESS and value is not getattr(builtins, name):
                 return False
         elif isinstance(value, Tensor) or (value is not _NAMELESS and _key((value,)) is None):
-            return False  # a name without a value is an attribute
+            return False  # a name that is not in ``names`` is the name of an attribute
     return True
 
 

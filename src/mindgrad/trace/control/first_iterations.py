@@ -48,7 +48,7 @@ class FirstIteration:
         return len(self._scope.builder.equations) if isinstance(self._scope, GraphScope) else 0
 
     def has_changed_variables_only(self) -> bool:
-        """Return whether the iteration that ran only assigned variables of the loop."""
+        """Return whether the first iteration changed nothing but variables of the loop."""
         scope = self._scope
         if not isinstance(scope, GraphScope) or innermost() is not scope:
             return False

@@ -79,7 +79,7 @@ def _is_cheap(equation: Equation) -> bool:
 
 
 def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) -> bool:
-    """Return whether one side of a ``cond`` sets the flag and changes no other carry."""
+    """Return whether a branch of a ``cond`` sets the flag and changes no other carry."""
     graph = branches.parameters[side]
     results = dict(zip(branches.outputs, graph.outputs, strict=True))
     outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))

@@ -406,7 +406,7 @@ class _Loop:
                 aliases.note(last[carry], after, condition)
                 if carry.is_changed() and isinstance(before, Tensor) and before.type is carry.type:
                     if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
-                        aliases.refuse_stale()  # an iteration reads, under another name, the old elements
+                        aliases.refuse_stale()  # an iteration also reads the old elements
                     aliases.make_stale(before)
 
 

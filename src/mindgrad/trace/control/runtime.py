@@ -96,7 +96,7 @@ class Runtime(Exceptions):
         before = equations()
         first_iteration: FirstIteration | None = None
         while True:
-            # a tensor whose value is known decides like a Python value
+            # a tensor with a known value is converted to a bool, like a Python value
             first = test()
             if isinstance(first, Tensor):
                 first = truth(first)
@@ -185,7 +185,7 @@ class Runtime(Exceptions):
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Try to trace a long loop as one ``scan`` over all its items."""
+        """Try to trace a long loop as one ``scan``, and return whether that succeeded."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:

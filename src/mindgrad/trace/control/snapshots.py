@@ -56,7 +56,7 @@ class _Entry:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the open snapshots, innermost last
+        #: the snapshots whose body is being traced, innermost last
         self.snapshots: list[Snapshot] = []
         #: for each function being traced, innermost last: the iterators and files that it can reach, by
         #: ``id``
@@ -213,7 +213,7 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Return the entries of an object in the open snapshots."""
+    """Return the entries of an object in all snapshots whose body is being traced."""
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 
 

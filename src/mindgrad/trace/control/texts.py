@@ -18,7 +18,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A string with marks."""
+    """A string with marks, which represent values that are not known."""
 
     __slots__ = ()
 

@@ -261,7 +261,7 @@ def said(x: Any) -> str:
         return "None"
     name = getattr(x, "__qualname__", None)
     if name is not None:
-        return f"{name} ({type(x).__name__})"  # not its address
+        return f"{name} ({type(x).__name__})"  # the repr would contain an address
     text = repr(x)
     return f"{text if len(text) < 40 else text[:37] + '…'} ({type(x).__name__})"
 

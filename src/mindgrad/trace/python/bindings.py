@@ -36,7 +36,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
-    """Yield the expressions of a definition that are evaluated in the enclosing scope."""
+    """Yield the parts of a definition that Python evaluates in the enclosing scope."""
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
         return
@@ -56,14 +56,14 @@ def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
 def _own_children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, (Function, ast.ClassDef)):
         yield from _evaluated_outside(node)
-    elif isinstance(node, ast.comprehension):  # its target is not a variable of the function
+    elif isinstance(node, ast.comprehension):  # its target is a variable of the comprehension
         yield from (node.iter, *node.ifs)
     else:
         yield from ast.iter_child_nodes(node)
 
 
 def within(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes at and below ``nodes`` in the same function, in source order."""
+    """Yield ``nodes`` and all nodes below them in the same function, in source order."""
     waiting = list(reversed(nodes))
     while waiting:
         node = waiting.pop()
@@ -200,7 +200,7 @@ class Assignments:
 
 
 def is_generator(function: Function) -> bool:
-    """Return whether the function itself contains a ``yield``."""
+    """Return whether a function contains a ``yield``, outside its inner functions."""
     body = function.body if isinstance(function.body, list) else [function.body]
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in within(*body))
 

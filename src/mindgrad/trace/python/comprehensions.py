@@ -104,7 +104,7 @@ def _sum(
     runtime: Any, items: Any, test: Callable[..., Any] | None, element: Callable[..., Any], start: Any = 0
 ) -> Any:
     if isinstance(start, (str, bytes)):
-        return sum([], start)  # Python's own error
+        return sum([], start)  # raises Python's error
     total = start
 
     def get() -> tuple[Any, ...]:

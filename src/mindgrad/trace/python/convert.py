@@ -177,9 +177,9 @@ def is_made_inside(function: types.FunctionType) -> bool:
 
 
 def refuse_unconvertible(function: Any) -> None:
-    """Raise ``CompileError`` if a generator or async function itself is compiled.
+    """Raise ``CompileError`` if a generator or async function is itself compiled.
 
-    Calling one inside a compiled function is supported.
+    A compiled function may call generator and async functions.
     """
     inner = _function_of(function)
     if inner is not None and is_generator_function(inner.__code__):
@@ -294,7 +294,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType:
 
     attempt()
     if isinstance(outcome[0], RecursionError):
-        fresh = threading.Thread(target=attempt)  # starts with an empty stack
+        fresh = threading.Thread(target=attempt)  # a new thread has an empty stack
         fresh.start()
         fresh.join()
     if isinstance(outcome[-1], RecursionError):
@@ -360,7 +360,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                     forget = functools.partial(_forget_inside, id(constant))
                     _inside[id(constant)] = weakref.ref(constant, forget)
         elif is_class and constant == code.co_qualname:
-            constant = qualified  # becomes `__qualname__`
+            constant = qualified  # this constant becomes `__qualname__` of the class
         constants.append(constant)
     return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
 

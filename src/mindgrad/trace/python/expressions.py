@@ -78,8 +78,8 @@ class Expressions(ast.NodeTransformer):
         self.owner = owner
         self.setters: dict[str, None] = {}
         self.needs_locals = False
-        self._part = False  # inside a generated lambda
-        self._lambdas: list[ast.Lambda] = []  # lambdas of the user around the expression
+        self._part = False  # whether the expression is inside a generated lambda
+        self._lambdas: list[ast.Lambda] = []  # the user's lambdas that contain the expression
 
     def expression(self, node: Any) -> Any:
         """Rewrite an expression; ``None`` stays ``None``."""
@@ -156,7 +156,7 @@ class Expressions(ast.NodeTransformer):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = self.visit(node.value)
         if node.format_spec is not None:
-            self.generic_visit(node.format_spec)  # part of this string, not a separate one
+            self.generic_visit(node.format_spec)  # a part of this string, so only its children are rewritten
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -189,11 +189,11 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
-            return node  # the target of a comprehension
+            return node  # this is the target of a comprehension
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """Read an attribute of an object, which is already rewritten."""
+        """Create the call that reads an attribute. ``owner`` is already rewritten."""
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -203,7 +203,7 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """Read an item of an object; both are already rewritten."""
+        """Create the call that reads an item. Both expressions are already rewritten."""
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------

@@ -205,7 +205,7 @@ class _Lowering:
         return done
 
     def parts(self, node: Any, context: _Context) -> None:
-        """Lower the blocks inside a statement that is not a loop."""
+        """Replace the jumps in the blocks of a statement that is not a loop."""
         match node:
             case ast.If():
                 node.body = _some(self.block(node.body, context), node)

@@ -313,12 +313,12 @@ class _Function(Expressions):
         return [node]
 
     def do_Global(self, node: ast.AST) -> Block:
-        return []  # declared at the start of the function
+        return []  # ``rewrite`` adds the declaration at the start of the function
 
     do_Nonlocal = do_Global
 
     def do_Raise(self, node: ast.Raise) -> Block:
-        if node.exc is None:  # re-raises the exception that is being handled
+        if node.exc is None:  # a bare ``raise`` needs no call of the runtime
             return [node]
         error, cause = (
             constant(None, node) if each is None else self.part(each) for each in (node.exc, node.cause)
@@ -326,7 +326,7 @@ class _Function(Expressions):
         return [statement(runtime("raise_", [error, cause], node))]
 
     def do_Assert(self, node: ast.Assert) -> Block:
-        if not __debug__:  # `python -O`
+        if not __debug__:  # under ``python -O``, Python skips ``assert``
             return []
         message = constant(None, node) if node.msg is None else self.part(node.msg)
         return [statement(runtime("assert_", [self.visit(node.test), message], node))]

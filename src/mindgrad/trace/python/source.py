@@ -31,7 +31,7 @@ __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "w
 
 _FUTURE = 0x1FE0000  # the flags of `from __future__ import …` in a code object
 _CLASS = "_" * 20  # prefix of the class that replaces the user's class; private names omit underscores
-_HISTORY = 2000  # number of lines typed at a prompt that are searched
+_HISTORY = 2000  # largest number of lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
@@ -100,8 +100,8 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: CPython counts the depth of syntax trees being converted for all threads together. It raises SystemError if
-#: one thread continues while another waits
+#: Lock for converting syntax trees. CPython has one depth counter for all threads, and raises SystemError if
+#: one thread converts a tree while another thread waits in a conversion
 _syntax_trees = threading.RLock()
 
 
