@@ -9,7 +9,7 @@ the function and one for each open body. Each assignment is recorded at the inne
 that the location had before. When a level ends, all its locations get their old values back. The recorded
 locations are used as follows:
 
-- Locations that a body has assigned become variables of its branch or loop (``control.traced``).
+- Locations that a body has assigned become variables of its branch or loop (``trace.control.traced``).
 - Locations that the function has assigned become outputs of the compiled function (``side_effects``).
 """
 

@@ -4,7 +4,7 @@
 
 If ``c(x)`` is a tensor, the number of items that pass the filter is not known at compile time, so Python
 cannot create the comprehension. A loop can compute the sum. A loop with many iterations becomes one ``scan``
-(``control.runtime``).
+(``trace.control.runtime``).
 """
 
 from __future__ import annotations
