@@ -1,8 +1,8 @@
 """Keep the identity of lists and dicts in variables of a branch or loop.
 
-    p = [x]; q = p                       one list with two names
-    if c: p[0] = 2 * p[0]; y = q[0]      y is the assigned value
-    q[0]                                 and so is q[0]
+    p = [x]; q = p                       Both variables hold one list.
+    if c: p[0] = 2 * p[0]; y = q[0]      In the branch, y is the value that was assigned through p.
+    q[0]                                 After the branch, q[0] has the joined value of p[0].
 
 To keep ``p`` and ``q`` the same list, the body works on the containers themselves, and not on copies. Their
 items are restored at the end of its trace (:class:`Contents`).
