@@ -1,1 +1,1 @@
-"""Helpers that every other package may import. They import no other package."""
+"""Helpers that every other package may import. They import no other package of mindgrad."""

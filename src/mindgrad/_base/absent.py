@@ -1,7 +1,8 @@
 """Placeholders for classes of MindSpore that mindgrad does not support.
 
-Many programs import such a class, but use it on one device or in one branch only. They can import a
-placeholder and derive classes from it. Creating an instance raises an error with a replacement.
+Many programs import such a class, but use it only on one device or under one condition. These programs can
+import the placeholder, and derive classes from it. Creating an instance raises an error that names a
+replacement.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
     Args:
         module: module that defines the class.
         name: name of the class.
-        reason: a predicate without a full stop that describes the class in MindSpore.
+        reason: a predicate without a full stop that describes the class in MindSpore, such as "runs on Ascend
+            only".
         instead: a sentence that names a replacement.
 
     Returns:

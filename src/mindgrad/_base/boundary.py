@@ -1,13 +1,13 @@
 """Removal of mindgrad's internal frames from tracebacks.
 
-A traceback shows the lines of the user's program and ends there
-(:func:`mindgrad._base.refusal.without_own_frames`). For this, some code has to run when an error leaves the
-outermost function of mindgrad. A decorator of every public function would slow down every call, and a ``try``
-statement in every function could be forgotten.
+A traceback that a user sees contains only the lines of the user's program
+(:func:`mindgrad._base.refusal.without_own_frames`). To remove the other frames, some code has to run when an
+error leaves the outermost function of mindgrad. A decorator of every public function would slow down every
+call, and a ``try`` statement in every public function could be forgotten.
 
 Therefore this module changes the bytecode of the public functions when they are loaded. It appends an
-exception handler of nine instructions to the code, and an entry to the exception table. It requires CPython
-3.11 or later. The result is the same as if the compiler had compiled::
+exception handler of nine instructions to the code, and an entry to the exception table. This is possible in
+CPython 3.11 and later. The result is the same as if the compiler had compiled::
 
     try:
         ...  # the function
@@ -36,7 +36,7 @@ from mindgrad._base.refusal import without_own_frames
 __all__ = ["before_trimming", "enclose", "enclose_packages", "enclosed", "trim"]
 
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
-#: code without a handler, because the frame of a generator or coroutine is resumed many times
+#: flags of code that gets no handler: the frame of a generator or coroutine is resumed many times
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _STACK = 8  # largest number of values on the stack in the handler
 
@@ -45,16 +45,17 @@ _explanations: list[Callable[[BaseException], None]] = []
 
 
 def leave() -> None:
-    """Trim the current error if it leaves the outermost function of mindgrad.
+    """Trim the traceback of the current error if it leaves mindgrad.
 
-    The handlers that this module appends call this function.
+    The handlers that this module appends call this function. The error leaves mindgrad if no other function
+    of mindgrad is on the call stack.
     """
     error = sys.exception()
     frame = sys._getframe(1).f_back
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(PACKAGE) and name not in LAUNCHERS:
-            return  # called by another function of mindgrad, which may handle the error
+            return  # another function of mindgrad is the caller, and may handle the error
         frame = frame.f_back
     if isinstance(error, Exception):
         trim(error)
@@ -68,9 +69,9 @@ def trim(error: Exception) -> None:
 
 
 def before_trimming(explain: Callable[[BaseException], None]) -> None:
-    """Register a function that may add notes to an error that leaves the package.
+    """Register a function that may add notes to an error that leaves mindgrad.
 
-    The traceback of the error still has all frames.
+    When the function runs, the traceback of the error still has all frames.
     """
     _explanations.append(explain)
 
@@ -79,7 +80,7 @@ def before_trimming(explain: Callable[[BaseException], None]) -> None:
 
 
 def _instruction(name: str, argument: int = 0) -> bytes:
-    """Encode an instruction, with the space for its inline cache."""
+    """Encode an instruction, and zeros for its inline cache."""
     code = opcode.opmap[name]
     caches: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
     count = caches.get(name, 0) if isinstance(caches, dict) else caches[code]
@@ -92,9 +93,9 @@ def _instruction(name: str, argument: int = 0) -> bytes:
 
 @cache
 def _handler(constant: int) -> tuple[bytes, int, int]:
-    """Encode the handler, which calls a constant and raises the error again.
+    """Encode the handler, which calls :func:`leave` and raises the error again.
 
-    When it starts, the stack contains the error and the index of the instruction that raised it.
+    When the handler starts, the stack contains the error and the index of the instruction that raised it.
 
     Returns:
         The instructions, the end of the call, and the end of the part that raises again. Both ends count code
@@ -108,7 +109,7 @@ def _handler(constant: int) -> tuple[bytes, int, int]:
     again = [_instruction("SWAP", 2), _instruction("POP_EXCEPT"), _instruction("RERAISE", 1)]
     first = b"".join([_instruction("PUSH_EXC_INFO"), *call])
     last = b"".join(again)
-    # the last part handles an error of the call itself, such as KeyboardInterrupt
+    # the last part handles an error that the call raises, such as KeyboardInterrupt
     handler = first + last + b"".join([_instruction("COPY", 3), *again[1:]])
     return handler, len(first) // 2, len(first + last) // 2
 
@@ -141,7 +142,7 @@ def _row(start: int, end: int, target: int, depth: int) -> bytes:
 def _no_location(units: int) -> bytes:
     """Encode the entries of ``co_linetable`` for instructions without a source line.
 
-    One entry is for at most eight code units.
+    One entry describes at most eight code units.
     """
     return bytes(128 | 15 << 3 | min(units - start, 8) - 1 for start in range(0, units, 8))
 
@@ -202,7 +203,7 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and modules that already have handlers."""
+    """The functions and modules whose code already has handlers."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
@@ -214,7 +215,7 @@ class _Boundary:
         self.before: list[CodeType] = []
 
     def enclose_package(self, module: ModuleType, with_inner: bool) -> None:
-        # includes names such as `_no_grad`; `vars` does not load modules, unlike `getattr`
+        # ``public`` includes names such as `_no_grad`; `vars` loads no modules, in contrast to `getattr`
         public = vars(module).get("__all__", ())
         for name, value in list(vars(module).items()):
             if not name.startswith("_") or with_inner or name in public:
@@ -247,10 +248,10 @@ class _Boundary:
         code = function.__code__
         if not code.co_filename.startswith(PACKAGE):
             return
-        if "__wrapped__" in function.__dict__:  # may return functions that the user's program calls
+        if "__wrapped__" in function.__dict__:  # the wrapped function may return functions to the user
             self.enclose_member(function.__dict__["__wrapped__"], with_inner)
         if _is_suited(code) and not _is_enclosed(code):
-            # the functions that one factory returns share their code object
+            # a function that defines functions gives all of them the same code object
             if id(code) not in self.codes:
                 self.codes[id(code)] = enclosed(_with_inner(code) if with_inner else code)
                 self.before.append(code)
@@ -267,7 +268,7 @@ def enclose(value: Any) -> None:
         _boundary.enclose(value)
 
 
-#: the packages with functions that users call, and among them the ones whose functions return such functions
+#: the packages with public functions; the functions of ``_MAKERS`` return further functions that users call
 _SURFACE = frozenset((
     "amp", "api", "boost", "common", "communication", "context", "dataset", "device_context", "experimental",
     "hal", "log", "mindrecord", "mint", "nn", "numpy", "ops", "parallel", "profiler", "runtime", "scipy",
@@ -284,7 +285,7 @@ def enclose_packages() -> None:
         parts = name.split(".")
         if parts[0] != _NAME or name in _boundary.packages or not isinstance(module, ModuleType):
             continue
-        if not getattr(module.__spec__, "_initializing", False):  # otherwise its import is not finished
+        if not getattr(module.__spec__, "_initializing", False):  # its import is finished
             _boundary.packages.add(name)
         package = parts[1] if len(parts) > 1 else ""
         if package in _SURFACE or not package:

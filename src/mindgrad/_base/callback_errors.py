@@ -1,7 +1,7 @@
-"""Errors of Python callbacks in compiled programs.
+"""Errors of Python callbacks in compiled functions.
 
 XLA would replace an exception of a callback by another exception with a different message. Therefore the
-original exception is stored, and raised at the end of the compiled program.
+callback stores the original exception, and the caller of the compiled function raises it at the end.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _noted: deque[BaseException] = deque()
 
 
 class CallbackError(Exception):
-    """The exception that ends a compiled program after an error in a callback.
+    """The exception that ends a compiled function after an error in a callback.
 
-    The error of the callback is stored by :func:`note`.
+    :func:`note` stores the error of the callback.
     """
 
 
@@ -27,7 +27,7 @@ def is_noted(exc_info: Any) -> bool:
 
 
 def note(error: BaseException) -> None:
-    """Store the error of a callback until the end of its program."""
+    """Store the error of a callback until the compiled function has ended."""
     _noted.append(error)
 
 

@@ -1,11 +1,12 @@
 """Restrictions of Python's garbage collector during tracing and importing.
 
-The graph of a large program consists of millions of objects that live until it is compiled. Whenever their
-number grows by a quarter, Python's collector examines all of them and finds no garbage. For a gradient with
-20,000 equations, this would take most of the time. Therefore only young objects are collected during tracing.
+The graph of a large function consists of millions of objects that live until it is compiled. Whenever the
+number of objects grows by a quarter, Python's collector examines all of them and finds no garbage. For a
+gradient with 20,000 equations, this would take most of the tracing time. Therefore only young objects are
+collected during tracing.
 
 The objects that a module defines live as long as the process. Therefore no garbage is collected during an
-import, and afterwards all objects are moved to the oldest generation.
+import. At the end of the import, all objects are moved to the oldest generation.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _NEVER = sys.maxsize >> 32
 
 
 class _Collector:
-    """The thresholds of Python's garbage collector, as restricted by blocks.
+    """The thresholds of Python's garbage collector, which code blocks can restrict.
 
-    Threads and nested blocks share the strictest setting. The last block restores the user's setting, unless
-    the user has changed the thresholds since.
+    Threads and nested blocks share the strictest setting. The end of the last block restores the user's
+    setting, unless the user has changed the thresholds in a block.
     """
 
     def __init__(self) -> None:
@@ -33,7 +34,7 @@ class _Collector:
         self._before = self._during = gc.get_threshold()
 
     def restrict(self, generations: str) -> None:
-        """Begin a block that collects only ``"young"`` objects, or ``"none"``."""
+        """Begin a block. It collects only ``"young"`` objects, or no objects (``"none"``)."""
         with self._lock:
             if not any(self._blocks.values()):
                 self._before = self._during = gc.get_threshold()
@@ -42,7 +43,7 @@ class _Collector:
 
     def release(self, generations: str) -> None:
         """End a block that :meth:`restrict` began."""
-        with self._lock:  # the count is already 0 if the process was forked inside the block
+        with self._lock:  # in a process that was forked inside the block, the count is already 0
             self._blocks[generations] = max(0, self._blocks[generations] - 1)
             self._set()
 
@@ -58,7 +59,7 @@ class _Collector:
     def restored_in_child(self) -> None:
         """Restore the user's setting in a forked process.
 
-        The threads that would end the blocks do not exist there.
+        The threads that would end the blocks do not exist in that process.
         """
         self._lock = threading.Lock()
         self._blocks = dict.fromkeys(self._blocks, 0)
@@ -71,7 +72,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _OnlyYoungGarbage:
-    """A block without collection of the oldest generation, for tracing."""
+    """A context for tracing, in which the oldest generation is not collected."""
 
     def __enter__(self) -> None:
         _collector.restrict("young")
@@ -81,7 +82,7 @@ class _OnlyYoungGarbage:
 
 
 class _NoGarbage:
-    """A block without garbage collection, for imports.
+    """A context for imports, in which no garbage is collected.
 
     At the end, all objects are frozen and unfrozen. This moves them to the oldest generation without
     examining them. If the user has frozen objects or turned the collector off, this step is omitted.

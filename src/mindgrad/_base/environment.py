@@ -1,7 +1,7 @@
 """The environment variables that mindgrad reads, with their values and meanings.
 
-The table contains every variable that any module of the package reads. ``mindgrad doctor`` checks the
-variables that are set.
+``VARIABLES`` contains every variable that any module of the package reads. ``mindgrad doctor`` compares the
+variables that the user has set with this table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 __all__ = ["LAUNCHER", "PREFIX", "SIZES", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
-#: variable with the process number of the launcher that has started this process
+#: variable that contains the process number of the launcher that has started this process
 LAUNCHER = "MINDGRAD_LAUNCHER"
 
 #: variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
@@ -84,7 +84,7 @@ VARIABLES = {
 
 
 def mistakes(environment: Mapping[str, str]) -> dict[str, str]:
-    """Find unknown variables and invalid values of this package in an environment.
+    """Find unknown variables and invalid values of mindgrad's variables.
 
     >>> mistakes({"MINDGRAD_OTP": "0", "MINDGRAD_OPT": "1", "HOME": "/root"})
     {'MINDGRAD_OTP': "no such variable; nearest: 'MINDGRAD_OPT'"}

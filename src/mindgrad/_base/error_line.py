@@ -1,4 +1,4 @@
-"""One-line descriptions of errors, which are sent to other processes."""
+"""One-line descriptions of errors, which one process sends to another."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["error_line", "shortened"]
 
 
 def error_line(error: BaseException) -> str:
-    """Describe an error and its cause in one line.
+    """Describe an error, and its cause, in one line.
 
     >>> error_line(ValueError("no such batch. Take another one"))
     'ValueError: no such batch. Take another one'
@@ -18,7 +18,7 @@ def error_line(error: BaseException) -> str:
 
 
 def shortened(text: str, length: int = 300) -> str:
-    """Shorten a text to the sentences that fit, or to the beginning of the first one.
+    """Shorten a string to its first sentences, or to the beginning of the first one.
 
     >>> shortened("One. Two. Three.", 10), shortened("One, two, three.", 10)
     ('One. Two.', 'One, two…')

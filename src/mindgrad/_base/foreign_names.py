@@ -1,7 +1,7 @@
-"""Names of PyTorch, JAX and TensorFlow, and their replacements in mindgrad.
+"""Names of PyTorch, JAX, and TensorFlow, and their replacements in mindgrad.
 
-Users port programs from these frameworks line by line. If mindgrad does not have a name, the error suggests
-the replacement in these tables.
+Users port programs from these frameworks line by line. If a program uses one of these names, mindgrad's error
+suggests the replacement from these tables.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _STATIC = "arguments that are not tensors (int, str, tuple) are compile-time con
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
-#: replacements for names of modules
+#: replacements for names that programs look up in modules
 MODULES = {
     "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
     "DataParallel": _PARALLEL,
@@ -212,7 +212,7 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: possible names of an argument in mindgrad: the error suggests the ones that the function has
+#: mindgrad's names for an argument of other frameworks; the error suggests the names that the function has
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "UPLO": ("lower",),
     "argnum": ("grad_position",),
@@ -240,7 +240,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 }
 #: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
-#: advice for other arguments
+#: advice for arguments that have no counterpart in mindgrad, by their names
 REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
@@ -252,7 +252,7 @@ REMEDIES = {
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,
 }
-#: in Python 3.13 and later, the message may end with a suggestion
+#: Python's message for an unexpected keyword, which since Python 3.13 may end with a suggestion
 _UNEXPECTED = re.compile(
     r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
 )
@@ -271,7 +271,7 @@ def advice(names: dict[str, str], name: str) -> str:
 class Unavailable:
     """A descriptor for an attribute that only other frameworks have.
 
-    Reading it raises an ``AttributeError`` with the replacement, so ``hasattr`` returns ``False``.
+    Reading the attribute raises ``AttributeError`` with the replacement, so ``hasattr`` returns ``False``.
     """
 
     def __init__(self, owner: str, name: str, remedy: str) -> None:
@@ -280,7 +280,7 @@ class Unavailable:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         own = getattr(instance, "__dict__", {})
-        if self.name in own:  # an attribute that the user has set, for example on a Parameter
+        if self.name in own:  # the user has set the attribute, for example of a Parameter
             return own[self.name]
         raise AttributeError(self.text, name=self.name, obj=owner if instance is None else instance)
 
@@ -291,9 +291,9 @@ class Unavailable:
 
 
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
-    """Add :class:`Unavailable` attributes to a class for the names that it lacks.
+    """Add :class:`Unavailable` attributes for names that a class does not have.
 
-    ``dir`` does not list them, so that editors do not suggest them.
+    ``dir`` does not list them, so editors do not suggest them.
 
     Args:
         cls: the class.
@@ -356,7 +356,7 @@ def _hint(name: str, names: Sequence[str]) -> str:
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
-    """Return the parameter names of a function; ``None`` if it accepts any keyword."""
+    """Return the parameter names of a function. ``None``: it accepts any keyword."""
     if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return None
     code = function.__code__
@@ -364,7 +364,7 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
 
 
 def note_keyword(error: BaseException) -> None:
-    """Add the replacement of an argument to Python's error for an unexpected keyword."""
+    """Add a replacement to Python's error for an unexpected keyword argument."""
     match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
     if match is None or match.end() != len(str(error)):
         return
@@ -389,9 +389,10 @@ def _is_own(function: Any) -> bool:
 
 
 def _refusing(error: BaseException) -> Any:
-    """Find the function whose call raised ``error``, by parsing the source line.
+    """Find the function whose call raised ``error``, by parsing the line of the call.
 
-    Returns ``None`` if the source is not available or is not a plain call.
+    Returns:
+        The function, or ``None`` if the source is not available or the line is not a plain call.
     """
     entry = error.__traceback__
     while entry is not None and entry.tb_next is not None:
@@ -413,7 +414,7 @@ def _refusing(error: BaseException) -> Any:
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Look up a name or an attribute without running properties."""
+    """Look up the value of a name or attribute, without running properties."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
     if not isinstance(node, ast.Attribute):

@@ -1,7 +1,7 @@
 """HTML for notebooks: pure functions from arrays and strings to escaped HTML.
 
-The size of the output is bounded. Only the first and last rows and columns of a large tensor are shown, and
-only these are read.
+The size of the output is bounded: for a large tensor, only the first and last rows and columns are read and
+shown.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def escape(text: str) -> str:
 
 
 def captioned(caption: str, body: str = "") -> str:
-    """Put a plain-text caption above ``body``, which is HTML."""
+    """Add a plain-text caption above ``body``, which is HTML."""
     return f"<div><div><code>{escape(caption)}</code></div>{body}</div>"
 
 
 def _shown(length: int) -> list[int | None]:
-    """Return the indices that are shown, with ``None`` for a gap."""
+    """Return the indices that are shown. ``None`` marks the gap between them."""
     if length <= _LONGEST:
         return list(range(length))
     return [*range(_EDGE), None, *range(length - _EDGE, length)]

@@ -1,7 +1,7 @@
 """The rank of this process in a distributed job.
 
-``communication`` sets the rank when it is initialized and released. Only process 0 shows progress bars,
-losses and times. Every process issues its warnings and errors, and log lines begin with the rank.
+``communication`` sets the rank when a job begins and ends. Only process 0 shows progress bars, losses, and
+times. Every process shows its own warnings and errors, and its log lines begin with its rank.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def join_job(number: int, restart: int = 0, *, is_prefixed: bool = False) -> Non
     Args:
         number: the rank.
         restart: number of times that the job has been restarted.
-        is_prefixed: whether a launcher writes the rank before each line, so that the log must not.
+        is_prefixed: whether a launcher adds the rank to each line. Then the log does not add it.
     """
     global rank, _prefix
     rank = number
@@ -40,7 +40,7 @@ def shows_progress() -> bool:
 
 
 def prefix() -> str:
-    """Return the text with which log lines begin.
+    """Return the prefix of each log line.
 
     >>> from mindgrad._base.job_rank import join_job, leave_job, prefix
     >>> join_job(1, restart=2)

@@ -20,7 +20,10 @@ class Later:
 
 
 class Once(Later):
-    """A :class:`Later` that the value replaces, so that further accesses are fast."""
+    """A :class:`Later` that its value replaces at the first access.
+
+    Further accesses are therefore as fast as for any attribute.
+    """
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

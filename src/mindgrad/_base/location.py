@@ -1,4 +1,8 @@
-"""Source locations: the line of the user's code that errors and warnings refer to."""
+"""Source locations: the line of the user's code for errors and warnings.
+
+An operator is *attributed* to a line: messages about the operator show this line. By default, it is the
+innermost line outside mindgrad on the call stack.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +19,19 @@ __all__ = [
     "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
-#: folder of this package, as in the file names of its code objects: links are not resolved
+#: folder of mindgrad, as in the file names of its code objects, in which links are not resolved
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-#: files that run the user's script: their frames do not count as mindgrad's
+#: files that run the user's script; their frames do not count as frames of mindgrad
 LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
 def is_own_file(name: str) -> bool:
-    """Check whether a file belongs to this package and does not run the user's script."""
+    """Check whether a file belongs to mindgrad and does not run the user's script."""
     return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
 def user_frame() -> Any:
-    """Return the innermost frame outside this package, or the outermost frame."""
+    """Return the innermost frame outside mindgrad, or else the outermost frame."""
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
@@ -35,11 +39,11 @@ def user_frame() -> Any:
 
 
 class Line(tuple):
-    """A source line ``(file, line)`` with the Cell that an operator belongs to.
+    """A source line ``(file, line)``, with the Cell to which an operator belongs.
 
     Attributes:
         cell: str, the path of the Cell whose ``construct`` contains the line, or ``""``.
-        layer: str, the path of the innermost Cell that is running. The line may have called it.
+        layer: str, the path of the innermost Cell that is running. The code of the line may have called it.
         is_pullback: bool, whether the line is in a derivative rule that the user has written.
     """
 
@@ -55,7 +59,7 @@ NO_LINE = ("", 0)
 def user_location() -> tuple[str, int]:
     """Return the file and line to which the current operator is attributed.
 
-    It is the line of the innermost :class:`Located`, or of :func:`user_frame`.
+    This is the line of the innermost :class:`Located`. Without one, it is the line of :func:`user_frame`.
     """
     source = _thread.source
     if source is not None and source[0] is not None:
@@ -67,7 +71,7 @@ def user_location() -> tuple[str, int]:
 
 
 def explain_depth(error: RecursionError) -> None:
-    """Replace the message of a RecursionError by one with the reason and fixes."""
+    """Replace the message of a ``RecursionError`` by an explanation with fixes."""
     error.args = (
         f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
         f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
@@ -119,10 +123,10 @@ class ZeroGradientWarning(UserWarning):
 
 
 class _Thread(threading.local):
-    #: 1-tuple with the line to which operators are attributed; ``None``: the innermost line of the user's
-    #: code
+    #: 1-tuple with the line of the innermost ``Located``; ``None``: there is none, so operators are
+    #: attributed to the innermost line of the user's code
     source: tuple[Any] | None = None
-    #: returns the line of a frame; ``None``: its file and line number
+    #: function that returns the line of a frame; ``None``: use the frame's file and line number
     attribute: Callable[[Any], tuple[str, int]] | None = None
 
 
@@ -130,10 +134,10 @@ _thread = _Thread()
 
 
 class Located:
-    """Attribute the operators that this thread applies to the line ``source``.
+    """Attribute the operators that a block applies to the line ``source``.
 
-    It is the line of an earlier call, or of the operator whose derivative is computed. ``None`` means an
-    unknown line.
+    For example, ``source`` is the line of an earlier call, or of the operator whose derivative is computed.
+    ``None`` means an unknown line. Only operators of the current thread are affected.
 
     >>> from mindgrad._base.location import Located, user_location
     >>> with Located(("net.py", 12)):
@@ -154,9 +158,9 @@ class Located:
 
 
 class Attributed:
-    """Let ``attribute`` determine the line of a frame in a block of this thread.
+    """Use the function ``attribute`` to find the line of a frame, in a block.
 
-    It may return a :class:`Line`.
+    The function may return a :class:`Line`. Only the current thread is affected.
     """
 
     __slots__ = ("_attribute", "_before")
@@ -173,7 +177,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """Mark the lines in a block of this thread as part of a user's derivative rule."""
+    """Mark the lines of operators in a block as part of a user's derivative rule."""
     attribute = _thread.attribute
 
     def of_pullback(frame: Any) -> Line:
@@ -193,9 +197,9 @@ def located_source() -> tuple[Any] | None:
 
 
 class _Repeated(str):
-    """A message that equals every other message of the same ``topic``.
+    """A message that is equal to every other message with the same ``topic``.
 
-    Python's warning filters then show only the first one, even if the numbers in the messages differ.
+    Therefore Python's warning filters show only the first of these messages, even if their numbers differ.
     """
 
     def __new__(cls, message: str, topic: str) -> _Repeated:
@@ -247,5 +251,5 @@ def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
     warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
 
 
-# the module from which users import them
+# users import the classes from this module
 FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

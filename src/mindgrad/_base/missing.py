@@ -1,7 +1,7 @@
 """Errors for missing names of a module, with suggestions.
 
-Ported programs use names of larger libraries. If a name is missing, the error suggests a similar spelling,
-the module of this package that has the name, or a replacement.
+Ported programs use names of larger libraries. If mindgrad does not have a name in a module, the error
+suggests a similar name, another module of mindgrad that has the name, or a replacement.
 """
 
 import importlib
@@ -19,15 +19,15 @@ _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
 #: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
 _MACHINERY = ("_", "pytest")
-#: A module at this depth or below, such as ``ops.operations.math_ops``, also has the names of its package,
-#: because MindSpore divides these packages differently.
+#: smallest number of dots in the full name of a module that also has the names of its package, because
+#: MindSpore divides the package into different modules. An example is ``mindgrad.ops.operations.math_ops``
 _DIVIDED = 3
 
 
 def is_own(module: object) -> bool:
-    """Check whether an entry of ``sys.modules`` is a module of this package.
+    """Check whether an entry of ``sys.modules`` is a module of mindgrad.
 
-    The entry is ``None`` for a forbidden import.
+    The entry of a forbidden import is ``None``.
     """
     return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == PACKAGE
 
@@ -42,19 +42,19 @@ def public_modules() -> Iterator[ModuleType]:
 
 
 def is_divided(name: str) -> bool:
-    """Check whether a module is part of a package that MindSpore divides differently."""
+    """Check whether MindSpore divides the package of a module differently."""
     return name.count(".") >= _DIVIDED
 
 
 def explain_all() -> None:
-    """Install the errors for missing names in all public modules."""
+    """Install errors with suggestions in all public modules."""
     package = sys.modules[PACKAGE]
     values = [vars(package).get(name) for name in package.__all__]
     _explain({PACKAGE, *[value.__name__ for value in values if isinstance(value, ModuleType)]})
 
 
 def explain_package(name: str) -> None:
-    """Install the errors for missing names in a loaded module and in its submodules."""
+    """Install errors with suggestions in a loaded module and in its submodules."""
     _explain({name})
 
 
@@ -78,7 +78,7 @@ def explain_missing_names(module: ModuleType) -> None:
             try:
                 return own(name)
             except AttributeError as error:
-                if error.obj is not module:  # an error inside the `__getattr__` of the module
+                if error.obj is not module:  # the error comes from code that `__getattr__` calls
                     raise
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
@@ -128,9 +128,9 @@ def _has(module: ModuleType, name: str) -> bool:
 
 
 def _spelling(module: ModuleType) -> str:
-    """Return the name of a module as the program writes it.
+    """Return the name of a module as the user's program writes it.
 
-    After `mindgrad.install`, the name begins with ``mindspore``.
+    After ``mindgrad.install``, the name begins with ``mindspore``.
     """
     names = (getattr(finder, "stands_for", None) for finder in sys.meta_path)
     return next((name for name in names if name), PACKAGE) + module.__name__.removeprefix(PACKAGE)

@@ -1,9 +1,9 @@
 """Second names of modules: MindSpore's import paths that have no file in mindgrad.
 
-Most import paths are the same: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``. MindSpore divides
-some packages into different modules, and its programs import from these, for example from
-``mindspore.ops.function.nn_func``. :data:`SECOND_NAMES` has an entry for each such path. Importing the path
-returns the module in the entry.
+Most import paths are equal: ``mindspore.nn.layer.basic`` is ``mindgrad.nn.layer.basic``. However, MindSpore
+divides some packages into different modules, and programs import these modules, for example
+``mindspore.ops.function.nn_func``. :data:`SECOND_NAMES` maps each such path to a module of mindgrad.
+Importing the path returns this module.
 """
 
 import sys
@@ -84,7 +84,8 @@ SECOND_NAMES: dict[str, str] = {
     },
 }  # fmt: skip
 
-# `from mindspore.ops.function import nn_func` searches below the module's own name: add these paths, too
+# `from mindspore.ops.function import nn_func` also searches below the name of mindgrad's module for
+# `mindspore.ops.function`, so add these paths, too
 SECOND_NAMES.update(
     {
         f"{SECOND_NAMES[above]}.{part}": own

@@ -1,10 +1,10 @@
 """Progress displays for long tasks: a bar of `rich`, or a line of text.
 
-Progress is shown on terminals and in notebooks. It is not shown
+Progress is shown on terminals and in notebooks. It is not shown in three cases:
 
-- if ``MINDGRAD_PROGRESS=0`` is set,
-- in a process whose rank is not 0,
-- while the program itself has an active display of `rich`.
+- ``MINDGRAD_PROGRESS=0`` is set.
+- The rank of the process is not 0.
+- The user's program itself has an active display of `rich`.
 
 `rich` is imported when the first bar appears.
 """
@@ -28,7 +28,7 @@ _WIDTH = 24
 
 
 def is_shown_on(stream: Any) -> bool:
-    """Check whether progress is shown on a stream."""
+    """Check whether progress is shown on an output stream."""
     if job_rank.rank:  # only process 0 shows progress
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
@@ -42,7 +42,7 @@ def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
     Args:
         stream: stream to write to.
         start: start of the task, from ``time.monotonic()``.
-        is_kept: whether the display stays on a terminal after the end. It always stays in a notebook.
+        is_kept: whether the display remains on a terminal at the end. It always remains in a notebook.
     """
     try:
         return Bar(stream, start, is_kept)
@@ -58,7 +58,7 @@ class Line:
         self._is_erased = self._is_terminal and not is_kept
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Rewrite the line: ``count`` of ``total`` items are done, ``None`` if unknown."""
+        """Rewrite the line. ``count`` of ``total`` items are done; ``None``: unknown."""
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
@@ -76,7 +76,7 @@ class Line:
 
 
 class Bar:
-    """Progress as a bar of `rich`, with the count, the elapsed and the remaining time.
+    """Progress as a bar of `rich`, with the count and the elapsed and remaining time.
 
     Raises:
         ImportError: If `rich` is not installed.
@@ -89,7 +89,7 @@ class Bar:
             console=import_module("rich.console").Console(file=stream),
             auto_refresh=False,
             transient=not is_kept,
-            # output of the program appears above a bar that stays
+            # if the bar remains at the end, output of the program appears above it
             redirect_stdout=is_kept and _is_terminal(sys.stdout),
             redirect_stderr=is_kept,
         )
@@ -98,7 +98,7 @@ class Bar:
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar: ``count`` of ``total`` items are done, ``None`` if unknown."""
+        """Draw the bar. ``count`` of ``total`` items are done; ``None``: unknown."""
         left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
         self._update(text, count, total, tail)
         self._draw(left)
@@ -112,7 +112,7 @@ class Bar:
 
     def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
         counted = _counted(count, total).rstrip()
-        if count < self._progress.tasks[0].completed:  # a new stage with a different speed
+        if count < self._progress.tasks[0].completed:  # a new stage begins, with a different speed
             self._progress.reset(self._task)
             self._progress.tasks[0].start_time = self._start
         self._progress.update(
@@ -133,7 +133,7 @@ class Bar:
             self._display_in_notebook()
             return
         with suppress(OSError, ValueError):  # closed
-            bar.start()  # has no effect after the first time
+            bar.start()  # only the first call has an effect
             bar.stop() if is_end else bar.refresh()
 
     def _display_in_notebook(self) -> None:
@@ -146,16 +146,16 @@ class Bar:
 class Progress:
     """Display a long task, such as ``compiling 'step'``, with a bar and the time.
 
-    A terminal erases the display at the end, and a notebook shows the total time. Nested displays, and
-    displays in threads other than the main thread, are not shown.
+    At the end, the display disappears from a terminal, and a notebook shows the total time. Nested displays,
+    and displays in threads other than the main thread, are not shown.
 
     Args:
         doing, done: name of the task while it runs, and at its end, such as ``"compiling"`` and
-        ``"compiled"``.
-        subject: the function or object that the task is about.
+            ``"compiled"``.
+        subject: the function or object on which the task works.
     """
 
-    #: seconds before the display appears
+    #: seconds from the start of the task until the display appears
     patience = 2.0
     #: seconds between two updates
     _PAUSE = 0.25
@@ -190,7 +190,7 @@ class Progress:
                 self._bar.end(f"{self._done} {self._name()}", *self._state())
 
     def expect(self, total: int, stage: str) -> None:
-        """Count from 0 to ``total`` in a stage of the work."""
+        """Begin a stage of the task, with ``total`` items."""
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
@@ -224,7 +224,7 @@ def _counted(count: int, total: int | None) -> str:
 def _is_terminal(stream: Any) -> bool:
     try:
         return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
-    except (AttributeError, ValueError):  # no stream, or a closed one
+    except (AttributeError, ValueError):  # the stream is missing or closed
         return False
 
 

@@ -8,8 +8,8 @@ types are:
 - 2: a length, then this number of bytes.
 - 5: four bytes.
 
-See https://protobuf.dev/programming-guides/encoding. This module does not depend on a particular message.
-Reading copies no data, because the values are views of the message. A length is checked before it is used.
+See https://protobuf.dev/programming-guides/encoding. This module can read and write any message. Reading
+copies no data, because the values are views of the message. A length is checked before it is used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_VARINT = 10  # bytes, for 64 bits with seven bits per byte
 
 
 class Malformed(ValueError):
-    """Bytes that are not a message, or not a message of the expected kind."""
+    """The bytes are not a message, or not a message of the expected kind."""
 
 
 def varint(number: int) -> bytes:
@@ -56,7 +56,7 @@ def signed(number: int) -> int:
 
 
 def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int, int | memoryview, int]]:
-    """Yield number, wire type, value and byte offset of each field.
+    """Yield the number, wire type, value, and byte offset of each field.
 
     The value is an int for a varint, and otherwise a view of the message.
 
@@ -94,7 +94,7 @@ def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int,
 
 
 def varints(packed: memoryview) -> Iterator[int]:
-    """Yield the integers of a packed field, which are varints without keys."""
+    """Yield the integers of a packed field, which consists of varints without keys."""
     position = 0
     while position < len(packed):
         number, position = _read_varint(packed, position, 0)

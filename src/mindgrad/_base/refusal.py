@@ -1,6 +1,7 @@
 """Compile errors: where and why a construct cannot be compiled, and a fix.
 
-An error shows the line of the user's code with the unsupported expression underlined::
+:func:`refuse` raises the error. Its message has the reason, the line of the user's code with the unsupported
+expression underlined, and the fix::
 
     the value of a tensor is not known while the program is compiled
       File "net.py", line 12, in construct
@@ -30,10 +31,11 @@ __all__ = [
     "refuse_selections",    "without_own_frames",
 ]  # fmt: skip
 
-#: suffix of ``co_qualname`` of a helper function that the front end creates from a part of a user's function
+#: suffix of the ``co_qualname`` of a helper function: a part of a user's function after rewriting
+#: (``trace.python.rewrite``)
 HELPER = ".<part>"
 
-#: a comprehension is a separate function up to Python 3.11, and part of the surrounding function since 3.12
+#: end of the ``co_qualname`` of a comprehension, which is a separate function up to Python 3.11
 _COMPREHENSION = re.compile(r"(\.<locals>\.<(list|set|dict)comp>)+$")
 
 _LONGEST = 110  # largest number of characters of a source line in a message
@@ -43,11 +45,12 @@ _Error = TypeVar("_Error", bound=BaseException)
 class CompileError(TypeError, RuntimeError):
     """A function that cannot be compiled.
 
-    It is both a ``TypeError`` and a ``RuntimeError``, because programs written for MindSpore catch either.
+    The class is both a ``TypeError`` and a ``RuntimeError``, because programs written for MindSpore catch
+    either.
 
     Attributes:
-        is_final: whether tracing has changed state that cannot be restored, so that the function must not run
-            in another way.
+        is_final: whether tracing has changed state that cannot be restored. If so, mindgrad must not run the
+            function in another way.
 
     >>> import mindgrad as ms
     >>> try:
@@ -93,16 +96,16 @@ def location_of(frame: Any) -> SourceLocation:
 
 
 def _characters(text: str, column: int | None) -> int | None:
-    """Convert a column of a code object, in bytes of UTF-8, to characters."""
+    """Convert a column of a code object, which counts bytes of UTF-8, to characters."""
     if column is None or text.isascii():
         return column
     return len(text.encode()[:column].decode(errors="replace"))
 
 
 def refuse_selections(values: Iterable[Any]) -> None:
-    """Raise an error if a value is a selection ``x[mask]`` with an unknown mask.
+    """Raise an error if a value is a selection ``x[mask]`` by an unknown mask.
 
-    Such a selection is not a tensor (``ops.selection``).
+    The shape of such a selection is unknown, so it is not a tensor (``ops.selection``).
     """
     for value in values:
         if getattr(type(value), "is_selection", False):
@@ -120,10 +123,11 @@ def refuse(
     """Raise a :class:`CompileError` with a location, a reason, and a fix.
 
     Args:
-        reason: the unsupported construct, and the reason. Sentences, the last one without a full stop.
-        instead: how to fix it, a sentence; empty if there is no fix.
-        frame: frame whose current expression is the location. Default: the innermost frame outside this
-            package, unless ``at`` is given.
+        reason: the unsupported construct, and the reason. It consists of sentences, the last one without a
+            full stop.
+        instead: a sentence that describes the fix; empty if there is no fix.
+        frame: frame whose current expression is the location. By default, it is the innermost frame outside
+            mindgrad, unless ``at`` is given.
         at: location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
         is_final: see :class:`CompileError`.
 
@@ -135,7 +139,7 @@ def refuse(
       File "net.py", line 3, in construct
       Instead: Use a tuple.
     """
-    if reason.startswith(("the ", "a ", "an ")):  # callers begin with the name of an object in lower case
+    if reason.startswith(("the ", "a ", "an ")):  # a label, such as "the attribute 'x'", is in lower case
         reason = reason[0].upper() + reason[1:]
     location = (
         SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
@@ -167,7 +171,7 @@ def _underlined(source: str, location: SourceLocation) -> list[str]:
     begin = start if location.column is None else max(location.column, start)
     several = location.end_line is not None and location.end_line > location.line
     end = len(source) if several or location.end_column is None else min(location.end_column, len(source))
-    if end - start > _LONGEST:  # cut the line, but keep the location visible
+    if end - start > _LONGEST:  # shorten the line, and show the part with the location
         cut = max(start, begin - _LONGEST // 3)
         head, tail = "..." * (cut > start), "..." * (len(source) > cut + _LONGEST)
         shown = head + source[cut : cut + _LONGEST] + tail
@@ -206,15 +210,15 @@ def _is_library(frame: types.FrameType) -> bool:
 
 
 def keeps_own_frames() -> bool:
-    """Check whether the user has requested complete tracebacks."""
+    """Check whether the user has requested tracebacks with all frames."""
     return os.environ.get("MINDGRAD_TRACEBACK") == "full"
 
 
 def without_own_frames(error: _Error) -> _Error:
     """Remove mindgrad's internal frames from the traceback of an error and its causes.
 
-    If a user's function appears twice, because mindgrad ran a part of it as a helper function, only the inner
-    line remains. If ``MINDGRAD_TRACEBACK=full`` is set, all frames remain.
+    If mindgrad ran a part of a user's function as a helper function, the traceback contains the function
+    twice. Only the inner line remains. If ``MINDGRAD_TRACEBACK=full`` is set, all frames remain.
 
     Use a bare ``raise`` after the call. The statement ``raise error`` would add the frame of the caller::
 
@@ -242,7 +246,7 @@ def without_own_frames(error: _Error) -> _Error:
 
 
 def _is_internal(error: BaseException) -> bool:
-    """Check whether an error was raised and caught inside this package."""
+    """Check whether an error was raised and caught in mindgrad."""
     entry = error.__traceback__
     while entry is not None and _is_own(entry.tb_frame):
         entry = entry.tb_next
@@ -251,7 +255,7 @@ def _is_internal(error: BaseException) -> bool:
 
 def _users(first: types.TracebackType | None) -> types.TracebackType | None:
     entries = []
-    is_inside = False  # in mindgrad, or in a library that mindgrad called
+    is_inside = False  # whether the frame is in mindgrad, or in a library that mindgrad called
     while first is not None:
         is_inside = _is_own(first.tb_frame) or (is_inside and _is_library(first.tb_frame))
         if not is_inside:
@@ -266,7 +270,7 @@ def _users(first: types.TracebackType | None) -> types.TracebackType | None:
 
 
 def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
-    """Check whether ``inner`` is in a helper created from the function of ``outer``."""
+    """Check whether ``inner`` runs in a helper created from the function of ``outer``."""
     code, around = inner.tb_frame.f_code, outer.tb_frame.f_code
     name = code.co_qualname
     return (
@@ -276,5 +280,5 @@ def _is_part_of(inner: types.TracebackType, outer: types.TracebackType) -> bool:
     )
 
 
-# the module from which users import it
+# users import the class from this module
 CompileError.__module__ = __name__.partition(".")[0]

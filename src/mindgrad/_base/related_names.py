@@ -1,8 +1,8 @@
-"""Families of related public names, the source of "See Also" in docstrings.
+"""Families of related public names, which fill "See Also" in docstrings.
 
-A line of ``FAMILIES`` has a public module, a colon, and names. A name of a different module is written as a
-path. An indented line continues the line above it. The names of a family refer to each other. A name can be
-in several families.
+Each line of ``FAMILIES`` is a family: a public module, a colon, and names in this module. A name in a
+different module is written as a full path. An indented line continues the line above it. Each name of a
+family refers to the other names. A name can belong to several families.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
 
-#: largest number of references of a name: the names after it in the family, then the names before it
+#: largest number of references of a name: first the names after it in its family, then the names before it
 _MOST = 6
 _WIDTH = 104
 
@@ -332,7 +332,11 @@ mindgrad.nn: ParameterUpdate mindgrad.Parameter
 
 @lru_cache(maxsize=1)
 def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
-    """Parse ``FAMILIES``: the families of each name, by path, and the public modules."""
+    """Parse ``FAMILIES``.
+
+    Returns:
+        The families of each name, by path, and the set of public modules.
+    """
     families: dict[str, list[list[str]]] = {}
     modules = set()
     for line in FAMILIES.replace("\n    ", " ").split("\n"):
@@ -346,7 +350,7 @@ def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
 
 
 def home_of(item: Any) -> str:
-    """Return the path of a public object in the nearest module of ``FAMILIES``."""
+    """Return the path of a public object in the innermost module of ``FAMILIES``."""
     module = item.__module__
     modules = _families()[1]
     while module not in modules and "." in module:
@@ -355,7 +359,7 @@ def home_of(item: Any) -> str:
 
 
 def related(path: str) -> list[str]:
-    """List the paths of the names that are related to the name ``path``.
+    """List the paths of the names that are related to ``path``.
 
     >>> from mindgrad._base.related_names import related
     >>> related("mindgrad.ops.mean")[0]
@@ -363,7 +367,7 @@ def related(path: str) -> list[str]:
     """
     names_in_order: list[str] = []
     families = _families()[0]
-    if path not in families:  # exported only by the package, such as ``mindgrad.pure_callback``
+    if path not in families:  # only the package exports the name, such as ``mindgrad.pure_callback``
         path = f"mindgrad.{path.rpartition('.')[2]}"
     for names in families.get(path, ()):
         position = names.index(path)
@@ -384,7 +388,7 @@ def references(paths: Iterable[str], newline: str) -> str:
     return f",{newline}".join([*lines, line])
 
 
-@cache  # a name is in several families
+@cache  # cached, because a name can be in several families
 def _reference(path: str) -> str:
     owner, _, name = path.rpartition(".")
     role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"

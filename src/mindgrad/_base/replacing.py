@@ -2,10 +2,10 @@
 
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
-New content is written to a temporary file, whose name contains the machine and the process. If the process is
-killed, the temporary file remains. The next process that writes to the same folder removes it if the killed
-process no longer exists. If this is unknown, for example on another machine, the file must be older than a
-day.
+New content is written to a temporary file, which is then renamed. Its name contains the machine and the
+process number. If the process is killed, the temporary file remains. The next process that writes to the same
+folder removes the file if the killed process no longer exists. If it is not known whether the process exists,
+for example because it ran on another machine, the file is removed a day after its last change.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pathlib import Path
 
 __all__ = ["remove_abandoned", "replaced", "temporary"]
 
-#: a temporary file of an unknown process is abandoned after this time without changes
+#: number of seconds without changes after which the temporary file of an unknown process is removed
 _ABANDONED_SECONDS = 24 * 3600.0
-#: machine and process are optional, because earlier versions did not write them
+#: name of a temporary file; machine and process are optional, because earlier versions did not write them
 _TEMPORARY = re.compile(r"\.mindgrad-(?:(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,9})-)?[0-9a-f]{16}\.tmp")
 
 
@@ -33,9 +33,10 @@ _TEMPORARY = re.compile(r"\.mindgrad-(?:(?P<machine>[0-9a-f]{8})-(?P<process>\d{
 def replaced(target: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a new file, which replaces ``target`` at the end of the block.
 
-    The new file is flushed to disk before it is renamed. Therefore a full disk, an exception or a crash of
-    the machine does not change the old file. If the block raises an exception, the new file is removed. If
-    ``target`` is a link, the file that it refers to is replaced. The permissions of the old file are kept.
+    The new file is flushed to disk before it is renamed. Therefore the old file does not change if the disk
+    is full, the block raises an exception, or the machine crashes. If the block raises an exception, the new
+    file is removed. If ``target`` is a link, the file to which it refers is replaced. The new file has the
+    permissions of the old file.
 
     Raises:
         FileNotFoundError: If the folder does not exist.
@@ -68,7 +69,7 @@ def temporary(folder: Path, mode: int) -> Iterator[Path]:
     Raises:
         OSError: If the file cannot be created.
     """
-    # not derived from the name of the target, which may already have the largest allowed length
+    # the name does not contain the name of the target, which may already have the largest allowed length
     new = folder / f".mindgrad-{_machine()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
     os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
@@ -83,7 +84,7 @@ def remove_abandoned(folder: str | os.PathLike[str]) -> None:
         for entry in entries:
             name = _TEMPORARY.fullmatch(entry.name)
             if name:
-                with contextlib.suppress(OSError):  # removed by another process, or owned by another user
+                with contextlib.suppress(OSError):  # already removed, or owned by another user
                     _remove_if_abandoned(entry, name["machine"], name["process"])
 
 
@@ -104,16 +105,17 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # a process of another user
+    except OSError:  # another user owns the process, so it exists
         return True
     return True
 
 
 @functools.cache
 def _machine() -> str:
-    """Return eight hexadecimal digits that identify the space of process numbers.
+    """Return eight hexadecimal digits that identify the set of process numbers.
 
-    Two processes have the same digits if a process number refers to the same process for both.
+    Two processes return the same digits if a process number refers to the same process for both. A container
+    has separate process numbers.
     """
     identity = [platform.node()]
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Import of SciPy's modules at their first use, because they are slow to import."""
+"""Import SciPy's modules at their first use, because their import is slow."""
 
 from __future__ import annotations
 

@@ -1,14 +1,18 @@
 """Compose public docstrings: shared sections, defaults, and "See Also".
 
-A line of a docstring can be a placeholder for shared text. ``{as amax}`` inserts the sections of another
-function, class, or text of the same module. ``{Raises as softmax}`` inserts one section.
-``{errors of one x}`` inserts one of the ``BLOCKS``, here for the argument ``x``. Sections and entries of the
-docstring itself take precedence. Arguments are in the order of the signature. Parameters of another function
-are renamed by position, unless the function has parameters of the same names.
+A line of a docstring can be a *reference* to shared text:
+
+- ``{as amax}`` inserts the sections of another function, class, or string of the same module.
+- ``{Raises as softmax}`` inserts one section.
+- ``{errors of one x}`` inserts one of the ``BLOCKS``, in this example for the argument ``x``.
+
+If the docstring itself has a section or an entry, it takes precedence over the shared one. Arguments are in
+the order of the signature. Parameters of another function are renamed by position, unless both functions have
+parameters of these names.
 
 Entries of arguments have the form ``name (type): text``. The composition adds ``optional`` after the type and
-the default after the text, unless the text already states it.
-It adds a section "See Also" with the related names (``_base/related_names.py``).
+the default after the text, unless the text already states the default. It also adds a section "See Also" with
+the related names (``_base/related_names.py``).
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ _TWO = (
     "    ValueError: If the shapes do not broadcast."
 )
 
-#: the blocks by name; in blocks with {0}, the name of an argument follows the name of the block
+#: the blocks by name; for a block with {0}, the reference ends with the name of an argument
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -121,7 +125,7 @@ class SharedSections:
 
     def __call__(self, item: T) -> T:
         text = item.__doc__
-        if text is None:  # with -OO
+        if text is None:  # under ``python -OO``, there are no docstrings
             return item
         if isinstance(item, type):
             item.__doc__ = Later(_of_class, self.text, text, item)  # type: ignore[assignment]
@@ -140,7 +144,7 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
     Args:
         function: a function with a docstring.
         names: paths of other public names of the same operator, for "See Also".
-        shared: sections to insert unless the docstring has them.
+        shared: sections that are inserted unless the docstring has them.
     """
     text = function.__doc__
     if shared or "\n    {" in text:
@@ -159,8 +163,9 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
     """Complete the docstrings of all names that a public module exports.
 
     Args:
-        namespace: the globals of the module, with ``__all__``. It must define the objects itself.
-        counterparts: public modules whose objects of the same names are in "See Also".
+        namespace: the globals of the module, with ``__all__``. Only objects that the module itself defines
+            are completed.
+        counterparts: public modules. Their objects with the same names are added to "See Also".
     """
     for name in namespace["__all__"]:
         item = namespace.get(name)
@@ -168,7 +173,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
         if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
-        if isinstance(text, str):  # there is a docstring, and it is not a `Later`
+        if isinstance(text, str):  # the object has a docstring that is not completed yet
             names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
@@ -191,14 +196,14 @@ def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> 
 
 
 class Described(NamedTuple):
-    """One entry of a section: names, type (may be ""), and text."""
+    """One entry of a section: its names, its type (may be ""), and its text."""
 
     names: list[str]
     type: str
     text: str
 
 
-#: an entry with a type: indentation, names, type, text with its further lines
+#: an entry with a type; the groups are its indentation, names, type, and text of one or more lines
 _TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
 _ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
 _HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the names of an entry
@@ -220,7 +225,7 @@ def defaults_of(function: Any) -> dict[str, Any]:
 
 
 def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
-    """Add "optional" and the defaults to the arguments in a docstring."""
+    """Add "optional" and the default to each argument in a docstring."""
     start = text.find("Args:\n")
     if start < 0 or not defaults:
         return text
@@ -238,7 +243,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
                 if names in defaults
                 else entry[0]
             )
-        alike: dict[str, list[str]] = {}  # the names by default
+        alike: dict[str, list[str]] = {}  # default -> the names that have it
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
         return "\n".join(
@@ -273,7 +278,7 @@ def argument_line(names: str, kind: str, text: str, default: Any, indentation: s
 
 
 def _shown(value: Any) -> str:
-    """Format a default as source code; "" if it has no short form."""
+    """Format a default as source code, or return "" if it has no short form."""
     if isinstance(value, str):
         return f'"{value}"'
     if value is None or isinstance(value, (bool, int, float, complex, tuple, list)):
@@ -359,7 +364,7 @@ def _source(reference: str, item: Any) -> dict[str, str]:
 def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
     """Replace the names ``parameters`` in sections by the parameters of ``item``.
 
-    Parameters correspond by position. Names that both functions have are not replaced.
+    Parameters correspond by position. A name that both functions have is not replaced.
     """
     own = _parameters(item)
     for old, new in zip(parameters, own, strict=False):
@@ -370,7 +375,7 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Rename parameters in paragraphs or sections, in entries and in the text."""
+    """Rename parameters in paragraphs or sections, both in entries and in text."""
     if not names:
         return text
     text = _HEAD.sub(lambda head: ", ".join(names.get(name, name) for name in head[0].split(", ")), text)

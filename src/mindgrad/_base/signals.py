@@ -13,7 +13,7 @@ __all__ = ["Deferred"]
 class Deferred:
     """Defer the handlers of signals to the end of a block.
 
-    In threads other than the main thread, it has no effect, because they do not run signal handlers.
+    Only the main thread runs signal handlers, so the class has no effect in other threads.
     """
 
     __slots__ = ("_arrived", "_handlers")
@@ -39,8 +39,8 @@ class Deferred:
     def _restore(self) -> BaseException | None:
         """Restore all handlers.
 
-        A handler may run and raise an exception meanwhile. Restoring continues, and the last exception is
-        returned.
+        While they are restored, a handler may run and raise an exception. Then the remaining handlers are
+        restored, and the last exception is returned.
         """
         raised = None
         while self._handlers:
@@ -61,7 +61,8 @@ class Deferred:
             handler(number, frame)
 
 
-# `_signal` is used because `signal` converts arguments and results to enumerations, which takes 9 µs per call
+# This module calls `_signal`, because `signal` converts arguments and results to enumerations, which adds
+# 9 µs per call
 
-#: signals whose handlers often raise exceptions
+#: the signals that are deferred, because their handlers often raise exceptions
 _SIGNALS = [getattr(signal, name) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)]

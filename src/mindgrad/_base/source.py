@@ -1,4 +1,4 @@
-"""Source files of the package that have not changed since it was loaded."""
+"""Find source files of mindgrad that have not changed since mindgrad was loaded."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def unchanged_source(packages: tuple[str, ...]) -> list[str] | None:
     """List the source files of some subpackages, in order.
 
     Returns:
-        The paths, or ``None`` if a subpackage has no source files, or a file has changed since the package
-        was loaded. The running code may then differ from the files.
+        The paths, or ``None`` if a subpackage has no source files, or if a file has changed since mindgrad
+        was loaded. In the second case, the running code may differ from the files.
     """
     files: list[str] = []
     for package in packages:

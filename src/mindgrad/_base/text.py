@@ -13,9 +13,9 @@ The rules of ``repr`` are:
   values after ``value=``.
 * Each kind of dtype has a style (``_style``): width, precision, and number of values per line of a 1-D
   tensor.
-* A dimension longer than 6 shows its first 3 and last 3 entries. A 1-D tensor is shortened only if it has
-  more than 1000 entries. Values that are not shown are not read, so the cost does not depend on the size of
-  the tensor.
+* If a dimension has more than 6 entries, only its first 3 and last 3 entries are shown. A 1-D tensor is
+  shortened only if it has more than 1000 entries. Values that are not shown are not read, so the cost does
+  not depend on the size of the tensor.
 
 ``repr`` does not depend on NumPy's print options, and has no state shared between threads.
 """
@@ -65,7 +65,7 @@ _PLAIN = _Style(str, str, per_line=24, aligned=True)  # integers and all other d
 
 
 def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    # compared by name, because bfloat16 is not a NumPy dtype: ml_dtypes registers it
+    # compare the name, because NumPy has no bfloat16: the package ml_dtypes registers it
     return dtype.name == "bfloat16"
 
 
@@ -99,7 +99,7 @@ def _shown_values(array: NDArray[Any], ndim: int) -> Iterator[Any]:
 
 
 def _vector_text(texts: Sequence[str], per_line: int) -> str:
-    """Format a complete 1-D array.
+    """Format a 1-D array without omitting elements.
 
     Every full line ends with a newline, even the last line.
     """
@@ -112,9 +112,9 @@ def _nested_text(texts: Iterator[str], shape: Sequence[int], depth: int, ndim: i
     """Format the next elements in nested brackets.
 
     Args:
-        texts: the formatted elements that are shown.
+        texts: yields the formatted elements that are shown.
         shape: the trailing dimensions to format.
-        depth: number of leading dimensions, which is the indentation.
+        depth: number of leading dimensions, which is also the indentation in spaces.
         ndim: number of dimensions of the whole array.
     """
     shortened = _is_shortened(shape[0], ndim)

@@ -1,7 +1,8 @@
 """Recursion on an explicit stack, for graphs deeper than Python's recursion limit.
 
-A recursive function is written as a generator. Instead of calling itself, it yields a generator for each
-recursive call, and receives the result. :func:`trampolined` runs these generators in a loop.
+A recursive function is written as a generator function. Instead of calling itself, it yields the generator of
+the recursive call, and ``yield`` returns the result of this call. :func:`trampolined` runs these generators
+in a loop.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ __all__ = [
 
 _LEAF = object()
 
-#: types seen before whose instances are leaves; a fast path, because most trees are a single leaf
+#: types for which an instance was a leaf before; such trees take a fast path, because most trees are one leaf
 _LEAVES: set[type] = set()
 #: largest number of types in `_LEAVES`
 _LEAVES_KNOWN = 256
@@ -65,15 +65,15 @@ def _describe(tree: Any, leaves: list[Any]) -> Any:
 
 @lru_cache(maxsize=1024)
 def is_record(kind: type) -> bool:
-    """Check whether instances of ``kind`` are containers of their attributes.
+    """Check whether ``flatten`` enters instances of ``kind`` by their attributes.
 
-    They are if ``kind`` is a dataclass without a method ``construct``.
+    It does if ``kind`` is a dataclass without a method ``construct``.
     """
     return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
 
 
 def attributes_of(record: Any) -> dict[str, Any]:
-    """Return the attributes of a dataclass instance: fields, then further attributes."""
+    """Return the attributes of a dataclass instance: first its fields, then others."""
     names = [field.name for field in dataclasses.fields(record)]
     # a field with init=False and without a default may be unset
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
@@ -109,7 +109,7 @@ def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
         return record_of(kind, dict(zip(names, items, strict=True)))
     mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
     for name, item in zip(names[len(names) - len(items) :], items, strict=True):
-        mapping[name] = item  # not kind(pairs), because a Counter would count the pairs
+        mapping[name] = item  # kind(pairs) would be wrong, because a Counter counts the pairs
     return mapping
 
 
@@ -124,7 +124,7 @@ def _sequence(kind: Any, items: list[Any]) -> Any:
         return made
     try:
         return tuple.__new__(kind, items)
-    except TypeError:  # a type implemented in C, such as time.struct_time
+    except TypeError:  # the type is implemented in C, such as time.struct_time
         return kind(items)
 
 
@@ -132,7 +132,7 @@ def record_of(kind: type, attributes: dict[str, Any]) -> Any:
     """Create an instance of the dataclass ``kind`` without calling its constructor."""
     record: Any = object.__new__(kind)
     for name, value in attributes.items():
-        object.__setattr__(record, name, value)  # works for frozen classes
+        object.__setattr__(record, name, value)  # the method of ``object`` also works for frozen classes
     return record
 
 
@@ -143,7 +143,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def differences(before: Any, after: Any, path: str = "") -> str:
-    """Describe the first difference of two structures; ``""`` if they are equal.
+    """Describe the first difference between two structures. ``""``: they are equal.
 
     >>> from mindgrad._base.tree import differences, flatten
     >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")

@@ -1,12 +1,13 @@
-"""Waits for compiled programs that Ctrl-C and other signals interrupt immediately.
+"""Wait for compiled functions so that Ctrl-C and other signals interrupt the wait.
 
-Python runs signal handlers in the main thread, between two instructions of its interpreter, but not while
-this thread executes a compiled program in XLA. Therefore a program that may take long runs in another thread,
-while the main thread waits for a lock, which a signal interrupts. If the handler raises an exception, the
-main thread stops waiting. The program itself cannot be stopped, and its result is dropped.
+Python runs signal handlers in the main thread, between two instructions of its interpreter. It cannot do so
+while this thread executes a compiled function in XLA. Therefore a compiled function that may take long runs
+in another thread, the *worker*. The main thread waits for a lock, and a signal interrupts this wait. If the
+signal handler raises an exception, the main thread stops waiting. The compiled function itself cannot be
+stopped, and its result is discarded.
 
-If no long program is running, the main thread itself waits for XLA, which is faster. The caller of a program
-that may take long must register its results by :func:`note_long`.
+If no long compiled function is running, the main thread itself waits for XLA, which is faster. The caller of
+a compiled function that may take long must register the results with :func:`note_long`.
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ from typing import Any
 
 __all__ = ["WORKER", "computed", "interruptible", "note_long"]
 
-#: name of the threads in which programs run while the main thread waits
+#: name of the worker threads
 WORKER = "mindgrad-waiting"
 
-#: Seconds after which the main thread stops waiting to run signal handlers; −1: never. On Windows, signals do
-#: not interrupt a thread that waits for a lock.
+#: number of seconds after which the main thread interrupts its wait to run signal handlers; −1: never. Only
+#: Windows needs this, because its signals do not interrupt a thread that waits for a lock
 _PATIENCE = 0.1 if os.name == "nt" else -1.0
-#: seconds during which a result is polled before another thread waits for it; starting to wait takes as long
+#: number of seconds for which a result is polled before the wait starts, because the start of a wait takes as
+#: much time
 _SECONDS_OF_ASKING = 50e-6
-#: seconds that the exit of the process waits for interrupted programs
+#: largest number of seconds for which the exit of the process waits for interrupted calls
 _SECONDS_AT_EXIT = 0.5
-#: largest number of programs that JAX queues on a device
+#: largest number of compiled functions that JAX queues on a device
 _IN_WORK = 32
 
 
 class _Job:
-    """A call, its result or error, and a lock that is released at the end of the call."""
+    """A call with its result or error, and a lock that is released at its end."""
 
     __slots__ = ("arguments", "ended", "error", "function", "result")
 
@@ -59,11 +61,11 @@ class _Job:
 
 
 class _Worker:
-    """A thread that runs jobs one after another."""
+    """A thread that runs jobs, one at a time."""
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[_Job] = SimpleQueue()
-        # a daemon, so that the interpreter can exit while a program runs
+        # a daemon thread, so that the interpreter can exit while a compiled function runs
         threading.Thread(target=self._work, name=WORKER, daemon=True).start()
 
     def _work(self) -> None:
@@ -76,19 +78,19 @@ class _Worker:
             ended.release()
 
 
-#: the threads without a job
+#: the workers without a job
 _idle: list[_Worker] = []
 
-#: the jobs that a signal handler has interrupted
+#: the jobs for which the main thread stopped waiting, because a signal handler raised an exception
 _abandoned: list[_Job] = []
 
-#: one result of each running program that may take long
+#: the first result of each compiled function that may take long and may still run
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
-#: whether such a result was deleted before it was ready, so that its program may still run
+#: whether such a result was deleted before it was ready, so that its compiled function may still run
 _is_long_unseen = False
 
 if hasattr(os, "register_at_fork"):
-    # threads do not exist in a forked process
+    # a forked process has no other threads, so it has no workers, jobs, or running functions
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_abandoned.clear)
     os.register_at_fork(after_in_child=_long.clear)
@@ -96,9 +98,9 @@ if hasattr(os, "register_at_fork"):
 
 @atexit.register
 def _wait_at_exit() -> None:
-    """Wait for interrupted programs at exit.
+    """Wait for interrupted calls when the process exits.
 
-    A thread that returns to a finished interpreter would abort the process.
+    If a worker returned to the interpreter after its end, the process would abort.
     """
     latest = time.monotonic() + _SECONDS_AT_EXIT
     for job in _abandoned:
@@ -106,10 +108,9 @@ def _wait_at_exit() -> None:
 
 
 def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "") -> Any:
-    """Return ``function(*arguments)``, and run signal handlers while waiting.
+    """Return ``function(*arguments)``, and run signal handlers during the call.
 
-    If a handler raises an exception, the call continues in another thread, and its result or error is
-    dropped.
+    If a handler raises an exception, the call continues in a worker, and its result or error is discarded.
 
     Args:
         function: function to call.
@@ -122,7 +123,7 @@ def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "")
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
     job = _Job(function, arguments)
-    del arguments  # only the job refers to them, and it deletes them at its end
+    del arguments  # now only the job refers to them, and it releases them at its end
     try:
         worker = _idle.pop()
     except IndexError:
@@ -142,20 +143,20 @@ def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "")
 
 
 def note_long(results: Sequence[Any]) -> None:
-    """Register the results of a program that a user may want to interrupt."""
+    """Register the results of a compiled function that a user may want to interrupt."""
     global _is_long_unseen
     if results and hasattr(results[0], "is_ready"):
-        _long.append(weakref.ref(results[0]))  # all results of a program become ready at the same time
+        _long.append(weakref.ref(results[0]))  # all results become ready at the same time
     elif results:
         _is_long_unseen = True
 
 
 def _may_take_long() -> bool:
-    """Check whether a program that may take long is possibly still running."""
+    """Check whether a compiled function that may take long is possibly still running."""
     global _is_long_unseen
     for reference in list(_long):
         array = reference()
-        if array is None or array.is_deleted():  # unknown whether its program has finished
+        if array is None or array.is_deleted():  # it is unknown whether its function has finished
             _is_long_unseen = True
         elif not array.is_ready():
             return True

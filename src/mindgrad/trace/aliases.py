@@ -4,10 +4,12 @@
     else: y = w          y is w           ⇔  not c
     y[0] = 1             z = select(c, y, z);  w = select(c, w, y)
 
-After a branch, ``y`` is a new tensor object. If elements of one name are assigned, the other names receive
-the assignment under the condition that they are the same object. If this condition is not known any more,
-because it belonged to a body that has ended, the other name is *stale*. Any use of a stale name raises
-``CompileError``.
+Here ``c`` is a Bool tensor without a known value. After the branch, ``y`` is a new tensor object, which
+represents ``z`` or ``w``. If code assigns elements of ``y``, then ``z`` and ``w`` get the new elements under
+the condition that they are the same object as ``y``.
+
+The condition may be unknown, because the body that computed it has ended. Then the other tensor is *stale*,
+and any use of it raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -28,17 +30,18 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: two names are one object if the Bool tensor has the given value; ``None``: not known
+#: ``(test, value)``: two tensors are the same object if the Bool tensor ``test`` has the bool ``value``.
+#: ``None``: the condition is not known
 Condition = tuple[Tensor, bool] | None
+#: largest number of steps of a search for tensors that may be the same object
 _MOST_PATHS = 1000
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: by ``id`` of a tensor: the tensor, and other tensors with the conditions that they are the same
-        #: object
+        #: by ``id`` of a tensor: the tensor, and all tensors that may be the same object, with the condition
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: tensors that represent variables in the bodies of loops, by ``id``
+        #: by ``id``: tensors that represent variables at the start of the bodies of loops
         self.given: dict[int, Tensor] = {}
 
 
@@ -46,13 +49,13 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Forget all names at the end of a trace."""
+    """Discard all recorded tensors at the end of a trace."""
     _local.names.clear()
     _local.given.clear()
 
 
 def note(first: Tensor, second: Tensor, condition: Condition) -> None:
-    """Note that two tensors are the same object if ``condition`` holds."""
+    """Record that two tensors are the same object if ``condition`` holds."""
     if first is second or first.type is not second.type:
         return
     for a, b in ((first, second), (second, first)):
@@ -60,7 +63,7 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Return whether a tensor may be the same object as another."""
+    """Return whether a tensor may be the same object as another tensor."""
     return id(tensor) in _local.names
 
 
@@ -78,7 +81,8 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
     """Find the tensors that may be the same object as ``tensor``.
 
     Returns:
-        Each tensor with its condition, by ``id``. ``None``: the condition is not known.
+        By ``id``, each tensor with the Bool tensor that is true if they are the same object. ``None`` instead
+            of a Bool tensor: the condition is not known.
     """
     same: dict[int, tuple[Tensor, Tensor | None]] = {}
     paths: list[tuple[Tensor, Tensor | None, bool, set[int]]] = [(tensor, None, False, {id(tensor)})]
@@ -104,7 +108,7 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Bind ``tensor``, and all names of the same object, to ``value``."""
+    """Bind ``tensor``, and all tensors that are the same object, to ``value``."""
     others = _sameness(tensor) if id(tensor) in _local.names else {}
     scopes.rebind(tensor, value)
     for other, same in others.values():
@@ -118,7 +122,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def is_same(a: Tensor, b: Tensor) -> Any:
-    """Evaluate ``a is b`` to a bool, or to a symbolic number if a tensor decides."""
+    """Evaluate ``a is b`` to a bool, or to a symbolic number if a tensor decides it."""
     if a is b:
         return True
     if _are_unknown(a, b) or _are_unknown(b, a):
@@ -132,12 +136,19 @@ def is_same(a: Tensor, b: Tensor) -> Any:
 
 
 def note_given(tensor: Tensor) -> None:
-    """Note that a tensor represents a variable, of unknown identity, in an iteration."""
+    """Record that a tensor represents a variable at the start of a loop's body.
+
+    It is unknown which tensor object the variable holds in an iteration.
+    """
     _local.given[id(tensor)] = tensor
 
 
 def _are_unknown(a: Tensor, b: Tensor) -> bool:
-    """Return whether ``a`` may be ``b``, an object from before the iteration."""
+    """Return whether it is unknown if ``a`` is ``b``.
+
+    This is so if ``a`` represents a variable in an iteration, and ``b`` may have existed before the
+    iteration.
+    """
     if id(a) not in _local.given or a.type is not b.type:
         return False
     return id(b) in _local.given or b._scope is not a._scope
@@ -155,9 +166,9 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """The scope of a stale tensor; any use reads its ``level``, which raises."""
+    """The scope of a stale tensor, whose ``level`` raises when the tensor is used."""
 
-    #: not a value of a recording; a variable may hold the tensor as long as it is not used
+    #: the tensor belongs to no recording; a variable may hold it as long as no code uses it
     lifts = False
 
     @property
@@ -166,7 +177,7 @@ class _Stale:
 
 
 def refuse_stale() -> NoReturn:
-    """Raise ``CompileError`` because a stale name is used."""
+    """Raise ``CompileError`` because code uses a stale tensor."""
     refuse(
         "This tensor may be the same object as another tensor whose elements were assigned since. A "
         "loop or a nested branch decides whether it is, so its elements are not known at compile time",
@@ -176,7 +187,7 @@ def refuse_stale() -> NoReturn:
 
 
 def make_stale(tensor: Tensor) -> None:
-    """Make every later use of ``tensor`` raise; in a body, until the body ends."""
+    """Make every later use of ``tensor`` raise. In a body, this ends with the body."""
     if is_stale(tensor):
         return
     scope, program = innermost(), outermost_program()

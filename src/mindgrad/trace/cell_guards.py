@@ -1,9 +1,9 @@
-"""Record reads of Cell attributes during a trace, no matter which code reads them.
+"""Record the attributes of Cells that any code reads during a trace.
 
-While any thread traces, the class ``Cell`` has a ``__getattribute__`` that records the names. Reads by
-converted functions, by mindgrad, and by libraries are all recorded. At other times the class has no such
-method, so eager code reads attributes at full speed. A read of ``__dict__`` counts as a read of all
-attributes.
+While any thread traces, the class ``Cell`` has a ``__getattribute__`` that records the name of each attribute
+that is read. Reads by converted functions, by mindgrad, and by libraries are therefore all recorded for the
+guards. At other times the class does not have this method, so eager code reads attributes at full speed. A
+read of ``__dict__`` counts as a read of all attributes.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ ALL = "__dict__"
 
 #: internal attributes of a Cell that guards ignore
 UNREAD = frozenset(["_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
-#: dictionaries of a Cell that are changed in place
+#: dictionaries of a Cell that mindgrad changes in place, so that guards compare their items
 INVENTORY = ("_params", "_cells", "_hooks")
 
 
 def _nothing(cell: Any, name: str) -> None:
-    """Ignore the read."""
+    """Do nothing: the callback when no trace is open."""
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: names read of each Cell, by its ``id``; ``None``: no trace is open
+        #: names of the attributes read so far, by the ``id`` of their Cell; ``None``: no trace is open
         self.names: dict[int, set[str]] | None = None
-        #: called with the Cell and the name at the first read of each
+        #: function that is called with the Cell and the name at the first read of each attribute
         self.met: Callable[[Any, str], None] = _nothing
 
 
@@ -50,7 +50,8 @@ _classes: list[Any] = []
 def follow_reads(kind: Any) -> None:
     """Record reads of attributes of instances of ``kind`` during traces.
 
-    A trace may be open already, because a traced function may be the first to import the module of ``kind``.
+    If a trace is open already, recording begins immediately. This happens if a traced function is the first
+    to import the module of ``kind``.
     """
     noting = _noting(kind)
     with _lock:
@@ -70,7 +71,7 @@ def _noting(kind: Any) -> Any:
 
 
 def _note(cell: Any, name: str) -> None:
-    """Record the read of an attribute, at the first time before the value is read."""
+    """Record the read of an attribute. The callback runs before the value is read."""
     seen = _local.names.setdefault(id(cell), set())  # type: ignore[union-attr]
     if name not in seen and name not in UNREAD:
         seen.add(name)
@@ -78,12 +79,12 @@ def _note(cell: Any, name: str) -> None:
 
 
 def _is_own_frame(frame: Any) -> bool:
-    # mindgrad itself stores and compares ``__dict__``; where it reads all attributes, it calls note_all
+    # mindgrad reads ``__dict__`` to store and compare it; if it uses all attributes, it calls note_all
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 
 def note_all(cell: Any) -> None:
-    """Note that the function being compiled depends on all attributes of ``cell``."""
+    """Record that the function being compiled depends on all attributes of ``cell``."""
     if _local.names is not None:
         _note(cell, ALL)
 

@@ -1,4 +1,7 @@
-"""Describe changes of Python state, and count changes of Parameter types."""
+"""Describe changes of Python state, and count changes of Parameter types.
+
+``guards`` and ``side_effects`` create the descriptions, which explain why a function was compiled again.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ __all__ = ["Change", "Clock", "change", "clock"]
 
 
 class Clock:
-    """A counter, for the whole process, of changes of the types of Parameters."""
+    """A counter of changes of Parameter types in this process.
+
+    Guards compare the types again only if the count has changed.
+    """
 
     __slots__ = ("ticks",)
 
@@ -27,12 +33,12 @@ clock = Clock()
 
 
 class Change(NamedTuple):
-    """The reason why a compiled function was not reused.
+    """A change of Python state that caused a further compilation.
 
     Attributes:
         what: the argument, attribute, or variable that changed.
         text: the complete reason.
-        advice: fix if it keeps changing.
+        advice: how to avoid the compilation if the state keeps changing.
     """
 
     what: str

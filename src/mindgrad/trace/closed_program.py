@@ -2,13 +2,18 @@
 
     trace(f, types) = (graph, captured)        f(xs) = graph(xs, captured)
 
-Pullbacks, solvers, loops, hooks, and batched functions use such graphs as a whole. Other kinds of traces are
-elsewhere. The outermost trace of a compiled function also collects guards on Python state
-(``trace.tracing``). Bodies of branches and loops also pass on their variables (``trace.control.traced``). A
-recording for differentiation may have values (``execution.record``).
+The inputs of the graph are the symbols and the captured tensors, which ``f`` uses from outside. Custom
+derivatives, hooks, ``vmap``, solvers, and recurrent operators call :func:`trace`.
 
-Cost: one run of the function. Limit: the caller must reject or undo assignments of the function to attributes
-and variables (``effect_log.isolated``).
+Three other modules trace functions for other purposes:
+
+- ``trace.tracing`` traces a complete call, and also records guards on Python state.
+- ``trace.control.traced`` traces bodies of branches and loops, and also returns the variables that they
+  assign.
+- ``execution.record`` records operators for differentiation, and the recorded tensors may have values.
+
+Cost: one run of the function. Limit: if the function assigns attributes or variables, the caller must reject
+or undo the assignments (``effect_log.isolated``).
 """
 
 from __future__ import annotations
@@ -32,7 +37,8 @@ class ClosedProgram(NamedTuple):
 
     Attributes:
         graph: returns the tensors among ``leaves``. Its inputs are the symbols, then the captured tensors.
-        captured: tensors from outside, and Parameters, by the inputs that represent them, in their order.
+        captured: tensors from outside and Parameters, by the graph input that represents each, in input
+            order.
         leaves: leaves of the function's result.
         structure: tree structure of the result.
         written: Parameters that the function writes, by identity.
@@ -51,9 +57,10 @@ def trace(
     """Trace ``function`` on tensors of ``types``.
 
     Args:
-        function: the function. It runs in a scope that records operators without running them.
+        function: the function. Its operators are recorded and not run.
         types: types of its arguments.
-        values_are_inputs: whether arrays from outside become inputs instead of constants.
+        values_are_inputs: whether arrays from outside become inputs. Otherwise, they become constants of the
+            graph.
     """
     scope = GraphScope(values_are_inputs)
     with opened(scope):
@@ -61,7 +68,7 @@ def trace(
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # a Parameter is an input of the outermost graph being traced: of this graph, if there is no other
+        # Parameters are inputs of the outermost graph that is being traced, which may be this graph
         operands: dict[Any, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
@@ -69,7 +76,7 @@ def trace(
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # tensors refer to their scope: release the traced objects as soon as they are unused
+    # tensors refer to their scope, so clear it: otherwise they would keep the traced objects alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

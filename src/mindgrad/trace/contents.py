@@ -1,9 +1,15 @@
-"""Read, compare, and restore the contents of objects.
+"""Read, compare, and restore the contents of mutable Python objects.
 
-Guards compare the contents that a trace has read with the present contents (``guards``). While a function is
-traced, the contents of objects from outside are compared and restored (``outside_effects``, ``snapshots``).
-Contents are read without running methods of the user. Items are compared by identity or as constants. If an
-item itself is mutable, its contents are compared separately (``reach``).
+The contents of a list are its items, of an object its attributes, and of an iterator its position. A
+:class:`Kind` has the functions that read, compare, and restore the contents of one kind of object. Three
+modules use them:
+
+- ``guards`` compares the contents that a trace has read with the contents at a later call.
+- ``snapshots`` compares and restores the contents of objects that the body of a branch or loop can reach.
+- ``outside_effects`` compares and restores the contents of objects from outside at the end of a trace.
+
+Reading contents runs no methods of the user. Items are compared by identity or as constants. If an item is
+itself mutable, its contents are compared separately (``reach``).
 """
 
 from __future__ import annotations
@@ -37,18 +43,21 @@ __all__ = [
     "guarded_kind", "is_generator", "kinds_of", "same_item",
 ]  # fmt: skip
 
-#: a snapshot copies NumPy arrays of at most this many bytes, and makes larger ones read-only
+#: largest size, in bytes, of a NumPy array that a snapshot copies; it makes larger arrays read-only instead
 COPIED_BYTES = 1 << 16
-#: largest array, in bytes, that a trace checks for changes of its elements
+#: largest size, in bytes, of an array for which a trace checks by a checksum that its elements do not change
 _LARGEST_CHECKED = 1 << 28
 
 
 class Kind(NamedTuple):
-    """Functions that read, compare, and restore (``write``, if possible) contents.
+    """Functions that read, compare, and restore the contents of one kind of object.
 
     Attributes:
-        verb: name of a change, for messages.
-        is_effect: whether unconverted code may change the contents, which a compiled function must not do.
+        read: returns the contents of an object.
+        same: compares two contents.
+        write: restores contents. ``None``: they cannot be restored.
+        verb: participle that describes a change of the object in messages, such as "drawn from".
+        is_effect: whether a change during a trace is a side effect that the compiled function must not have.
     """
 
     read: Callable[[Any], Any]
@@ -90,7 +99,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """Return the built-in class whose methods read the items and their order."""
+    """Return the built-in class whose methods read the items in their order."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 
@@ -181,7 +190,7 @@ def _array_of(tensor: Tensor) -> Any:
 
 
 def _same_elements(now: Any, then: Any) -> bool:
-    """Return whether two arrays, perhaps on different devices, have the same elements."""
+    """Return whether two arrays have the same elements, even on different devices."""
     if now is then or now is None or now.dtype != then.dtype or now.shape != then.shape:
         return now is then
     return np.asarray(now).tobytes() == np.asarray(then).tobytes()
@@ -197,7 +206,7 @@ def _all_attributes(owner: Any) -> tuple[Any, ...]:
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
     attributes = own_attributes(owner)
-    for name in cached_names(kind):  # filling a cache does not count
+    for name in cached_names(kind):  # computing a cached property does not count as a change
         attributes.pop(name, None)
     for name in attribute_names(kind):
         if hasattr(owner, name):
@@ -246,7 +255,10 @@ def is_generator(function: Any) -> bool:
 
 
 def _stored_cells(function: Any) -> dict[str, Any]:
-    """Return the variables of enclosing functions that a generator function assigns."""
+    """Return the closure variables of a generator function, by name.
+
+    Generators run unconverted, so their assignments to these variables are not recorded.
+    """
     code = function.__code__
     if not is_generator(function):
         return {}
@@ -283,9 +295,10 @@ def _read_iterator(iterator: Any) -> Any:
 
 
 def _write_iterator(iterator: Any, state: Any) -> None:
-    """Restore an unfinished iterator of a list, tuple, or string.
+    """Restore an iterator of a list, tuple, or string that has not reached its end.
 
-    Iterators of ranges can be restored in Python 3.11 only, because later versions store no position.
+    Iterators of ranges can be restored only in Python 3.11, because later versions do not store their
+    position.
     """
     if hasattr(iterator, "__length_hint__") and state[1]:
         ((_, place),) = state[1]
@@ -298,7 +311,10 @@ def _local_values(generator: Any) -> Any:
 
 
 def _flat(value: Any) -> Any:
-    """Flatten containers: numbers and strings by value, other objects by identity."""
+    """Convert a value for comparison: containers by items, numbers by value.
+
+    All other objects are compared by identity.
+    """
     if isinstance(value, (bool, int, float, str, bytes, type(None))):
         return (type(value), value if value == value else "nan")
     if isinstance(value, np.ndarray):
@@ -327,7 +343,7 @@ def _read_file(file: Any) -> Any:
         return "closed"
     try:
         return file.tell()
-    except (OSError, ValueError):  # a file without positions: calls that write to it are checked instead
+    except (OSError, ValueError):  # a file without a position; unconverted_calls checks calls that write
         return None
 
 
@@ -361,7 +377,7 @@ OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 @functools.lru_cache(maxsize=4096)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
-    """The kinds of contents that instances of a class have, for snapshots."""
+    """Return the kinds of contents that a snapshot reads from instances of a class."""
     if is_iterator(kind):
         return (ITERATOR,)
     kinds = [each for base, each in _KINDS if issubclass(kind, base)][:1]
@@ -372,11 +388,11 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 
 # -- contents that guards compare ------------------------------------------------------------------
 
-#: all attributes of an object, the attribute names of a Cell, and the keyword defaults of a function
+# all attributes of an object, the attribute names of a Cell, and the keyword defaults of a function
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
-#: checksum of an array that is too large to copy, which a trace must not change
+#: checksum of an array that is too large to copy; a trace must not change its elements
 CHECKSUM = Kind(_read_checksum, _equal, None)
 _TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
 _FOREIGN = Kind(_read_foreign, _equal, None)
@@ -390,7 +406,7 @@ _CONTAINERS: list[tuple[Any, Kind]] = [
 
 
 def guarded_kind(value: Any) -> Kind | None:
-    """Return how guards compare the contents of a value, ``None`` if they do not."""
+    """Return the kind with which guards compare a value. ``None``: they do not."""
     if isinstance(value, Tensor):
         return None if value.is_parameter or value.is_traced else _TENSOR
     for base, each in _CONTAINERS:
@@ -399,7 +415,7 @@ def guarded_kind(value: Any) -> Kind | None:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject or value.nbytes <= COMPARED_BYTES:
             return _ARRAY
-        # larger arrays are constants of the compiled function, which the trace must not change either
+        # a larger array is a constant of the compiled function, and the trace must not change it
         is_checked = value.flags.writeable and value.ndim and value.nbytes <= _LARGEST_CHECKED
         return CHECKSUM if is_checked else None
     kind: Any = type(value)

@@ -1,4 +1,8 @@
-"""Custom derivatives of Python functions: ``custom_vjp``, and ``Cell.bprop``."""
+"""Custom derivatives of Python functions: ``custom_vjp``, and ``bprop`` of a Cell.
+
+``ops.custom_vjp`` and ``Cell`` create a :class:`CustomDerivative`, which calls the user's derivative rule in
+reverse mode.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +39,19 @@ __all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
 
 
 class CustomDerivative:
-    """Call a function whose reverse mode is ``bprop(*inputs, out, dout)``.
+    """A function whose reverse mode calls ``bprop(*inputs, out, dout)``.
 
     Args:
         function: the function. Its operators are not differentiated. Values that it reads besides its inputs,
             such as Parameters, are constants: the gradient with respect to them is zero.
         bprop: returns a tuple with one gradient per input of ``function``. In PYNATIVE_MODE it may also
-            return a list or a single gradient. A gradient of a shape to which the input broadcasts is summed.
+            return a list or a single gradient. If an input broadcasts to the shape of its gradient, the
+            gradient is summed over the broadcast axes.
         name: name of the function in errors.
 
     ``bprop`` is traced at every call, so it reads the current state of Python objects. Equal pullbacks share
-    one graph, whose derivatives are computed once. In eager mode, a ``bprop`` that reads values (``asnumpy``)
-    runs as a callback, which cannot be differentiated again.
+    one graph, so the derivatives of this graph are computed once. In eager mode, a ``bprop`` that reads
+    values (``asnumpy``) runs as a callback, and the callback cannot be differentiated again.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
@@ -81,13 +86,13 @@ class CustomDerivative:
         ys: Sequence[Tensor],
         is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
-        """Return the pullback as a graph, and the tensors that it captures."""
+        """Trace ``bprop`` to a graph, and return it with the tensors that it captures."""
         first, last = len(xs), len(xs) + len(ys)
 
         def pullback(*symbols: Tensor) -> list[Tensor]:
             inputs = unflatten(structure, _replaced(leaves, symbols[:first]))
             out = unflatten(result_structure, _replaced(results, symbols[first:last]))
-            # bprop receives gradients as users see them, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
+            # bprop receives the users' gradients ∂/∂Re + i ∂/∂Im, which are conjugates of cotangents
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
@@ -103,7 +108,7 @@ class CustomDerivative:
         except CompileError as error:
             if is_strict or error.is_final:
                 raise
-            # in eager mode: `bprop` reads values, so it runs as a callback when the values are known
+            # in eager mode, `bprop` may read values: run it as a callback, which receives the values
             on_values = _OnValues(self, leaves, structure, results, result_structure)
             name, place = f"bprop of {self.name}", location_of(user_frame())
             function = Callback(on_values, [x.type for x in xs], self.name, name, place)
@@ -111,7 +116,7 @@ class CustomDerivative:
         return retained(program.graph), [state.read(tensor) for tensor in program.captured.values()]
 
     def gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
-        """Return one gradient per tensor among ``inputs``, after checks.
+        """Check the result of ``bprop``, and return a gradient per tensor in ``inputs``.
 
         If ``is_strict``, as in GRAPH_MODE, ``returned`` must be a tuple.
         """
@@ -171,17 +176,18 @@ class CustomDerivative:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: derivatives that are being traced, each with the types and constants of its call
+        #: the calls whose derivatives are being traced, each as a pair: the derivative, and the types and
+        #: constants of the call
         self.traced: list[tuple[CustomDerivative, list[Any]]] = []
 
 
 _local = _Local()
-#: more nested equal calls than this are treated as an infinite recursion
+#: largest number of equal calls inside each other; more are treated as an infinite recursion
 _DEEPEST = 20
 
 
 class _Within:
-    """A context for tracing the derivative of a call; it rejects infinite recursion."""
+    """A context for tracing the derivative of a call. It rejects infinite recursion."""
 
     def __init__(self, derivative: CustomDerivative, call: list[Any]) -> None:
         self.entry = derivative, call
@@ -209,7 +215,7 @@ def _is_same(call: list[Any], other: list[Any]) -> bool:
 
 
 class _OnValues:
-    """``bprop`` on NumPy arrays: the inputs, results, and gradients of the results."""
+    """Call ``bprop`` on NumPy arrays: the inputs, the results, and their gradients."""
 
     def __init__(
         self,
@@ -221,7 +227,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # do not keep the tensors of the call
+        # replace tensors, so that this object does not keep them alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 
@@ -248,7 +254,7 @@ class _OnValues:
         return [np.asarray(_conjugate(gradient).host_array()) for gradient in gradients]
 
 
-#: marks leaves that are tensors
+#: replaces each tensor among the leaves of a call
 _TENSOR = object()
 
 
@@ -299,9 +305,8 @@ class custom_vjp:
         """Set the reverse mode.
 
         Args:
-            bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the result and its gradient. It returns
-            a
-                tuple with the gradient of each input.
+            bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the inputs, the result, and the
+                gradient of the result. It returns a tuple with the gradient of each input.
 
         Raises:
             TypeError: If ``bwd`` is not callable.
@@ -345,13 +350,13 @@ def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
         inspect.signature(fn).bind(*arguments)
     except TypeError:
         return False
-    except ValueError:  # a builtin
+    except ValueError:  # a built-in function without a signature
         return True
     return True
 
 
 def _constant(value: Any) -> Any:
-    """Return ``value``, as a constant if it is a tensor that is differentiated."""
+    """Return ``value``; if it is a tensor that is differentiated, stop its gradient."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
@@ -360,7 +365,7 @@ def _conjugate(x: Tensor) -> Tensor:
 
 
 def summed_to(gradient: Any, shape: Shape) -> Any:
-    """Sum ``gradient`` to ``shape``, the shape of an input that was broadcast."""
+    """Sum ``gradient`` to ``shape`` if an input of this shape was broadcast."""
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient
     gradient = state.read(gradient)

@@ -1,8 +1,8 @@
-"""Raise Python's recursion limit for a trace, so that calls may nest deeply.
+"""Raise Python's recursion limit during a trace, so that user functions may nest.
 
-During a trace, each call of a user's function takes several Python calls: the function itself, and the calls
-of the runtime for the ``if`` around the next call. The recursion limit is raised accordingly. It is global to
-all threads, so nested raises are counted.
+During a trace, each call of a user's function takes several Python calls: the function itself, and the
+runtime's calls for the ``if`` around the next call. The recursion limit is raised accordingly. The limit is
+global to all threads. Therefore nested traces are counted, and the outermost trace restores it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 __all__ = ["deep_calls"]
 
-#: number of Python frames for each call of a user's function
+#: number of Python frames that one call of a user's function takes during a trace
 _FRAMES = 4
-#: depth that the stack of any thread can hold
+#: largest recursion limit, for which the stack of any thread has enough space
 _MOST = 20_000
 
 _lock = threading.Lock()
@@ -26,7 +26,7 @@ _limits = (0, 0)
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """Let the recursion limit count only the user's calls during a trace."""
+    """Raise the recursion limit during a trace by the number of frames per call."""
     global _traces, _limits
     with _lock:
         if not _traces:
@@ -39,5 +39,5 @@ def deep_calls() -> Iterator[None]:
     finally:
         with _lock:
             _traces -= 1
-            if not _traces and sys.getrecursionlimit() == _limits[1]:  # else the user's code has changed it
+            if not _traces and sys.getrecursionlimit() == _limits[1]:  # the user's code has not changed it
                 sys.setrecursionlimit(_limits[0])

@@ -1,10 +1,16 @@
-"""The effect log: Python state that a traced function assigns.
+"""The effect log: the attributes and variables that a traced function assigns.
 
-While a function is traced, its assignments really happen, so that all code sees the new values. Each
-assignment is noted at the innermost open level. There is one level for the function and one for each body of
-a branch or loop that is being traced. The assignments of a level are undone when it ends. Locations that a
-body has assigned become variables of its branch or loop. Locations that the function has assigned become its
-outputs (``side_effects``).
+A *location* (:class:`Place`) is an attribute of an object, a variable of an enclosing function, or a global
+variable. While a function is traced, its assignments really change these locations, so that all code sees the
+new values.
+
+A *body* is the code of one branch or of one loop iteration that is being traced. The log has one *level* for
+the function and one for each open body. Each assignment is recorded at the innermost level, with the value
+that the location had before. When a level ends, all its locations get their old values back. The recorded
+locations are used as follows:
+
+- Locations that a body has assigned become variables of its branch or loop (``trace.control.traced``).
+- Locations that the function has assigned become outputs of the compiled function (``side_effects``).
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ __all__ = [
 
 
 class _Undefined:
-    """Marks a variable that is not bound."""
+    """The value of a location that has no value, such as an unbound variable."""
 
     def __repr__(self) -> str:
         return "<not defined>"
@@ -38,8 +44,8 @@ class Place:
     """A location of Python state that a function can assign.
 
     Attributes:
-        holder: object, closure cell, or namespace that contains the location.
-        name: name of the location in its holder.
+        holder: the object, closure cell, or namespace that contains the location.
+        name: name of the location in ``holder``.
         label: description for messages.
     """
 
@@ -56,24 +62,24 @@ class Place:
         return (id(self.holder), self.name)
 
     def value(self) -> Any:
-        """Return the current content; ``UNDEFINED``: there is none."""
+        """Return the current value. ``UNDEFINED``: the location has no value."""
         return self.own()
 
     def own(self) -> Any:
-        """Return the content of the instance itself, without looking at its class."""
+        """Return the current value. For an attribute, ignore values that the class defines."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def put(self, value: Any) -> None:
-        """Set the content without calling user code; ``UNDEFINED`` deletes it."""
+        """Assign ``value`` without calling user code. ``UNDEFINED`` deletes the location."""
         raise RuntimeError("a place is an attribute or a variable")
 
     def store(self, value: Any) -> None:
-        """Assign ``value`` as an assignment in user code does."""
+        """Assign ``value`` as user code does, so that properties and ``__setattr__`` run."""
         self.put(value)
 
 
 def name_of(owner: Any) -> str:
-    """Return the name of a class, function, or module, else the name of the class."""
+    """Return the name of a class, function, or module, or of an object's class."""
     if isinstance(owner, type):
         return owner.__qualname__
     has_name = isinstance(owner, (types.FunctionType, types.ModuleType))
@@ -133,13 +139,13 @@ class Variable(Place):
 
 
 class Local(Variable):
-    """A variable of a function that is being traced, assigned by functions inside it."""
+    """A variable of a traced function that functions defined inside it assign."""
 
     __slots__ = ()
 
 
 class Global(Place):
-    """A variable of a module: an item of its namespace."""
+    """A global variable: an item of the namespace of a module."""
 
     __slots__ = ()
 
@@ -161,12 +167,12 @@ def _is_slot(owner: Any, name: str) -> bool:
     return not isinstance(owner, type) and isinstance(_static(type(owner), name), types.MemberDescriptorType)
 
 
-#: types with the default way to assign attributes
+#: types that have Python's default ``__setattr__`` and ``__delattr__``
 _PLAIN: tuple[Any, ...] = (object, type, types.ModuleType, types.SimpleNamespace)
 
 
 def may_assign(owner: Any, name: str) -> bool:
-    """Return whether the assignment only stores the value, so that it can be undone."""
+    """Return whether assigning the attribute only stores a value and can be undone."""
     kind: Any = type(owner)
     if kind.__setattr__ not in [each.__setattr__ for each in _PLAIN]:
         return hasattr(kind, "construct") and hasattr(owner, "parameters_and_names")
@@ -182,18 +188,19 @@ def may_assign(owner: Any, name: str) -> bool:
 
 
 class Level(dict):
-    """The assignments of a level: ``key -> [place, value before, surely]``.
+    """The assignments of one level, as ``key -> [location, value before, surely]``.
 
-    ``surely`` is False for variables of an enclosing function that code which ran may have assigned.
+    ``surely`` is ``False`` for a variable of an enclosing function if a function that ran contains an
+    assignment to it, but it is unknown whether this assignment ran.
     """
 
     def note(self, place: Place, surely: bool = True) -> None:
-        """Record the value of ``place`` before it is assigned."""
+        """Record the value of ``place`` at the first assignment. Call this before it is assigned."""
         entry = self.setdefault(place.key, [place, place.own(), surely])
         entry[2] = entry[2] or surely
 
     def places(self) -> list[Place]:
-        """List the locations that were surely assigned."""
+        """List the locations whose assignment is certain."""
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
@@ -203,11 +210,11 @@ class Level(dict):
 
 
 class Watch:
-    """The reads and assignments of a function while it is traced.
+    """The effect log of one trace.
 
     Attributes:
-        levels: the level of the function, then the levels of the open bodies.
-        reads: attributes that were read before they were assigned: ``key -> (place, value)``.
+        levels: the level of the function, followed by the levels of the open bodies.
+        reads: attributes that the function read before it assigned them, as ``key -> (location, value)``.
         bound: locations that hold symbolic inputs during the trace, with their previous values.
     """
 
@@ -228,13 +235,13 @@ _local = _Local()
 
 
 def watch() -> Watch | None:
-    """Return the effect log of the trace on this thread, ``None`` if there is none."""
+    """Return the effect log of the trace on this thread, or ``None``."""
     return _local.watch
 
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """Open the effect log of a function that is traced."""
+    """Open the effect log for the trace of a function."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():
@@ -246,12 +253,12 @@ def watched() -> Iterator[Watch]:
 
 @contextmanager
 def body() -> Iterator[Level]:
-    """Open a level for a function or body, and undo its assignments at the end."""
+    """Open a level for a function or a body. At the end, undo its assignments."""
     level, watch = Level(), _local.watch
     if watch is None:
         yield level
         return
-    if watch.levels:  # any code may call a function again that can assign a variable
+    if watch.levels:  # the body may call the functions that can assign these variables
         for place, _, _ in watch.levels[-1].values():
             if not isinstance(place, Attribute):
                 level.note(place, surely=False)
@@ -264,7 +271,7 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Open a context whose assignments to outside locations are undone at the end."""
+    """Open a context that undoes its assignments to locations at the end."""
     return watched() if _local.watch is None else body()
 
 
@@ -275,12 +282,15 @@ def innermost() -> Level:
 
 
 def current_values() -> dict[tuple[int, str], Any]:
-    """Return the values of locations that the innermost body may have assigned."""
+    """Return the values of all locations at the innermost level, by key."""
     return {key: place.value() for key, (place, _, _) in innermost().items()}
 
 
 def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
-    """Return the label of a location assigned since then, ``None`` if none was."""
+    """Return the label of a location assigned since ``before``, or ``None``.
+
+    ``before`` is a result of :func:`current_values`.
+    """
     for key, (place, first, _) in innermost().items():
         if place.value() is not before.get(key, first):
             return place.label
@@ -288,24 +298,24 @@ def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
 
 
 def is_known(owner: Any, name: str) -> bool:
-    """Return whether the traced function has the attribute as an input or assigned it."""
+    """Return whether the attribute is an input of the trace or was assigned in it."""
     found = _local.watch
     key = (id(owner), name)
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
 
 
 def assign(location: Place, value: Any) -> None:
-    """Assign ``value`` to ``location`` until the innermost level ends."""
+    """Assign ``value`` to ``location``, until the innermost level ends."""
     innermost().note(location)
     location.put(value)
 
 
 def note_read(location: Place, own: bool = False) -> None:
-    """Note that the traced function depends on a location that it has not assigned.
+    """Record that the traced function reads a location that it has not assigned.
 
     Args:
         location: the location.
-        own: whether to read only the instance, so that no property is computed.
+        own: whether to read the instance only. Otherwise, the read may run a property of its class.
     """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
@@ -313,7 +323,7 @@ def note_read(location: Place, own: bool = False) -> None:
 
 
 def note_assignable(location: Place) -> None:
-    """Note that code that runs later may assign a variable."""
+    """Record that code that may run later can assign a variable."""
     if _local.watch is not None:
         for level in _local.watch.levels:
             level.note(location, surely=False)

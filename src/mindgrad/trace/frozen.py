@@ -1,9 +1,11 @@
-"""Warn of impure calls during a trace: random numbers, clocks, and output.
+"""Warn of calls during a trace whose result or output differs from call to call.
 
-In eager mode, each call of the user's function reads a new value. A compiled function always uses the value
-that the trace read, so each such read warns. Generators that the function creates from a seed return the same
-numbers in every call and do not warn. Calls that log, or write to the terminal without ``print``, write only
-once, while tracing, so they warn too.
+In eager mode, each call of the user's function draws new random numbers and reads the clock again. A compiled
+function always uses the value that the trace has read, so each such read issues a warning. A generator that
+the function creates from a seed returns the same numbers in every call and does not cause a warning.
+
+Calls that log, or that write to the terminal without ``print``, write only once, during the trace. They cause
+a warning, too.
 """
 
 from __future__ import annotations
@@ -26,9 +28,9 @@ from mindgrad.trace import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: methods of generators that do not draw
+#: methods of generators that draw no random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
-#: impure functions, by the module that their ``__module__`` contains
+#: functions that return a different value in each call, by their ``__module__``
 _FUNCTIONS = {
     "time": {
         "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
@@ -40,11 +42,11 @@ _FUNCTIONS = {
     "secrets": {"randbelow", "token_bytes", "token_hex", "token_urlsafe"},
 }  # fmt: skip
 _CLOCKS = {"now", "utcnow", "today"}
-#: functions of ``time`` that read the clock only without an argument
+#: functions of ``time`` that read the clock if they are called without an argument
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
-#: levels of logging functions and methods; ``log`` receives its level as an argument
+#: levels of logging functions and methods; the level of ``log`` is an argument, so its entry is the highest
 _LEVELS = {
     "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
     "fatal": 50, "log": 50,
@@ -52,10 +54,10 @@ _LEVELS = {
 
 
 def note_call(function: Any) -> Any:
-    """Warn if ``function`` returns another value in each call.
+    """Warn if a call of ``function`` returns a different value each time, or writes.
 
     Returns:
-        The function to call instead, ``None`` for ``function`` itself.
+        The function to call instead, or ``None`` to call ``function`` itself.
     """
     name = getattr(function, "__name__", "")
     if function is np.random.default_rng:
@@ -78,12 +80,12 @@ def note_call(function: Any) -> Any:
 
 
 def _writer_of(function: Any) -> str:
-    """Describe the call if ``function`` logs or writes to the terminal.
+    """Describe ``function`` if it logs or writes to the terminal.
 
-    ``print`` does not count.
+    ``print`` is excluded, because compiled functions support it.
 
     Returns:
-        The description; empty for other functions.
+        The description, or ``""`` for other functions.
     """
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     module = getattr(function, "__module__", None)
@@ -95,7 +97,7 @@ def _writer_of(function: Any) -> str:
     level, logging = _LEVELS.get(name), sys.modules.get("logging")
     if level is None or logging is None:
         return ""
-    logger = getattr(owner, "logger", owner)  # an adapter has a logger
+    logger = getattr(owner, "logger", owner)  # a ``LoggerAdapter`` contains a logger
     if module == _LOG:
         logger = logging.getLogger(_PACKAGE)
     elif owner is None and module == "logging":
@@ -127,7 +129,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether the trace has caused a warning
+        #: whether the trace has caused a warning of this module
         self.has_warned = False
 
 
@@ -154,9 +156,10 @@ def _warn_of_output(call: str) -> None:
 
 @contextmanager
 def watched_generators(function: Callable[..., Any]) -> Iterator[None]:
-    """Warn if tracing ``function`` draws from a global generator in an unseen call.
+    """Warn if tracing ``function`` draws random numbers in an unconverted call.
 
-    Libraries do this. There is no check if another thread might draw at the same time.
+    For example, a library function may draw from the global generators. There is no check if another thread
+    might draw at the same time.
     """
     before = _states() if _is_alone() else None
     outer, _local.has_warned = _local.has_warned, False

@@ -1,4 +1,14 @@
-"""Record the reads of Python state by a trace as entries of its guards."""
+"""Record the Python state that a trace reads, as entries of its guards.
+
+Each read is one *entry*, a list ``[read, holder, name, value, label, advice]``:
+
+- ``read`` is a function. The entry compares ``read(holder, name, MISSING)`` with ``value``. If ``read`` is a
+  :class:`~mindgrad.trace.contents.Kind`, the entry compares the contents of ``holder`` instead.
+- ``label`` describes the state, and ``advice`` how to avoid that it changes. Both are for messages.
+
+Converted code, the runtime, and ``cell_guards`` call the methods of :class:`Reads`. ``guards`` compares the
+entries.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +38,7 @@ __all__ = [
     "MAKE_ONCE", "OF_FUNCTIONS", "Reads", "content", "is_traced_value", "read_entry", "stands", "static",
 ]  # fmt: skip
 
-#: closure variable that the rewriter adds to functions
+#: closure variable that the rewriter adds to functions, and that contains the runtime
 _RUNTIME = "mg__"
 #: attributes that Python itself stores in classes
 _OF_CLASSES = frozenset(
@@ -43,18 +53,15 @@ _VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
 
 # -- entries: [read, holder, name, value, label, advice] --------------------------------------------
-#
-# ``read`` is a function, and the entry compares ``read(holder, name, MISSING)``. If ``read`` is a ``Kind``,
-# the entry compares the contents of the holder instead.
 
 
 def static(kind: Any, name: str, default: Any) -> Any:
-    """Return the attribute of a class itself, as it was defined."""
+    """Return an attribute from a class's ``__dict__``, without calling descriptors."""
     return vars(kind).get(name, default)
 
 
 def _own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """Return the attribute of the instance itself, without looking at its class."""
+    """Return the attribute of the instance, and ignore attributes of its class."""
     return owner.__dict__.get(name, default)
 
 
@@ -62,7 +69,7 @@ def content(cell: Any, _: str, default: Any) -> Any:
     """Return the content of a closure cell."""
     try:
         return cell.cell_contents
-    except ValueError:  # a variable without a value
+    except ValueError:  # the variable has no value
         return default
 
 
@@ -74,7 +81,7 @@ def read_entry(read: Any, holder: Any, name: str) -> Any:
 
 
 def stands(entry: list[Any]) -> bool:
-    """Return whether the present value of an entry equals the recorded one."""
+    """Return whether the present value of an entry is the same as the recorded one."""
     read, holder, name, value, _, _ = entry
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
@@ -84,18 +91,18 @@ def stands(entry: list[Any]) -> bool:
 
 
 class Reads:
-    """The reads of a trace.
+    """The entries of a trace.
 
     Attributes:
-        roots: the traced function and its arguments, with labels.
+        roots: the traced function and its arguments, as pairs of an object and its label.
     """
 
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # keys identify the location that is read, so that each read is recorded once
+        # each key identifies the location that is read, so that every location has one entry
         self._entries: dict[Any, list[Any]] = {}
-        # reads of constants of the compiled function
+        # entries of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -109,7 +116,7 @@ class Reads:
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
-        """Record a Cell whose ``construct`` runs; reads of its attributes follow."""
+        """Record a Cell whose ``construct`` runs. Reads of its attributes are recorded later."""
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
             label = f"the __dict__ of {type(cell).__name__}"
@@ -166,12 +173,12 @@ class Reads:
             self._value(value, label)
 
     def constant(self, module: types.ModuleType, name: str, value: Any) -> None:
-        """Record a function or class of a library, which is a constant."""
+        """Record a library function or class as a constant of the compiled function."""
         label = f"the function '{name}' of {module.__name__}"
         self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
     def class_of(self, owner: Any) -> None:
-        """Record the class of an object."""
+        """Record the class of an object, which code may change by assigning ``__class__``."""
         kind: Any = type(owner)
         if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
             label = f"the class of {kind.__name__}"
@@ -179,16 +186,19 @@ class Reads:
             self._entries.setdefault((id(owner), "__class__"), entry)
 
     def method(self, owner: Any, name: str, noun: str = "method") -> None:
-        """Record a method or property of the class of ``owner``, or of a class ``owner``.
+        """Record the lookup of a method or property in the class of ``owner``.
 
-        ``noun`` is the description for messages.
+        Args:
+            owner: an object, or a class.
+            name: name of the method or property.
+            noun: its description for messages.
         """
         kind = owner if isinstance(owner, type) else type(owner)
         self.class_of(owner)
         self._class_attribute(owner, name, f"the {noun} '{name}' of {kind.__qualname__}")
 
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:
-        """Record a class attribute that ``owner`` finds and that nothing overrides."""
+        """Record a class attribute of ``owner``, which its ``__dict__`` does not override."""
         kind = owner if isinstance(owner, type) else type(owner)
         has_none = hasattr(owner, "__dict__") and name not in owner.__dict__
         if kind is not owner and has_none and not is_of_program(owner):
@@ -198,13 +208,13 @@ class Reads:
         self._first_of(kind.__mro__, name, label)
 
     def inherited(self, kind: type, after: type, name: str) -> None:
-        """Record the attribute that ``super(after, owner).name`` finds in class ``kind``."""
+        """Record the attribute that ``super(after, owner).name`` reads in class ``kind``."""
         order = kind.__mro__
         label = f"the method '{name}' that {after.__qualname__} inherits"
         self._first_of(order[order.index(after) + 1 :], name, label)
 
     def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
-        """Record an attribute of the first class that has one, and its lack before it."""
+        """Record the attribute in the first class that has it, and its absence before."""
         for base in bases:
             value = vars(base).get(name, MISSING)
             if value is not MISSING or is_users_class(base):
@@ -215,7 +225,7 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Record that no user class hides the instance attribute, as a property would."""
+        """Record that no user class overrides the instance attribute, as a property would."""
         for base in kind.__mro__:
             if is_users_class(base):
                 entry = [static, base, name, vars(base).get(name, MISSING), label, _CODE_ADVICE]
@@ -240,7 +250,9 @@ class Reads:
                     self.variables(target)
 
     def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
-        """Record the reads of methods that Python calls itself (``named_reads``).
+        """Record the reads of methods that Python calls implicitly, such as ``__len__``.
+
+        ``named_reads`` finds these reads.
 
         Args:
             kind: the class.
@@ -278,7 +290,7 @@ class Reads:
             self._value(owner, label)
 
     def namespace(self, names: dict[str, Any]) -> None:
-        """Record all globals of a module, and the contents of those that users defined."""
+        """Record all globals of a module, and the contents of its mutable globals."""
         self._contents_of(DICT, names, "the global variables")
         self.roots.append((names, "the global variables"))
         for name, value in names.items():
@@ -286,7 +298,7 @@ class Reads:
                 self._value(value, f"the global variable '{name}'")
 
     def _contents_of(self, kind: Kind, owner: Any, label: str, key: Any = None) -> Any:
-        """Record the contents of an object, and return them."""
+        """Record the contents of one object, and return them."""
         entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
         return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
 
@@ -308,7 +320,7 @@ class Reads:
         for name, cell in captured(function):
             try:
                 value = cell.cell_contents
-            except ValueError:  # assigned later
+            except ValueError:  # the variable has no value yet
                 continue
             key = ("cell", id(cell))
             if key in self._entries or name in ("__class__", _RUNTIME):
@@ -317,12 +329,12 @@ class Reads:
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             self._base(value, code)
-            # a wrapped function runs as part of its wrapper
+            # the wrapper may call the function, so record its reads, too
             if isinstance(value, types.FunctionType):
                 self.function(value)
 
     def _base(self, value: Any, code: types.CodeType) -> None:
-        """Record the reads of subclassing ``value``, if the code may create a subclass."""
+        """Record the reads of subclassing ``value`` if the code has a ``class`` statement."""
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
@@ -351,7 +363,7 @@ class Reads:
             self._value(value, label)
 
     def _value(self, value: Any, label: str) -> None:
-        """Record the contents of mutable objects in ``value``."""
+        """Record the contents of ``value``, and of mutable objects in it."""
         waiting = [value]
         objects = []
         while waiting:
@@ -377,13 +389,13 @@ class Reads:
             self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
-        """Record that the traced function assigns ``location``, which was ``before``.
+        """Record that the traced function assigns ``location``.
 
         Args:
             location: the location.
-            before: its previous content.
-            counts: whether guards compare that content. They do not if the function has not read it before,
-                or takes it as an input.
+            before: its value before the trace.
+            counts: whether guards compare this value. They do not if the function assigns the location before
+                it reads it, or if the location is an input.
         """
         holder, name = location.holder, location.name
         before = MISSING if before is UNDEFINED else before
@@ -395,7 +407,7 @@ class Reads:
             is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
             entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
-        if entry and entry[0] is ATTRIBUTES:  # compare the attributes one by one, without the assigned one
+        if entry and entry[0] is ATTRIBUTES:  # replace it by an entry for each other attribute
             label = entry[4]
             self._entries[("value", id(holder))] = []
             for attribute, value in vars(holder).items():
@@ -425,12 +437,12 @@ class Reads:
 
 
 def _is_effect(read: Any) -> bool:
-    """Return whether unconverted code may have changed the value of an entry."""
+    """Return whether unconverted code may have changed the state that ``read`` reads."""
     return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
 
 
 def is_traced_value(value: Any) -> bool:
-    """Return whether a value belongs to a graph that was traced."""
+    """Return whether a value is, or contains, a tensor that only exists in a graph."""
     if isinstance(value, Tensor):
         return value._array is None
     return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)

@@ -1,20 +1,24 @@
 """Guards: record the Python state that a trace reads, and compare it at each call.
 
-The page "Graph mode" states the rules for users:
+A trace is valid only for the Python state that it has read. Each read is recorded as an *entry*
+(``guard_reads``). Before each call of a compiled function, :meth:`Dependencies.hold` reads all entries again.
+If one of them differs, the function is traced again.
+
+The page "Graph mode" documents the rules for users:
 
     Cells       Guards compare every attribute that the trace read: attributes of the Cell and of its class,
                 methods, items of a container of Cells, Parameters, and hooks.
-    variables   Globals, closure variables, defaults, and attributes of objects and of the user's modules are
-                compared by identity, then as constants (:func:`~mindgrad.trace.signature.same`).
-    contents    Lists, dicts, sets, and other containers of Python are compared by their items. NumPy arrays
-                and tensors of at most 256 KiB are compared by their elements.
+    variables   Guards compare globals, closure variables, defaults, and attributes of objects and of the
+                user's modules by identity, then as constants (:func:`~mindgrad.trace.signature.same`).
+    contents    Guards compare lists, dicts, sets, and other containers of Python by their items, and NumPy
+                arrays and tensors of at most 256 KiB by their elements.
     the rest    Larger arrays, the internals of libraries, and files are constants of the compiled function.
                 Arrays of at most 16 MiB and functions of libraries are checked again after 1, 2, 4, 8, …
                 calls. If one has changed, mindgrad warns.
 
-Every read is one entry ``[read, holder, name, value, label, advice]``, in which ``value`` is the result of
-``read(holder, name, MISSING)`` in the trace. Before each call of a compiled function, all entries are read
-again. Entries with the same ``read`` are compared in one pass that runs no Python code.
+An entry is a list ``[read, holder, name, value, label, advice]``. ``value`` is the result of ``read(holder,
+name, MISSING)`` during the trace. ``label`` and ``advice`` are for messages. Entries with the same function
+``read`` form a *pass*: built-in functions read and compare all of them without a Python loop.
 """
 
 from __future__ import annotations
@@ -44,13 +48,13 @@ from mindgrad.trace.signature import alike
 
 __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
 
-#: largest array, in bytes, whose elements are checked again although it is a constant of the compiled
-#: function
+#: largest size, in bytes, of an array that is a constant of the compiled function and whose elements are
+#: still compared after some calls, to warn of changes
 _LOOKED_AT = 1 << 24
 
 
 class _Pass:
-    """Entries that read names by one built-in function, compared in one pass."""
+    """Entries that the same built-in function reads, compared in one pass."""
 
     __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
 
@@ -71,7 +75,7 @@ class _Pass:
 
 
 class _Inventory:
-    """Entries of dictionaries whose keys are names, such as the Parameters of a Cell."""
+    """Entries of dictionaries with string keys, such as the Parameters of a Cell."""
 
     __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
 
@@ -80,7 +84,7 @@ class _Inventory:
         self._empty = [entry[1] for entry in entries if not entry[3]]
         entries = [entry for entry in entries if entry[3]]
         self._dicts = [entry[1] for entry in entries]
-        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, then values
+        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, followed by values
         self._keys = [each[:count] for each, count in held]
         self._values = [value for each, count in held for value in each[count:]]
 
@@ -99,7 +103,7 @@ def _is_inventory(entry: list[Any]) -> bool:
 
 
 class Dependencies(Reads):
-    """The reads of a trace; :meth:`hold` compares them with the present state."""
+    """The reads of a trace. :meth:`hold` compares them with the present state."""
 
     __slots__ = (
         "_calls", "_cells", "_contents", "_frozen", "_names", "_passes", "_ticks", "_typed",
@@ -108,26 +112,26 @@ class Dependencies(Reads):
     def __init__(self) -> None:
         super().__init__()
         self._ticks = -1
-        #: pairs of a Parameter and its type
+        #: the Parameters of the graph, with their types in the trace
         self._typed: list[tuple[Any, Any]] = []
-        # entries of names, of closure cells, and of contents
+        # entries of attributes and globals, of closure cells, and of the contents of containers
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
         self._passes: list[Any] | None = None
-        #: entries of constants of the compiled function, and the number of calls
+        #: entries of constants of the compiled function; ``_calls`` is the number of its calls
         self._frozen: list[list[Any]] = []
         self._calls = 0
 
     def close(self, parameters: list[Any]) -> None:
-        """End the trace, and drop changes that the traced function made itself.
+        """End the trace, and leave out state that the traced function itself changed.
 
         Args:
             parameters: Parameters that the compiled function reads or writes.
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
-            # the trace has filled a cached property, or an attribute of a class
+            # the trace has computed a cached property, or assigned an attribute of a class
             if key[0] == "own" or (key[0] == "class" and entry[3] is None):
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
@@ -141,7 +145,7 @@ class Dependencies(Reads):
         self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        """Group the entries by their way of reading into one comparison for each group."""
+        """Group the entries by their function ``read``, with one comparison per group."""
         inventory = [entry for entry in self._contents if _is_inventory(entry)]
         others = [entry for entry in self._contents if not _is_inventory(entry)]
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
@@ -162,11 +166,11 @@ class Dependencies(Reads):
         return passes
 
     def _bound_cells(self) -> list[list[Any]]:
-        """Return the entries of bound closure cells; a detached copy has unbound ones."""
+        """Return the entries of closure cells, except entries whose cell is an index."""
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
-        """Return whether all recorded state is unchanged."""
+        """Return whether all recorded state has the values that the trace has read."""
         ticks = clock.ticks
         if ticks != self._ticks:
             if not all(p.type is type_ for p, type_ in self._typed):
@@ -185,9 +189,9 @@ class Dependencies(Reads):
         return True
 
     def _warn_of_constants(self) -> None:
-        """Warn once of each constant that has changed."""
+        """Warn of each constant that has changed, once per constant."""
         for entry in self._frozen:
-            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # a comparison would be slow
+            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
             if not is_large and not stands(entry):
                 warn_user(
                     f"{entry[4]} has changed since the function was compiled. The compiled function still "
@@ -197,7 +201,7 @@ class Dependencies(Reads):
                 self._frozen = [each for each in self._frozen if each is not entry]
 
     def changes(self) -> Iterator[Change]:
-        """Describe the changes."""
+        """Describe each difference between the recorded and the present state."""
         for parameter, type_ in self._typed:
             if parameter.type is not type_:
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
@@ -214,7 +218,10 @@ class Dependencies(Reads):
                     yield change(label, value, read_entry(read, holder, name), advice)
 
     def shifting(self) -> list[Place]:
-        """List the locations whose tensors or floats changed in value, but not in type."""
+        """List the locations of tensors and floats that changed in value but not in type.
+
+        The next trace can make them inputs, so that further values need no further compilation.
+        """
         locations: list[Place] = []
         cells = {id(vars(cell)): cell for cell in self.owners()}
         for read, holder, name, before, label, _ in self._names:
@@ -230,11 +237,14 @@ class Dependencies(Reads):
         return locations
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
-        """Copy the entries for use with any function that matches the traced one.
+        """Copy the entries without references to the traced function.
+
+        The copy serves any function that matches the traced one, for example another lambda of the same
+        source. Indices replace the closure cells.
 
         Args:
             cells: closure cells of the traced function.
-            walked: ``id`` of each function inside the traced one. A matching function has equal ones.
+            walked: ``id`` of each function inside the traced one. A matching function has equal functions.
         """
         places = {id(cell): index for index, cell in enumerate(cells)}
         dependencies = self._copy()
@@ -251,7 +261,7 @@ class Dependencies(Reads):
         """Copy detached entries for a function that matches the traced one.
 
         Args:
-            cells: closure cells of the function.
+            cells: closure cells of this function.
             functions: the user's functions inside it.
         """
         dependencies = self._copy()

@@ -1,4 +1,8 @@
-"""Hooks that apply a user's function to a gradient: operators, and hooks of Cells."""
+"""Apply a user's function to a gradient: operators, and backward hooks of Cells.
+
+``ops.InsertGradientOf`` and ``ops.HookBackward`` are identities with a custom reverse mode. ``Cell`` calls
+:func:`backward_hooked` if it has backward hooks.
+"""
 
 from __future__ import annotations
 
@@ -92,14 +96,14 @@ class HookBackward:
 
 
 def _hooked(function: Callable[[tuple[Tensor, ...]], Any]) -> CustomDerivative:
-    """Return the identity of several tensors, with ``function`` on their gradients."""
+    """Return an identity of tensors that passes their gradients to ``function``."""
     return CustomDerivative(
         lambda *xs: xs, lambda *arguments: apply(hook, *arguments[-1], function=function), "hook"
     )
 
 
 def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[Any, ...]:
-    """Pass the tensors among ``xs`` through ``identity``."""
+    """Pass the tensors among ``xs`` through ``identity`` if a derivative may need it."""
     if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
     if state.is_compiling():
@@ -116,7 +120,7 @@ def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
-#: unique keys, so that a handle removes only its own hook
+#: source of unique keys: a handle removes the hook with its key only
 _keys = itertools.count(1)
 
 
@@ -170,7 +174,7 @@ def backward_hooked(
 
     def enter(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal arrived
-        came, arrived = arrived, ()  # do not keep the gradients: the derived graph refers to this function
+        came, arrived = arrived, ()  # release the gradients, because a graph may keep this function alive
         for each in after:
             gradients = _replaced(user_calls.run(each, cell, gradients, came), gradients)
         return gradients
@@ -180,7 +184,7 @@ def backward_hooked(
     entered = unflatten(structure, _through(_hooked(enter), leaves, label)) if after else args
     results, result_structure = flatten(construct(*entered))
     if state.is_compiling():
-        if before:  # traced hooks of the outputs, which do not need the inputs
+        if before:  # trace the hooks on the gradients of the outputs
             left = CustomDerivative(lambda *xs: xs, lambda *arguments: leave(arguments[-1]), label)
             results = list(_tensors_through(left, results))
         return unflatten(result_structure, results)

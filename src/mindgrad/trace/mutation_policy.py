@@ -1,10 +1,12 @@
 """The mutation policy: the objects that a function being compiled may change.
 
-If a traced function appends to a list, the list changes once, while tracing, and not when the compiled
-function runs. This is correct for objects that the function created. It would be silently wrong for objects
-from outside and, in the body of a branch or loop, also for objects created before it. Such changes raise
-``CompileError``. An attribute of an object from outside may be assigned: it becomes an output of the compiled
-function (``effect_log``, ``side_effects``).
+If a traced function appends to a list, the list changes once, during the trace, and not when the compiled
+function runs. This is correct for lists that the function created. It would be silently wrong for objects
+from outside. In the body of a branch or loop, it would also be wrong for objects created before the body.
+Such changes raise ``CompileError``.
+
+An attribute of an object from outside may be assigned. It becomes an output of the compiled function
+(``effect_log``, ``side_effects``).
 """
 
 from __future__ import annotations
@@ -47,11 +49,11 @@ _MUTATORS = {
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: by ``id``: a container, and the groups of objects that may be the same object as it
+        #: by ``id``: a container, and groups of containers that may be the same object
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
-        #: whether a call of a function in its own ``return`` becomes another iteration of a loop
+        #: whether a tail call of a function to itself becomes another iteration of a loop
         self.tail_calls_are_loops = False
-        #: why a variable is not defined any more: (file, function, name) -> (line, reason)
+        #: why a variable lost its value: (file, function, name) -> (line, reason)
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
 
@@ -60,7 +62,7 @@ _local = _Local()
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """Prepare the state for the outermost trace, and clear it at the end."""
+    """A context for the outermost trace. It clears the recorded state at the end."""
     _local.dropped.clear()
     try:
         with open_body({}):
@@ -72,7 +74,7 @@ def tracing() -> Iterator[None]:
 
 @contextmanager
 def with_tail_calls_as_loops() -> Iterator[None]:
-    """Trace tail calls as loops, after a trace whose recursion did not end."""
+    """A context for a second trace, after a trace of a recursion that did not end."""
     _local.tail_calls_are_loops = True
     try:
         yield
@@ -89,7 +91,7 @@ def tail_calls_are_loops() -> bool:
 
 
 def dropped(name: str, reason: str) -> None:
-    """Note why a variable of the user's innermost function no longer has a value."""
+    """Record why a variable of the user's innermost function lost its value."""
     frame = user_frame()
     key = (frame.f_code.co_filename, frame.f_code.co_name, name)
     _local.dropped[key] = (frame.f_lineno, reason)
@@ -104,7 +106,7 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def own(values: Any) -> None:
-    """Note that the containers in ``values`` were created here."""
+    """Record that the innermost body created the containers in ``values``."""
     containers(values, innermost_owned())
 
 
@@ -118,7 +120,7 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
     """
     location = effect_log.Attribute(owner, name)
     if not location.may_exist():
-        location.store(value)  # raises Python's own error
+        location.store(value)  # this raises Python's error for a missing attribute
         return
     if value is location.own() and hasattr(value, "parameters_and_names"):
         return
@@ -134,21 +136,21 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
         refuse_change(f"The attribute '{name}' of {kind.__name__} is {how}")
     for content in (value, location.own()):
         _check_kept(content, location.label, hasattr(owner, "parameters_and_names"))
-    if was_read(owner, name):  # by code that is not converted
+    if was_read(owner, name):  # unconverted code may have read the attribute
         effect_log.note_read(location)
     effect_log.assign(location, value)
 
 
 def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
-    """Check that storing ``value`` does not store an object made at compile time.
+    """Check that ``value`` contains no object that only the trace creates.
 
     Args:
-        value: the value.
+        value: the value to store.
         label: the location that stores the value, for messages.
         is_of_cell: whether that location is an attribute of a Cell.
 
     Raises:
-        CompileError: If it is.
+        CompileError: If ``value`` contains such an object.
     """
     for leaf in flatten(value)[0]:
         if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
@@ -169,14 +171,14 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
 
 def may_change(container: Any, how: str) -> None:
-    """Check that a container was created here, so that it may be changed.
+    """Check that the innermost body created a container, so that it may change it.
 
     Args:
         container: the container.
         how: the operation that changes it, for messages.
 
     Raises:
-        CompileError: If it was created elsewhere.
+        CompileError: If the container existed before the body.
     """
     if not is_tracing():
         return
@@ -192,23 +194,23 @@ def may_change(container: Any, how: str) -> None:
 
 
 def note_uncertain(objects: list[Any]) -> None:
-    """Note containers that may be one object if a tensor decides so; the first is new."""
+    """Record containers that a tensor may make one object. The first one is new."""
     if len(objects) > 1:
         for container in objects:
             _local.uncertain.setdefault(id(container), (container, []))[1].append(objects)
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if a variable holds an object that may be ``container``."""
+    """Raise ``CompileError`` if a variable holds a container that may be this one."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 
 
 def refuse_names(container: Any, others: set[int]) -> None:
-    """Check that no variable of a running function holds one of ``others``.
+    """Check that no variable of a running function holds a container of ``others``.
 
     Raises:
-        CompileError: If one does, because changing ``container`` might change it too.
+        CompileError: If one does, because a change of ``container`` might change that container, too.
     """
     frame = user_frame()
     while frame is not None:
@@ -227,10 +229,10 @@ def refuse_names(container: Any, others: set[int]) -> None:
 
 
 def may_call(method: Any) -> bool:
-    """Return whether ``method`` belongs to a list, dict, or set, and may be called.
+    """Return whether ``method`` belongs to a list, dict, or set and may be called.
 
     Raises:
-        CompileError: If it changes a container that was not created here.
+        CompileError: If the method changes a container that existed before the body.
     """
     owner = getattr(method, "__self__", None)
     mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]

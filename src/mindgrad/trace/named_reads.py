@@ -1,8 +1,9 @@
-"""Find the reads of methods that Python calls itself from the names in their code.
+"""Find reads of methods that Python calls implicitly, by the names in their code.
 
-Special methods, constructors, and properties run unconverted, so their reads are not seen when they happen.
-Such code can reach objects through its variables, its operands, and the attributes found so far. All
-attributes of these objects whose names occur in the code are recorded.
+Special methods such as ``__len__``, constructors, and properties run unconverted, so their reads cannot be
+recorded when they happen. Their code can reach objects through its variables, its operands, and the
+attributes found so far. For each of these objects, all attributes whose names occur in the code are recorded
+as read (``guard_reads``).
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ if TYPE_CHECKING:
 
 __all__ = ["NamedReads"]
 
-#: special methods that run when an object or class is created, or that do not run during a trace
+#: special methods that run only when an object or class is created or deleted
 _AT_CREATION = frozenset(
     ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
-#: names that let code read any attribute
+#: names of functions and attributes with which code can read any attribute
 _ANY = frozenset(["__dict__", "vars", "getattr", "attrgetter", "asdict", "astuple"])
 _CONTAINERS = (list, tuple, set, frozenset, dict, types.MappingProxyType, collections.deque)
 _PLAIN = (int, float, bool, str, bytes, type(None))
-#: packages whose objects are constants
+#: packages whose objects are constants of the compiled function
 _KEPT = NUMERIC | {"mindgrad"}
-#: attributes of wrappers that contain a function, or the object of a method
+#: attributes of wrappers that contain the wrapped function, the object of a method, or arguments
 _PARTS = ("__func__", "__self__", "__wrapped__", "func", "fget", "args", "keywords")
 _WRAPPERS = (
     types.MethodType, staticmethod, classmethod, property, functools.partial, functools.partialmethod,
@@ -54,7 +55,7 @@ _WRAPPERS = (
 
 
 class NamedReads:
-    """The reads of those methods of one class that Python calls itself.
+    """The reads of the methods of one class that Python calls implicitly.
 
     Args:
         record: records the reads.
@@ -69,7 +70,8 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # objects whose attributes are not read yet, and the number of names at the last complete reading
+        # ``_waiting`` has the objects whose attributes are not read yet. ``_count`` is the number of names
+        # that the search had when it last put all objects into ``_waiting``
         self._waiting: list[Any] = []
         self._count = 0
         self._done: set[tuple[int, str]] = set()
@@ -83,7 +85,7 @@ class NamedReads:
             return
         self._add([*operands])
         while True:
-            if self._count != len(self._names):  # read attributes with the new names from all objects
+            if self._count != len(self._names):  # read attributes with new names from all objects again
                 self._count = len(self._names)
                 self._waiting = [*self._holders]
             if not self._waiting:
@@ -108,7 +110,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Collect objects whose attributes may be read, and record variables of functions."""
+        """Collect the objects that ``values`` contain, and the variables of functions."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -141,7 +143,7 @@ class NamedReads:
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
 
     def _read(self, holder: Any, name: str) -> Iterator[Any]:
-        """Record an attribute, if the object has it, and yield its values."""
+        """Record an attribute if the object has it, and yield its value."""
         if isinstance(holder, type):
             bases = [base for base in holder.__mro__ if is_users_class(base) and name in vars(base)]
             for base in bases if "super" in self._names else bases[:1]:
@@ -169,7 +171,7 @@ def _items(container: Any) -> list[Any]:
 
 
 def _own(holder: Any, name: str) -> Any:
-    """Return an attribute of the object itself, ``UNDEFINED`` if there is none."""
+    """Return an attribute of the object, and ignore its class. ``UNDEFINED``: none."""
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)
@@ -180,16 +182,16 @@ def _own(holder: Any, name: str) -> Any:
 
 
 def _names_of(holder: Any) -> list[str]:
-    """List the names of an object's own attributes, except special ones of classes."""
+    """List the names of an object's own attributes, without class attributes."""
     kind: Any = type(holder)
     names = [name for name in vars(holder) if name[:2] != "__"] if hasattr(holder, "__dict__") else []
     return [*names, *attribute_names(kind)]
 
 
 def _may_hold(value: Any) -> bool:
-    """Return whether attributes of a value are state of the user's program.
+    """Return whether attributes of a value may be state of the user's program.
 
-    This includes objects of Python's library, because user code stores values in them.
+    Objects of Python's library are included, because user code stores values in their attributes.
     """
     kind: Any = type(value)
     if isinstance(value, type):

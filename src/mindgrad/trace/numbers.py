@@ -1,8 +1,9 @@
 """Python numbers as differentiable arguments, and as results.
 
-Inside the function, a number is a :class:`~mindgrad.ir.tensor.Number`. This is a scalar tensor of Python's
-precision that, like a Python number, does not promote the tensors that it is combined with. So a function
-computes the same result with and without a derivative, and one compiled function serves all values.
+In a traced function, a number is a :class:`~mindgrad.ir.tensor.Number`: a scalar tensor of Python's
+precision. Like a Python number, it does not promote the tensors that it is combined with. Therefore a
+function computes the same result with and without a derivative, and one compiled function serves all values
+of the number.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _FLOATS = (float, np.floating)
 
 
 def is_number(x: Any) -> bool:
-    """Return whether ``x`` is a differentiable number: float, or int from ``mutable``."""
+    """Return whether ``x`` is a differentiable number: a float, or from ``mutable``."""
     return isinstance(x, (float, np.floating, MutableInt)) or type(x) is Number
 
 
@@ -44,12 +45,12 @@ def as_data(
     positions: Sequence[int] | None,
     names: Callable[[], Sequence[str]],
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Mark the floats at ``positions`` as data, as ``mutable`` does.
+    """Mark the floats at ``positions`` as inputs of the graph, as ``mutable`` does.
 
     Args:
         args, kwargs: the arguments.
         positions: indices of positional arguments. ``None``: all.
-        names: returns the keyword names of the positional arguments.
+        names: returns the parameter names of the positional arguments.
     """
     listed = list(args)
     for position in range(len(listed)) if positions is None else positions:
@@ -74,7 +75,7 @@ def _marked(x: Any) -> Any:
 
 
 def as_python(result: Any) -> Any:
-    """Convert symbolic numbers in ``result`` to Python numbers, except during a trace."""
+    """Convert the symbolic numbers in ``result`` to Python numbers, except in a trace."""
     if open_scopes():
         return result
     leaves, structure = flatten(result)
@@ -84,7 +85,7 @@ def as_python(result: Any) -> Any:
 
 
 def block(derivative: Tensor, *operands: Tensor) -> Tensor:
-    """Convert a derivative to a number, or to the dtype of the tensor operands."""
+    """Convert a derivative to a number, or to the dtype of its tensor operands."""
     tensors = [x for x in operands if type(x) is not Number]
     if len(tensors) == len(operands):
         return derivative

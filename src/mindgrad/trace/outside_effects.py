@@ -1,10 +1,12 @@
-"""Detect, undo, and reject changes of Python objects from outside a trace.
+"""Detect, undo, and reject changes of objects from outside during a trace.
 
-If traced code changed such an object, it would change once, at compile time, and not when the compiled
-function runs. The contents of every object that the trace reads are compared afterwards (``guards``). It does
-not matter which function makes the change: ``heapq.heappush``, ``operator.setitem``, or NumPy's ``out=``. The
-graph notes changes of tensors in place
-(``ir.scope.rebind``). Attributes and variables that converted code assigns are allowed and become outputs
+If traced code changed such an object, the change would happen once, at compile time, and not when the
+compiled function runs. Therefore the contents of every object that the trace reads (``guards``) are compared
+at its end. The comparison detects changes by any function: ``heapq.heappush``, ``operator.setitem``, or
+NumPy's ``out=``.
+
+Two kinds of changes are recorded in other modules. The graph records assignments to elements of tensors
+(``ir.scope.rebind``). Attributes and variables that converted code assigns are allowed, and become outputs
 (``side_effects``).
 """
 
@@ -33,10 +35,10 @@ __all__ = ["check", "refused"]
 def refused(
     dependencies: Dependencies, program: GraphScope, function: Any, leaves: Sequence[Any]
 ) -> Iterator[None]:
-    """Trace ``function`` with the arguments ``leaves``, and check outside objects.
+    """A context for the trace of ``function`` with the arguments ``leaves``.
 
     Raises:
-        CompileError: If an object from outside has changed at the end. It is restored first.
+        CompileError: If an object from outside has changed at the end. The object is restored first.
     """
     dependencies.roots = [(function, "the function"), *[(leaf, "an argument") for leaf in leaves]]
     error: BaseException | None = None
@@ -58,7 +60,10 @@ def refused(
 
 
 def check(*owners: Any) -> None:
-    """Raise ``CompileError`` if one of ``owners`` has just been changed."""
+    """Raise ``CompileError`` if a call has changed one of ``owners``.
+
+    The runtime calls this function directly after the call, so that the error shows the line of the call.
+    """
     dependencies = state.noted()
     if dependencies is not None:
         found = [dependencies.effect_on(owner) for owner in owners]
@@ -68,9 +73,9 @@ def check(*owners: Any) -> None:
 
 
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
-    """Select the entries of objects that the function or its arguments reach.
+    """Select the entries of objects that existed before the trace.
 
-    Other objects belong to the trace itself.
+    These are the objects that the function or its arguments reach. The trace created all other objects.
     """
     if not entries:
         return []
@@ -86,10 +91,10 @@ def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[
 
 
 def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
-    """Check that no elements were assigned of a tensor that the function reaches.
+    """Check that the trace assigned no elements of a tensor that the function reaches.
 
     Raises:
-        CompileError: If some were.
+        CompileError: If the trace did.
     """
     lines = {key: line for key, (_, _, line) in program.restored.items() if line is not None}
     if not lines:
@@ -109,7 +114,7 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
 
 
 def _restored(entry: list[Any]) -> bool:
-    """Restore the contents of an object or its attribute; return whether it worked."""
+    """Restore the contents of an object, and return whether that succeeded."""
     read, holder, name, value, _, _ = entry
     try:
         if read is dict.get:

@@ -1,4 +1,8 @@
-"""Objects created during a trace, which may be changed without guards."""
+"""Record the objects that are created during a trace.
+
+The trace may change these objects, because they are new in every trace. No guards compare them.
+``mutation_policy`` checks with these functions whether a change is allowed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ __all__ = [
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: objects created while tracing the function and the bodies in it, by ``id``, innermost last
+        #: for the function and each open body, innermost last: the objects that it created, by ``id``
         self.owned: list[dict[int, Any]] = []
 
 
@@ -28,7 +32,7 @@ _local = _Local()
 
 @contextmanager
 def open_body(owned: dict[int, Any]) -> Iterator[None]:
-    """Open the trace of a function, or of a body in it, that may change ``owned``."""
+    """A context for the trace of a function or body that may change ``owned``."""
     _local.owned.append(owned)
     try:
         yield
@@ -49,19 +53,22 @@ def is_in_body() -> bool:
 def innermost_owned() -> dict[int, Any]:
     """Return the objects that the innermost body may change, by ``id``.
 
-    The caller may add objects.
+    A caller may add objects to this dictionary.
     """
     return _local.owned[-1] if _local.owned else {}
 
 
 def made(x: Any) -> Any:
-    """Note that ``x`` was created inside the trace, which may therefore change it."""
+    """Record that the trace created ``x`` and may change it, and return ``x``."""
     innermost_owned()[id(x)] = x
     return x
 
 
 def made_by(kind: Any, instance: Any) -> Any:
-    """Note the result of calling a class, unless the class stores its instances."""
+    """Record an object that the class ``kind`` returned, unless it existed before.
+
+    A class may store its instances and return one of them again.
+    """
     roots = [(kind, ""), (type(kind), "")]
     if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
         made(instance)
@@ -77,7 +84,7 @@ def _makes_new(kind: Any) -> bool:
 
 
 def is_own(owner: Any) -> bool:
-    """Return whether the innermost body created ``owner``, so only it can see changes."""
+    """Return whether the innermost body created ``owner``, and may change it."""
     return id(owner) in innermost_owned()
 
 

@@ -1,12 +1,13 @@
 """Reachability: find the mutable Python objects that a function can change.
 
     From a function:    contents of its closure, defaults, and global variables
-    From an object:     its attributes and items, and everything that the functions of its class reach
+    From an object:     its attributes and items, and all objects that the functions of its class reach
     From an iterator:   the objects that it iterates over, found by CPython's ``gc``, and frames of generators
 
-The search does not enter tensors, numbers, strings, mindgrad, or objects of libraries, whose caches are
-private. Of Python's standard library, it enters objects that contain data: containers, iterators, random
-number generators, and files.
+``snapshots`` and ``outside_effects`` compare the contents of these objects before and after a trace. The
+search does not enter tensors, numbers, strings, mindgrad, or objects of libraries, whose caches are private.
+Of Python's standard library, it enters objects that contain data: containers, iterators, random number
+generators, and files.
 
 Cost: a few tenths of a microsecond per object, once for each body that is traced.
 """
@@ -42,7 +43,7 @@ from mindgrad.trace.user_functions import (
 
 __all__ = ["HOLDERS", "attribute_names", "is_iterator", "objects_in_reach", "own_attributes"]
 
-#: types of immutable objects without mutable parts
+#: types of objects that are immutable and have no mutable parts
 _FIXED: Any = (
     bool, int, float, complex, str, bytes, range, slice, type(None), type(Ellipsis), type(NotImplemented),
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
@@ -55,9 +56,9 @@ HOLDERS = (
     collections.UserDict, collections.UserList, collections.ChainMap, weakref.WeakSet,
     weakref.WeakValueDictionary, weakref.WeakKeyDictionary, type(os.environ),
 )  # fmt: skip
-#: modules of Python's standard library whose objects are data
+#: modules of Python's standard library whose iterators contain data of the program
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
-#: containers with more items than this are skipped if all their items are immutable
+#: number of items above which the search skips a container, if all its items are immutable
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]
@@ -114,7 +115,7 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: object that the functions of a module change: a random number generator or the environment
+#: for some modules, the object that their functions change: a random number generator or the environment
 _HELD: dict[types.ModuleType, Any] = {
     os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]
@@ -161,7 +162,7 @@ def _of_instance(owner: Any) -> _Children:
 
 
 def _of_cell(owner: Any, _: str) -> _Children:
-    """Yield the Cells inside a Cell and, for a user's class, its other attributes."""
+    """Yield the Cells inside a Cell, and the other attributes of a user's Cell."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
     if is_users_class(_type(owner)):
@@ -198,7 +199,7 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
 
 
 def _of_cache(function: Any, label: str) -> _Children:
-    """Yield the wrapped function and its cached results, which may change freely."""
+    """Yield the wrapped function and its cached results. The cache itself may change."""
     for value in gc.get_referents(function):
         for each in value.values() if type(value) is dict else (value,):
             yield each, label
@@ -216,9 +217,10 @@ def _nothing(*_: Any) -> _Children:
 
 @functools.lru_cache(maxsize=8192)
 def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
-    """Return how to traverse objects of a class, and whether they are mutable.
+    """Return a function that yields the parts of an object of a class, and a bool.
 
-    The first item is ``None`` if the search does not enter such objects.
+    The function is ``None`` if the search does not enter such objects. The bool says whether they are
+    mutable.
     """
     if issubclass(kind, (*_FIXED, Tensor, np.generic, types.ModuleType)):
         return None, False
@@ -257,7 +259,7 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
     return None, False
 
 
-#: classes of Python's standard library whose attributes are data
+#: classes of Python's standard library whose attributes contain data of the program
 _HOLDERS = (
     types.SimpleNamespace, collections.UserString, *HOLDERS,
 )  # fmt: skip
@@ -285,9 +287,11 @@ def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Cal
 def objects_in_reach(
     roots: Sequence[tuple[Any, str]], also: Container[int] = ()
 ) -> Iterator[tuple[Any, str]]:
-    """Yield the mutable objects in reach with labels for messages.
+    """Yield the mutable objects that ``roots`` reach, with labels for messages.
 
-    Objects whose ``id`` is in ``also`` are included too.
+    Args:
+        roots: pairs of an object and its label.
+        also: ``id`` of further objects to yield if they are reached, even if they are immutable.
     """
     met: set[int] = set()
     waiting = list(roots)

@@ -1,12 +1,14 @@
-"""Undo a forward run that precedes the gradient of the same call.
+"""Undo the state updates of a forward run before the gradient of the same call.
 
     loss = net(x)                          a run of net
     gradients = grad(net, weights)(x)      the same run, differentiated
 
-The state changes only once. Programs for MindSpore contain both lines, and MindSpore runs the net once:
-running means are updated once, and random numbers are drawn once. In mindgrad the gradient runs the net
-again, so the state updates of the first run are undone first. This applies to Cells on which ``set_grad()``
-was called, as in training steps, and only if the arguments and the updated state are unchanged.
+Programs for MindSpore contain both lines, and MindSpore runs the net once. Therefore running means are
+updated once, and random numbers are drawn once. In mindgrad, the gradient runs the net again. To change the
+state only once, too, mindgrad first undoes the state updates of the first run.
+
+This applies to Cells on which ``set_grad()`` was called, as in training steps, and only if the arguments and
+the updated state are the same as at the end of the first run.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from mindgrad.trace import state
 
 __all__ = ["noted", "take_back"]
 
-#: number of Cells whose runs are remembered outside compiled functions
+#: largest number of Cells whose latest run is recorded, outside compiled functions
 _KEPT = 4
 
 
@@ -46,7 +48,7 @@ _local = _Local()
 
 
 def _seen(x: Any) -> Any:
-    """Return the present value of ``x`` if it is a tensor, else ``x``."""
+    """Return the present value of ``x`` if it is a tensor, and else ``x`` itself."""
     return as_it_is(state.read(x)) if isinstance(x, Tensor) else x
 
 
@@ -79,7 +81,7 @@ def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
 
 
 def take_back(cell: Any, args: Sequence[Any]) -> None:
-    """Undo the writes of the latest run of ``cell`` if nothing else has changed."""
+    """Undo the writes of the latest run of ``cell`` on ``args`` if nothing changed."""
     run = _runs().pop(id(cell), None)
     if run is None or run.cell is not cell or len(run.args) != len(args):
         return

@@ -1,12 +1,16 @@
-"""Compile side effects on Python state to inputs and stored outputs.
+"""Compile side effects on Python state to inputs and outputs of the graph.
 
-    a location that is assigned         Its value is an output, which is stored after every run.
-    … and read before, a tensor         The tensor is also an input.
-    … and read before, anything else    Guards compare the value. If it is a number that has changed, mindgrad
+A function may assign attributes and variables (*locations*, ``effect_log``). The compiled function has to
+assign them in every run:
+
+    the function assigns a location     Its value is an output, which is stored after every run.
+    … and first reads a tensor in it    The tensor is also an input.
+    … and first reads another value     Guards compare the value. If it is a number that has changed, mindgrad
                                         also tries to trace the function with the number as an input.
-    … and not read before               The previous value is ignored.
+    … and does not read it before       The previous value is ignored.
 
-Numbers that are known while tracing are stored unchanged. Computed numbers are stored as Python numbers.
+Numbers that are known during the trace are stored unchanged. Numbers that the graph computes are stored as
+Python numbers.
 """
 
 from __future__ import annotations
@@ -44,16 +48,16 @@ _ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype 
 
 
 def _is_value(leaf: Any) -> bool:
-    """Return whether a leaf is a tensor with a known value, and not a Parameter."""
+    """Return whether a leaf is a tensor with a known value, but not a Parameter."""
     return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
 
 
-#: types of numbers that can be inputs
+#: types of the Python numbers that can be inputs of a graph
 _NUMBERS = (int, float)
 
 
 class _Input:
-    """A location whose tensors, and numbers of the types ``numbers``, are inputs."""
+    """A location whose tensors are inputs, and its numbers of the types ``numbers``."""
 
     __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
 
@@ -61,9 +65,9 @@ class _Input:
         self.place = location
         self.numbers = numbers
         self.leaves, self.structure = flatten(location.value())
-        #: for each leaf, the type of its input and whether it is a number; ``None``: the leaf is a constant
+        #: for each leaf, the type of its input, and whether the leaf is a number; ``None``: it is a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # do not keep the elements of tensors, for example a batch of data
+        # release the elements of tensors, which may be a large batch of data
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
@@ -74,7 +78,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """Return the state with symbols for its inputs, for use during the trace."""
+        """Return the value of the location with symbols for its inputs."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -82,7 +86,7 @@ class _Input:
         return unflatten(self.structure, values)
 
     def tensors(self) -> list[Tensor] | None:
-        """Return the present tensors of the state, ``None`` if the graph does not fit it."""
+        """Return the present inputs, or ``None`` if the graph does not fit them."""
         leaves, structure = flatten(self.place.value())
         if structure != self.structure:
             return None
@@ -98,7 +102,7 @@ class _Input:
         return values
 
     def change(self) -> Change:
-        """Describe the difference from the traced state."""
+        """Describe the difference between the present state and the traced state."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -109,12 +113,12 @@ def _blank(x: Tensor) -> Tensor:
 
 
 class Outcome:
-    """The Python state that a compiled function takes as inputs, and that it stores.
+    """The Python state that a compiled function receives as inputs, or stores.
 
     Attributes:
         leaves: leaves of the stored values, including tensors of the graph.
-        missing: locations that must be inputs. The function must be traced again with them.
-        numbers: locations of numbers that guards compare and that the function changes, with the numbers.
+        missing: locations that must become inputs, so the function must be traced again.
+        numbers: locations whose numbers guards compare and the function assigns, with these numbers.
     """
 
     __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
@@ -130,15 +134,15 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Return whether the compiled function fits the present types of its inputs."""
+        """Return whether the graph fits the present Python state that is an input."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:
-        """Return the tensors that follow the arguments as inputs."""
+        """Return the present inputs from Python state. They follow the arguments."""
         return [tensor for each in self._inputs for tensor in each.tensors() or ()]
 
     def changes(self) -> Iterator[Change]:
-        """Yield the reasons why inputs do not fit.
+        """Yield the reasons why the graph does not fit the present state.
 
         Variables of a function that no longer exists are left out.
         """
@@ -147,7 +151,7 @@ class Outcome:
                 yield each.change()
 
     def counted(self) -> list[Place]:
-        """List the locations of numbers that are inputs, or have changed since the trace."""
+        """List the locations of numbers that are inputs, or that changed since the trace."""
         changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
         return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
 
@@ -156,11 +160,11 @@ class Outcome:
         return [each.place for each in self._inputs if each.numbers != _NUMBERS]
 
     def free(self) -> set[int]:
-        """Return the ``id`` of each closure cell among the locations of :meth:`taken`."""
+        """Return the ``id`` of each closure cell whose tensors are inputs."""
         return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Store the outputs of a run, one value for each of ``leaves``."""
+        """Assign the stored locations after a run, from the values of all ``leaves``."""
         start = 0
         for location, structure, count in self._stores:
             values = [_fresh(x) for x in leaves[start : start + count]]
@@ -168,7 +172,7 @@ class Outcome:
             location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
-        """Copy for a function with other closure cells, which ``cell_of`` returns."""
+        """Copy the outcome for a matching function, with the cells of ``cell_of``."""
 
         def other(location: Place) -> Place:
             if type(location) is not Variable:
@@ -189,7 +193,7 @@ class Outcome:
 
 
 def _fresh(constant: Any) -> Any:
-    """Return a separate value for every run, because users may change it."""
+    """Copy a mutable constant, because users may change the value of one run."""
     return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
 
 
@@ -197,7 +201,7 @@ def _fresh(constant: Any) -> Any:
 
 
 def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
-    """Make tensors and floats in ``places``, and all numbers in ``numbers``, inputs."""
+    """Make tensors and floats in ``places``, and numbers in ``numbers``, inputs."""
     inputs = [_Input(place, (float,)) for place in places]
     inputs += [_Input(place, _NUMBERS) for place in numbers]
     for input_ in inputs:
@@ -208,9 +212,10 @@ def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequ
 
 
 def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
-    """Collect the inputs and stored outputs of a trace, and update the guards.
+    """Collect the inputs and outputs of a trace, and update the guards.
 
-    Guards no longer compare state that the traced function assigns, unless it selects the graph.
+    Guards no longer compare a location that the function assigns, unless the function reads it first and it
+    is not an input. The previous value may then determine the graph.
     """
     outcome = Outcome(inputs, [], [])
     level = watch.levels[0]
@@ -242,7 +247,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
-    """Check a leaf of assigned state, and return it as a result of the graph."""
+    """Check a leaf of assigned state, and return it as an output of the graph."""
     refuse_kept(leaf, location.label)
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
@@ -265,7 +270,7 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
 
 
 def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
-    """Find the locations that hold tensors of ``scope``, whose recording has ended.
+    """Find the locations that hold tensors of ``scope``, a recording that has ended.
 
     Returns:
         Location, leaves, and structure of each.
@@ -279,6 +284,6 @@ def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
 
 
 def rebuilt(location: Place, leaves: Sequence[Any], structure: Any) -> None:
-    """Assign other leaves to a location that was already assigned."""
+    """Replace the leaves of the value in a location that was already assigned."""
     value = location.value()
     location.put(in_place(value, unflatten(structure, leaves)))

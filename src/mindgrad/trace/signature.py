@@ -2,10 +2,13 @@
 
     signature(call) = structure of the arguments, type of every tensor, value of every constant
 
-Two constants select the same compiled function if no Python computation on them can differ. They must have
-the same type and value, including the sign of a zero and the kind of a number. Two functions are the same if
-they have the same code and their closures, defaults, and attributes are pairwise the same. A lambda that is
-created in every call therefore selects one compiled function.
+A *constant* is a value that a trace uses directly, without a symbol, such as a string. Two constants select
+the same compiled function if no Python computation on them can differ. They must have the same type and
+value, including the sign of a zero and the kind of a number.
+
+Two functions are :func:`same` if they have the same code, and their closures, defaults, and attributes are
+pairwise the same. Therefore a lambda that is created in every call selects one compiled function. A
+:class:`Snapshot` of a function can be compared with later functions and does not keep the function alive.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 
 
 class FunctionKey:
-    """A function in a signature; equal keys have functions that are the :func:`same`."""
+    """A function in a signature. Keys are equal if their functions are :func:`same`."""
 
     __slots__ = ("function",)
 
@@ -55,7 +58,7 @@ class FunctionKey:
 
 
 class ParameterKey:
-    """A Parameter in a signature, by identity, because a graph may assign to it."""
+    """A Parameter in a signature, compared by identity, because a graph may assign it."""
 
     __slots__ = ("parameter",)
 
@@ -82,18 +85,17 @@ def _plain_function(function: Any) -> Any:
             return function
 
 
-#: largest array, in bytes, that may be a constant whose elements select the compiled function
+#: largest size, in bytes, of a NumPy array that may be a constant argument, compared by its elements
 _LARGEST_ARRAY = 4096
 
 
 def leaf_signature(leaf: Any) -> Any:
-    """Return the part of an argument that selects the compiled function.
+    """Return the part of a signature for one leaf of the arguments.
 
-    It is the type of a tensor, the value of a constant, or the identity of a Parameter.
+    It is the type of a tensor, the identity of a Parameter, or the value of a constant.
 
     Raises:
-        TypeError: If the argument is a large array whose elements are not numbers, or is not hashable, like a
-            set.
+        TypeError: If the leaf is a large array or an array of objects, or is not hashable, such as a set.
     """
     if isinstance(leaf, Tensor):
         if is_constant(leaf):
@@ -110,7 +112,7 @@ def leaf_signature(leaf: Any) -> Any:
     if isinstance(leaf, (float, np.float32, np.float16)):
         return (type(leaf), float(leaf).hex())  # distinguishes 0.0 from −0.0; all NaNs are equal
     if isinstance(leaf, (complex, np.inexact)):
-        return (type(leaf), repr(leaf))  # for the same reason
+        return (type(leaf), repr(leaf))  # distinguishes the signs of zeros, too
     if isinstance(leaf, _FUNCTIONS):
         return FunctionKey(leaf)
     if isinstance(leaf, slice):
@@ -127,19 +129,19 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether traces with ``a`` and with ``b`` would give the same graph."""
+    """Return whether traces with ``a`` and with ``b`` would create the same graph."""
     return a is b or _same(a, b, set(), None)
 
 
 class Snapshot:
-    """The state of a function for comparison by :func:`same`, without the function.
+    """The state of a function, for comparison by :func:`same`.
 
     Attributes:
         kind: type of the function.
-        head: value that must be equal.
+        head: the part of the state that must be equal, such as the code.
         labels: descriptions of the parts, for messages.
-        parts: values, or snapshots of values, that must be the same.
-        first: index of its first closure cell among the cells of all functions in the snapshot.
+        parts: the parts of the state that must be the same: values, or snapshots of functions and tuples.
+        first: index of the function's first closure cell among the cells of all functions in the snapshot.
     """
 
     __slots__ = ("first", "head", "kind", "labels", "parts")
@@ -153,7 +155,7 @@ class Snapshot:
 
 
 class _OfType:
-    """A wildcard in a snapshot: any tensor of a type, or any float, that is an input."""
+    """A wildcard in a snapshot: it matches any tensor of a type, or any float."""
 
     __slots__ = ("type",)
 
@@ -166,7 +168,8 @@ def snapshot(function: Any, free: Collection[int] = ()) -> tuple[Any, list[Any],
 
     Args:
         function: the function.
-        free: closure cells, by ``id``, that may contain any tensor of the same type, or any float.
+        free: ``id`` of closure cells that are inputs. A cell may contain any float, or any tensor of the same
+            type.
 
     Returns:
         The snapshot, the closure cells in it, and the ``id`` of each function in it.
@@ -209,7 +212,7 @@ def _type(value: Any) -> Any:
 
 
 def _places(value: Any, parts: list[Any]) -> Iterator[tuple[int, str, Any]]:
-    """Yield index, name, and cell of the closure variables among a function's parts."""
+    """Yield the index, name, and cell of each closure variable among the parts."""
     cells = getattr(value, "__closure__", None)
     if isinstance(value, types.FunctionType) and cells and not in_package(value):
         yield from zip(
@@ -221,7 +224,7 @@ def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
     """Find the closure cells whose contents differ from the snapshot only in values.
 
     Returns:
-        ``(name, label, cell)`` for each cell whose contents are :func:`alike`.
+        ``(name, label, cell)`` for each cell whose old and new contents are :func:`alike`.
     """
     cells, waiting, met = [], [(snapshot, function)], set()
     for old, new in waiting:
@@ -237,7 +240,7 @@ def shifting(snapshot: Any, function: Any) -> list[tuple[str, str, Any]]:
 
 
 def alike(before: Any, now: Any) -> bool:
-    """Return whether two values differ only in tensors and floats of the same types.
+    """Return whether two values differ, but only in tensors and floats of equal types.
 
     The values are tensors, floats, or tuples of these and of values that are the same. ``before`` may also be
     a snapshot.
@@ -261,7 +264,7 @@ def alike(before: Any, now: Any) -> bool:
 
 
 def matched(snapshot: Any, function: Any) -> list[Any] | None:
-    """Return the closure cells of ``function``, or ``None`` if it does not match."""
+    """Return the closure cells of ``function``, or ``None`` if its snapshot differs."""
     cells: dict[int, Any] = {}
     if not _same(snapshot, function, set(), cells):
         return None
@@ -315,10 +318,10 @@ def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | Non
 
 
 def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
-    """Find the first difference of ``function`` from its snapshot.
+    """Find the first difference between a function and a snapshot.
 
     Returns:
-        Label, value before, and present value.
+        Label, value in the snapshot, and present value; ``None`` if there is no difference.
     """
     waiting, met = [("", snapshot, function)], set()
     for around, old, new in waiting:
@@ -329,7 +332,7 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
         if type(old) is not Snapshot or parts is None:
             continue
         if old.head != parts[0] or len(old.parts) != len(parts[2]):
-            if around:  # a different function
+            if around:  # the whole function differs, not only a part of it
                 return around, old, new
             continue
         for label, before, now in zip(old.labels, old.parts, parts[2], strict=True):
@@ -340,12 +343,12 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
     return None
 
 
-#: ``(value that must be equal, labels of the parts, parts that must be the same, closure cells)``
+#: ``(head, labels, parts, closure cells)``, with ``head``, ``labels``, and ``parts`` as in ``Snapshot``
 Parts = tuple[Any, list[str], list[Any], tuple[Any, ...]]
 
 
 def _parts(value: Any) -> Parts | None:
-    """Split a value into parts for comparison; ``None`` if it is compared as a whole."""
+    """Split a value into parts for comparison. ``None``: it is compared as a whole."""
     if isinstance(value, types.FunctionType):
         return _parts_of_function(value)
     if isinstance(value, types.MethodType):
@@ -370,7 +373,7 @@ def _parts(value: Any) -> Parts | None:
 
 
 def _vars(value: Any) -> dict[str, Any]:
-    # decorators and mindgrad store notes under names with a leading underscore
+    # attributes with a leading underscore are internal data of decorators and of mindgrad
     return {name: held for name, held in getattr(value, "__dict__", {}).items() if name[:1] != "_"}
 
 
@@ -409,7 +412,7 @@ def _equal_arrays(a: Any, b: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _caches_of(code: types.CodeType) -> frozenset[str]:
-    """Return the closure variables that a mindgrad function assigns: its caches."""
+    """Return the closure variables that a mindgrad function assigns, which are caches."""
     return frozenset(
         step.argval
         for step in dis.get_instructions(code)

@@ -1,7 +1,11 @@
 """Parameters of a traced function: inputs if it reads them, outputs if it writes.
 
-Outside every scope, a Parameter represents its stored value. Inside, it represents the value in the innermost
-scope that bound or wrote it. If no scope did, the outermost compiled scope makes it an input.
+A *scope* is the context in which operators are recorded to a graph (``ir.scope``). Outside every scope, a
+Parameter represents its stored value. Inside, it represents the value in the innermost scope that bound or
+wrote the Parameter. If no scope did, the Parameter becomes an input of the outermost graph.
+
+The module also records which Python state the function being compiled reads: the functions ``read_…`` and
+``depends_on…`` create the entries of its guards (``guards``).
 """
 
 from __future__ import annotations
@@ -27,13 +31,13 @@ __all__ = [
     "read_attribute", "read_function", "stream", "use_stream", "write",
 ]  # fmt: skip
 
-#: types of attributes of Parameters whose values guards check
+#: types of the attributes of Parameters that guards compare
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
 #: Parameters that hold the states of random number generators
 generators: list[Any] = []
-#: high word of the call counters of all generators: the number of the random stream
+#: number of the random stream, which is the high word of the call counter of every generator
 _stream = 0
 
 
@@ -43,7 +47,10 @@ def stream() -> int:
 
 
 def use_stream(number: int) -> None:
-    """Let all generators draw from a stream: the rank in a distributed program."""
+    """Let all generators draw from the stream ``number``.
+
+    In a distributed program, this is the rank of the process.
+    """
     global _stream
     _stream = number
     for generator in generators:
@@ -53,7 +60,7 @@ def use_stream(number: int) -> None:
 
 
 def read(parameter: Tensor) -> Tensor:
-    """Return the tensor that a Parameter represents now, and any other tensor itself."""
+    """Return the tensor that a Parameter represents now, or another tensor unchanged."""
     if not parameter.is_parameter:
         return parameter
     scopes = open_scopes()
@@ -74,7 +81,7 @@ def read(parameter: Tensor) -> Tensor:
 
 
 def write(parameter: Any, value: Tensor) -> None:
-    """Let ``parameter`` have a new value.
+    """Assign ``value`` to ``parameter``.
 
     Outside every scope, the stored value changes immediately. Inside, it changes when the outermost scope
     ends.
@@ -89,10 +96,11 @@ def write(parameter: Any, value: Tensor) -> None:
 
 
 def advance(generator: Any, value: Tensor) -> None:
-    """Store the new state of a generator immediately, also inside recordings.
+    """Store the new state of a generator immediately, even while a scope is open.
 
-    A draw is not part of a recording. If the new state were stored only at the end of a recording, another
-    thread could draw from the same state before that. The generator must be stored (:func:`is_stored`).
+    A draw is not part of a recording. If its new state were stored only at the end of the recording, another
+    thread could draw the same numbers before that. The generator must represent its stored value
+    (:func:`is_stored`).
     """
     _note(generator, innermost())
     generator.store(value)
@@ -101,7 +109,7 @@ def advance(generator: Any, value: Tensor) -> None:
 def is_stored(parameter: Any) -> bool:
     """Return whether the Parameter represents its stored value.
 
-    It does if no function is being compiled and no open scope has bound the Parameter.
+    It does if no function is being compiled, and no open scope has bound the Parameter.
     """
     key = id(parameter)
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
@@ -114,7 +122,7 @@ def _note(parameter: Any, scope: Any) -> None:
 
 
 class Journal:
-    """The values of Parameters before they were written in the innermost scope.
+    """The values that Parameters had before they were written in the innermost scope.
 
     Attributes:
         scope: the innermost scope.
@@ -139,7 +147,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """Open a journal that records writes of Parameters."""
+    """Open a journal, which records the old value of each Parameter that is written."""
     opened = Journal()
     _local.journals.append(opened)
     try:
@@ -149,16 +157,16 @@ def journal() -> Iterator[Journal]:
 
 
 def float_type() -> Any:
-    """Return the floating-point type in which the running Cell computes.
+    """Return the floating-point dtype in which the running Cell computes.
 
-    ``None``: the types of its tensors.
+    ``None``: operators compute in the dtypes of their tensors.
     """
     return _local.float_type
 
 
 @contextlib.contextmanager
 def computing_in(dtype: Any) -> Iterator[None]:
-    """Let operators read floating-point Parameters as ``dtype``; ``None``: unchanged."""
+    """Let operators read floating-point Parameters as ``dtype``. ``None``: no change."""
     before, _local.float_type = _local.float_type, dtype
     try:
         yield
@@ -167,7 +175,7 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 
 def noted() -> Dependencies | None:
-    """Return the record of the reads of the function being compiled on this thread.
+    """Return the recorded reads of the function being compiled on this thread.
 
     ``None``: no function is being compiled.
     """
@@ -180,15 +188,15 @@ def noted() -> Dependencies | None:
 
 
 def is_from_outside(owner: Any) -> bool:
-    """Return whether the trace read the contents of ``owner`` but did not create it."""
+    """Return whether the trace read the contents of ``owner``, but did not create it."""
     record = noted()
     return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
 
 
 def depends_on(owner: Any) -> None:
-    """Note that the compiled function depends on attributes of the Cell ``owner``.
+    """Record that the compiled function depends on attributes of the Cell ``owner``.
 
-    A compiled function is reused only if the attributes that it read are unchanged.
+    The compiled function is reused only if the attributes that it read are unchanged.
     """
     record = noted()
     if record is not None:
@@ -196,16 +204,16 @@ def depends_on(owner: Any) -> None:
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
-    """Note that the compiled function depends on an attribute of a mindgrad object."""
+    """Record that the compiled function depends on an attribute of a mindgrad object."""
     record = noted()
     if record is not None:
         record.attribute(owner, name, getattr(owner, name))
 
 
 def read_attribute(owner: Any, name: str) -> Any:
-    """Read ``owner.name``, and note that the function being compiled depends on it.
+    """Read ``owner.name``, and record that the function being compiled depends on it.
 
-    A read of ``__dict__`` counts as a read of all attributes. Some reads are constants and are not noted:
+    A read of ``__dict__`` counts as a read of all attributes. Some reads are constants and are not recorded:
     attributes of tensors, of objects that the function created, of mindgrad objects that are not Cells, and
     of library modules.
     """
@@ -255,7 +263,7 @@ def _is_bound_to(method: Any, owner: Any) -> bool:
 
 
 def has_attribute(owner: Any, name: str) -> bool:
-    """``hasattr(owner, name)``, which the function being compiled then depends on."""
+    """Return ``hasattr(owner, name)``, and record that the function depends on it."""
     if hasattr(owner, name):
         read_attribute(owner, name)
         return True
@@ -267,10 +275,10 @@ def has_attribute(owner: Any, name: str) -> bool:
 
 
 def read_function(function: Any) -> None:
-    """Note that the function being compiled calls ``function`` and uses its variables.
+    """Record that the function being compiled calls ``function``.
 
-    Guards compare its global and closure variables: numbers, strings, and tuples by value, tensors and other
-    objects by identity, lists and dicts by their items.
+    Guards compare the global and closure variables of ``function``: numbers, strings, and tuples by value,
+    tensors and other objects by identity, lists and dicts by their items.
     """
     record = noted()
     if record is not None:
@@ -278,7 +286,7 @@ def read_function(function: Any) -> None:
 
 
 def compilation() -> weakref.ref[GraphScope] | None:
-    """Return the function being compiled on this thread, ``None`` if there is none."""
+    """Return a reference to the scope of the function being compiled, or ``None``."""
     for scope in open_scopes():
         if isinstance(scope, GraphScope):
             return weakref.ref(scope)

@@ -3,10 +3,10 @@
     y = x                       forward: the identity
     x̄ = hook(ȳ)                 reverse
 
-After the registration, the tensor represents the result of this identity. For a Parameter, and a tensor that
-is not part of any gradient computation, the identity is applied when a gradient is taken with respect to it.
-In PYNATIVE_MODE the hook runs as Python with the value of the gradient at each backward pass. In GRAPH_MODE,
-and for higher-order derivatives, the operators of the hook are traced.
+After the registration, the tensor represents ``y``, the result of this identity. For a Parameter, and for a
+tensor that is not part of a gradient computation, the identity is applied when a gradient is taken with
+respect to it. In PYNATIVE_MODE the hook runs as Python with the value of the gradient at each backward pass.
+In GRAPH_MODE, and for higher-order derivatives, the operators of the hook are traced.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class _Hooks:
 
     Attributes:
         functions: the hooks, by the keys of their handles.
-        scope, atom: value of the tensor after the hooks were applied to it. ``None`` if they are applied when
-            a gradient is taken.
+        scope, atom: the value of the tensor after the identity was applied. ``None``: the identity is applied
+            when a gradient is taken.
     """
 
     def __init__(self, owner: Tensor) -> None:
@@ -61,11 +61,11 @@ class _Hooks:
         self.atom: Any = None
 
     def are_behind(self, tensor: Tensor) -> bool:
-        """Return whether the present value of ``tensor`` has passed through these hooks."""
+        """Return whether the present value of ``tensor`` is the result of the identity."""
         return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
 
     def __call__(self, gradients: tuple[Tensor, ...]) -> tuple[Tensor]:
-        """Apply all hooks to the gradient in a 1-tuple."""
+        """Apply all hooks to the gradient in a 1-tuple, in order."""
         (gradient,) = gradients
         for function in tuple(self.functions.values()):
             returned = user_calls.run(function, gradient)
@@ -80,7 +80,7 @@ class _Hooks:
         return (gradient,)
 
     def graph(self, *types: TensorType) -> Graph:
-        """Trace the hooks to a graph, which is differentiated instead of Python code."""
+        """Trace the hooks to a graph, which can be differentiated."""
         return _traced(self, tuple(self.functions), types)
 
 
@@ -89,7 +89,7 @@ _HOOKS: dict[int, _Hooks] = {}
 
 
 class _ParameterHooks:
-    """Counts changes of hooks of Parameters, on which compiled gradients depend."""
+    """The number of changes of hooks of Parameters. Compiled gradients depend on it."""
 
     version = 0
 
@@ -220,15 +220,15 @@ def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
 
 
 def _recorded(tensor: Tensor) -> Tensor:
-    """Return ``tensor``, or its recorded shadow if its deferred call now runs eagerly."""
+    """Return the recorded tensor for ``tensor`` if a deferred call now runs eagerly."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
 
 def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
-    """Let operators that already read value ``number`` read ``hooked`` instead.
+    """Let operators that already read the value ``number`` read ``hooked`` instead.
 
-    The operators of the hook move to directly after the operator that computes the value.
+    The operators that compute ``hooked`` move to directly after the operator that computes the value.
     """
     entries = recorder.entries
     made_by = recorder.makers()
@@ -249,7 +249,7 @@ def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
 
 
 def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
-    """Return ``tensor`` as a value whose gradient passes through ``hooks``."""
+    """Return the identity of ``tensor``, whose gradient passes through ``hooks``."""
     if isinstance(tensor._scope, GraphScope):
         bprop: Callable[..., Any] = lambda x, out, dout: hooks((dout,))
     else:
@@ -260,12 +260,13 @@ def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
 def behind_hooks(
     function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
 ) -> Callable[..., Any]:
-    """Wrap a function of traced tensors, so that their gradients pass through hooks.
+    """Wrap a function that is differentiated, to apply the hooks of its inputs.
 
     Args:
-        function: a function that ``record`` runs.
-        originals: returns the caller's tensors, whose hooks are used, for the arguments of ``function``.
-        parameters: Parameters that are also differentiated.
+        function: a function that ``record`` runs on traced tensors.
+        originals: returns the tensors of the caller that correspond to the arguments of ``function``. Their
+            hooks are applied.
+        parameters: Parameters with respect to which a gradient is also taken.
     """
     if state.is_compiling():
         state.depends_on_attribute(_PARAMETER_HOOKS, "version")
@@ -300,7 +301,7 @@ def any_hooked(values: Iterable[Any]) -> bool:
 
 
 class _Hooked(NamedTuple):
-    """The signature of an argument with hooks, which are compared as functions."""
+    """The signature of an argument with hooks, compared as in ``signature.same``."""
 
     signature: Any
     number: int
@@ -311,7 +312,7 @@ class _Hooked(NamedTuple):
 
 
 def with_hooks(signature: Any, value: Any) -> Any:
-    """Add the hooks of the argument ``value`` of a compiled function to its signature."""
+    """Add the hooks of an argument of a compiled function to the argument's signature."""
     if not _HOOKS or not any_hooked([value]) or value.is_parameter:
         return signature
     hooks = tuple(map(FunctionKey, _HOOKS[id(value)].functions.values()))

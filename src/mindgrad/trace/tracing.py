@@ -1,4 +1,13 @@
-"""Trace a call on symbols, and collect its graph, guards, and side effects."""
+"""Trace one call of a function, and collect its graph, guards, and side effects.
+
+Package ``execution`` calls :func:`trace_of`, which runs the function once on symbols instead of
+tensors. The result is a :class:`Trace`. It contains the graph of the computation, the guards
+(``dependencies``: the Python state that the function read), and the side effects (``outcome``: the Python
+state that the function assigned).
+
+A location (class ``Place``) is an attribute or variable. The result of a call is flattened to *leaves*, as in
+a pytree of JAX.
+"""
 
 from __future__ import annotations
 
@@ -25,26 +34,27 @@ from mindgrad.trace.tensor_hooks import inherit_hooks
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
-#: types of numbers created by ``mutable``: they are inputs, so guards do not compare their values
+#: types of the numbers that ``mutable`` creates. They are inputs of the graph, so one compiled
+#: function serves all their values
 DATA = {
     MutableFloat: tensor_type("float64", ()),
     MutableScalar: tensor_type("float64", ()),
     MutableInt: tensor_type("int64", ()),
 }
 
-#: kinds of leaves of a result: a tensor, or a Python number computed by the graph
+#: kinds of leaves of a result that the graph computes: a tensor, or a Python number
 TENSOR, NUMBER = object(), object()
 
 
 class Trace:
-    """The trace of a function with symbols for tensors and selected Python state.
+    """The trace of one call, with symbols for tensors and for selected Python state.
 
     Args:
         function: the function.
         leaves: leaves of its arguments.
         structure: tree structure of ``(args, kwargs)``.
-        tensor_places: locations of Python state whose tensors are inputs.
-        numbers: locations of Python state whose numbers are inputs.
+        tensor_places: locations of Python state. The tensors in them become inputs of the graph.
+        numbers: locations of Python state. The numbers in them become inputs of the graph.
     """
 
     def __init__(
@@ -70,8 +80,8 @@ class Trace:
                 refuse_kept(leaf, "A result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
-            # Parameters that are also read come first, in the order of reading: JAX stores the first result
-            # of a type in the first donated buffer of that type
+            # The outputs begin with the Parameters that are also read, in the order of reading. JAX stores
+            # the first result of a type in the first donated buffer of that type
             order = {id(p): index for index, p in enumerate(self.parameters)}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
@@ -84,8 +94,8 @@ class Trace:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """Return the symbol of an argument, or the argument itself if it is not an input."""
-    if isinstance(leaf, Tensor):  # a Parameter stays itself: reads and assignments of it are traced
+    """Return a symbol for an argument that is an input, or else the argument itself."""
+    if isinstance(leaf, Tensor):  # no symbol for a Parameter, whose reads and assignments are traced
         if leaf.is_parameter or is_constant(leaf):
             return leaf
         return inherit_hooks(scope.symbol(leaf.type), leaf)
@@ -93,14 +103,14 @@ def _symbol(scope: GraphScope, leaf: Any) -> Any:
 
 
 def kind_of(result: Any) -> Any:
-    """Return the kind of a leaf of the result: tensor, number, or constant."""
+    """Return ``TENSOR``, ``NUMBER``, or a 1-tuple with the leaf if it is a constant."""
     if isinstance(result, Number):
         return NUMBER
     return TENSOR if isinstance(result, Tensor) else (result,)
 
 
 def kind_held(leaf: Any) -> Any:
-    """Return the kind of a leaf of assigned state; a known tensor is a constant."""
+    """Return the kind of a leaf of assigned state. A tensor with a known value is a constant."""
     is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
     return (leaf,) if is_known else kind_of(leaf)
 
@@ -112,15 +122,16 @@ def _traced(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
-    """Trace a function with selected Python state as inputs, if that is possible.
+    """Trace a function with selected Python state as inputs, or else as constants.
 
-    If the function needs their values while tracing, they are constants.
+    The state becomes constants if a trace with inputs raises an error. This happens if the function needs a
+    value while it is traced, for example as a shape.
     """
     if numbers or tensors:
         try:
             return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
-            pass  # a value decides a shape or a key: compile one function for each value
+            pass  # for example, a value is a shape or a dict key: each value needs a separate graph
         traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced
@@ -134,11 +145,12 @@ def _completed(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
+    """Trace until every location that the function reads and assigns is an input."""
     places: dict[Any, Place] = {each.key: each for each in tensors}
     while True:
         traced = Trace(function, leaves, structure, list(places.values()), numbers)
         missing = traced.outcome.missing
-        if missing:  # objects that unconverted code created during the trace are new in each trace
+        if missing:  # exclude objects that unconverted code created, because they are new in each trace
             reached = {id(x) for x, _ in objects_in_reach([(x, "") for x in (function, *leaves)])}
             missing = {k: p for k, p in missing.items() if _is_there_before(p, reached)}
         if not missing:
@@ -147,7 +159,7 @@ def _completed(
 
 
 def _is_there_before(location: Place, reached: set[int]) -> bool:
-    """Return whether the holder of a location existed before the trace."""
+    """Return whether the object that contains a location existed before the trace."""
     holder = location.holder
     is_lasting = not isinstance(location, Attribute) or isinstance(holder, (type, types.ModuleType))
     return is_lasting or id(holder) in reached
@@ -160,15 +172,18 @@ def trace_of(
     numbers: Sequence[Place] = (),
     tensors: Sequence[Place] = (),
 ) -> Trace:
-    """Trace a call of ``function`` completely.
+    """Trace a call of ``function``, and return the trace.
 
-    If its recursion does not end, the function is traced again with tail calls as loops.
+    If the value of a tensor decides when a recursion ends, its trace never ends and raises
+    ``RecursionError``. The function is then traced again, and each tail call becomes another iteration of a
+    loop.
 
     Args:
         function: the function.
-        leaves, structure: its arguments.
-        numbers: locations whose numbers are inputs if possible.
-        tensors: locations whose tensors and floats are inputs if possible.
+        leaves, structure: leaves and tree structure of ``(args, kwargs)``.
+        numbers: locations whose numbers become inputs of the graph, if the trace succeeds with them.
+        tensors: locations whose tensors and floats become inputs of the graph, if the trace succeeds with
+            them.
     """
     try:
         return _traced(function, leaves, structure, numbers, tensors)

@@ -1,10 +1,12 @@
-"""Calls of unconverted functions: record their reads, and reject their effects.
+"""Calls of unconverted functions: record their reads, and reject side effects.
 
-The reads of converted code are known exactly. Generator functions, functions without source, and functions of
-Python's library run unconverted, so all attributes of their arguments are recorded as read. Reads of Cells
-are always known (``cell_guards``). Limit: for most functions, only the arguments themselves and the object of
-a bound method count, not the objects inside them. Other changes by such a call are found at the end of the
-body (``snapshots``) or of the trace (``outside_effects``).
+For converted code, the runtime records every read. Generator functions, functions without source, and
+functions of Python's library run unconverted. Therefore all attributes of their arguments are recorded as
+read. Reads of Cells are recorded in both cases (``cell_guards``).
+
+Limit: for most functions, only the arguments and the object of a bound method count, not the objects inside
+them. ``snapshots`` and ``outside_effects`` detect other changes by such a call, at the end of the body or
+trace.
 """
 
 from __future__ import annotations
@@ -27,7 +29,8 @@ from mindgrad.trace.user_functions import in_package, is_of_library, is_users_cl
 
 __all__ = ["callee_for", "constructor_for"]
 
-#: modules whose functions inspect the frame that calls them, or read no attributes of their arguments
+#: modules whose functions are called unchanged: they inspect the frame of their caller, or read no attributes
+#: of their arguments
 _LEFT_ALONE = convert.NUMERIC | {
     "mindgrad",
     "builtins",
@@ -39,9 +42,9 @@ _LEFT_ALONE = convert.NUMERIC | {
     "traceback",
     "math",
 }
-#: modules whose functions change their arguments
+#: modules with functions that change their arguments
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
-#: methods that change their object irreversibly
+#: methods whose change of their object cannot be undone
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
 #: kinds of callables that may run functions of the user's program
@@ -49,7 +52,7 @@ _RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(f
 
 
 def _note_reach(function: Any) -> None:
-    """Record everything in reach of a function that runs unconverted."""
+    """Record the contents of all objects that an unconverted function can reach."""
     record = state.noted()
     if record is None:
         return
@@ -62,7 +65,7 @@ def _note_reach(function: Any) -> None:
         reached = [] if function is globals else record.roots[:1]
     elif isinstance(function, _RUNNING) and not in_package(plain):
         is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
-        reached = [] if is_of_object else [(function, "the function")]  # library objects are private
+        reached = [] if is_of_object else [(function, "the function")]  # objects of libraries are private
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
             record.contents(owner, label)
@@ -89,7 +92,7 @@ def _note_read(owner: Any, is_deep: bool) -> None:
 
 
 def callee_for(function: Any) -> Any:
-    """Return the callable to use instead of an unconverted function while compiling."""
+    """Return the callable that runs in a trace instead of an unconverted function."""
     _note_reach(function)
     owner = getattr(function, "__self__", None)
     is_watched = owner is not None and bool(snapshots.entries_of(owner))
@@ -121,7 +124,7 @@ def callee_for(function: Any) -> Any:
 
 
 def constructor_for(kind: type) -> Callable[..., Any]:
-    """Return the callable to use instead of the class ``kind`` while compiling."""
+    """Return the callable that runs in a trace instead of the class ``kind``."""
     record = state.noted()
 
     def create(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,8 @@
-"""Call user functions in converted form, and translate errors for the user."""
+"""Call user functions in converted form, and explain errors that a trace causes.
+
+A trace can raise errors that do not occur in eager mode, for example ``NameError`` for a variable that only
+one branch assigns. They become a ``CompileError`` with the reason.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,13 @@ from mindgrad.trace.python import convert
 
 __all__ = ["run"]
 
-#: more nested branches and loops than users write: a recursion that a tensor ends
+#: number of nested branches and loops on tensors above which a recursion is assumed to end on the value of a
+#: tensor, because users do not write so many
 _MANY = 30
 
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call ``function``; while a function is compiled, trace its control flow."""
+    """Call ``function``. If a function is being compiled, call its converted form."""
     if not isinstance(innermost(), GraphScope):  # no function is being compiled
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
@@ -57,7 +62,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # outside the handler, because the traceback of the error has thousands of frames
+        # not raised in the handler, because the traceback of the RecursionError has thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",
@@ -77,13 +82,13 @@ def _bodies(error: BaseException) -> int:
 
 
 def _recursive_call(error: BaseException) -> Any:
-    """Find the first call of a user's function by itself, on the same object."""
+    """Find the first line on which a user's function calls itself, on the same object."""
     calls: list[tuple[Any, int, Any]] = []
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
-            # a method that runs on many objects, such as nested Cells, is not recursion
+            # if a method runs on several objects, such as nested Cells, this is not recursion
             owner = trace.tb_frame.f_locals.get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]
@@ -94,7 +99,7 @@ def _recursive_call(error: BaseException) -> Any:
 
 
 def _explain_untraced(error: CompileError) -> None:
-    """Raise ``CompileError`` if a tensor decides in a function without source."""
+    """Raise ``CompileError`` if a tensor is a condition in a function without source."""
     trace, frames = error.__traceback__, []
     while trace is not None:
         frames.append(trace.tb_frame)
@@ -114,7 +119,7 @@ def _explain_untraced(error: CompileError) -> None:
 
 
 def _explain_undefined(error: NameError) -> None:
-    """Raise ``CompileError`` for a variable without a value after a branch or loop."""
+    """Raise ``CompileError`` if a branch or loop left the variable without a value."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

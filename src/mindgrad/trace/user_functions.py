@@ -1,4 +1,8 @@
-"""Distinguish user code from library code, and find the names in code."""
+"""Distinguish user code from library code, and find the names that code reads.
+
+User code is converted, and guards compare the state that it reads. Library code runs unconverted, and its
+functions and classes are constants of compiled functions.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ __all__ = [
     "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
-#: packages whose Python code only works on values
+#: packages whose Python code works on NumPy arrays and numbers, not on tensors of mindgrad
 NUMERIC = frozenset(
     {
         "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
@@ -27,7 +31,7 @@ NUMERIC = frozenset(
         "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
     }
 )  # fmt: skip
-#: packages that are not user code, so their functions are not converted
+#: all packages that are not user code; their functions are not converted
 NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 #: content of a closure cell whose variable has no value yet
@@ -41,7 +45,7 @@ def root(module: Any) -> str:
 
 
 def cell_content(cell: Any) -> Any:
-    """Return the content of a closure cell, :data:`EMPTY` if there is none."""
+    """Return the content of a closure cell, or :data:`EMPTY`."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -62,7 +66,7 @@ def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield names and closure cells of captured variables, except caches of functools."""
     is_of_functools = function.__globals__ is vars(functools)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        if not (is_of_functools and name == "dispatch_cache"):  # of functools.singledispatch
+        if not (is_of_functools and name == "dispatch_cache"):  # the cache of functools.singledispatch
             yield name, cell
 
 
@@ -73,9 +77,9 @@ def in_package(function: Any) -> bool:
 
 
 def functions_in(function: Any) -> Iterator[Any]:
-    """Yield the user's callables that a mindgrad function contains in its closures.
+    """Yield the user's callables in the closure of a mindgrad function.
 
-    A function of the user yields itself.
+    A user's callable yields itself.
     """
     waiting, met = [function], set()
     while waiting:
@@ -115,7 +119,7 @@ def names_read(code: types.CodeType) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=4096)
 def defines_classes(code: types.CodeType) -> bool:
-    """Return whether a function, or a function inside it, has a ``class`` statement."""
+    """Return whether a function, or a function in it, contains a ``class`` statement."""
     return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
 
 
@@ -133,7 +137,7 @@ def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleT
     for path, names in _imports(function.__code__):
         try:
             module = sys.modules[importlib.util.resolve_name(path, package)]
-        except (ImportError, KeyError):  # outside any package, or not imported yet
+        except (ImportError, KeyError):  # the import is outside any package, or has not run yet
             continue
         for name in names:
             yield module, name
@@ -141,7 +145,7 @@ def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleT
 
 @functools.lru_cache(maxsize=4096)
 def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return names of modules, with one dot per level of a relative import, and names."""
+    """Return pairs of a module's name, with dots if relative, and imported names."""
     imports = []
     for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
@@ -156,7 +160,7 @@ def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_users_class(kind: Any) -> bool:
-    """Return whether a class is user code, or of a library that is converted."""
+    """Return whether a class belongs to user code, and not to a library."""
     return root(kind.__module__) not in NOT_THE_USERS
 
 
@@ -173,7 +177,7 @@ def cached_names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
-#: special methods that the runtime converts, or that read no attributes
+#: special methods whose reads are recorded otherwise, or that read no attributes
 _SEEN = frozenset([
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
     "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
@@ -183,9 +187,10 @@ _SEEN = frozenset([
 
 @functools.lru_cache(maxsize=4096)
 def is_read_unseen(kind: Any) -> bool:
-    """Return whether a user class has special methods, as for ``len(o)`` or ``o[k]``.
+    """Return whether a user class has special methods that Python calls implicitly.
 
-    Python calls them itself, so guards compare all attributes of the instances.
+    For example, ``len(o)`` calls ``__len__``. The reads of these methods are not recorded, so guards compare
+    all attributes of the instances.
     """
     return any(
         name.startswith("__") and name.endswith("__") and name not in _SEEN

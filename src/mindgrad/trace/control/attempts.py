@@ -1,4 +1,8 @@
-"""Try to trace a body as one loop, and report whether that was possible."""
+"""Try to trace a body as one loop, and report whether that was possible.
+
+The runtime calls :func:`attempt` if it can also *unroll* the loop, which means to trace each iteration
+separately.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ from mindgrad._base.refusal import CompileError
 
 __all__ = ["attempt"]
 
-#: errors that mean that a body cannot be traced for all items at once; unrolling it raises the user's errors
-#: again
+#: errors that may mean that one trace of the body cannot represent all iterations. If the user's code raised
+#: the error, it does so again when the loop is unrolled
 _FAILURES = (
     CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
     AssertionError, ArithmeticError, NotImplementedError,
@@ -18,7 +22,10 @@ _FAILURES = (
 
 
 def attempt(trace: Callable[[], Any]) -> bool:
-    """Return whether ``trace()`` succeeded; a failure must leave the state unchanged."""
+    """Call ``trace()``, and return whether it raised no error.
+
+    If ``trace`` raises an error, it must leave the state unchanged.
+    """
     try:
         trace()
     except _FAILURES as error:

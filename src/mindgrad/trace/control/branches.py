@@ -1,4 +1,12 @@
-"""Trace both branches of an ``if`` on a tensor into one ``cond``."""
+"""Trace both branches of an ``if`` on a tensor into one ``cond``.
+
+The runtime calls :func:`branch` if the condition is a tensor without a known value. Each branch is traced as
+a *body* (``traced``). Then the values that the two branches leave in each variable are *joined*: a result of
+the ``cond`` replaces each pair of different tensors or numbers. Equal values need no result. If two values
+cannot be joined, ``CompileError`` is raised.
+
+Tensors whose elements a branch assigns, and Parameters that it writes, are joined in the same way.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +69,8 @@ def branch(
         predicate: scalar Bool tensor.
         sides: functions that run the branch for true and the branch for false.
         variables: the variables that the branches assign.
-        later: function, never called, whose code reads the variables that are used after the branch.
-            ``None``: these are not known.
+        later: function, never called, that reads all variables used after the ``if``. ``None``: these
+            variables are not known.
     """
     snapshot = Snapshot(*sides, later=later)
     bodies = _traced(sides, variables, snapshot)
@@ -131,13 +139,18 @@ def _joined_variable(
     joint: dict[tuple[int, int], int],
     joining: Joining,
 ) -> Callable[[Sequence[Tensor]], Any]:
-    """Add the values of one variable that differ between the branches to ``merges``.
+    """Join the values of one variable, and add pairs that differ to ``merges``.
 
     Args:
+        variables: all variables that the branches assign.
+        k, name: index and name of this variable.
+        a, b: the traced branches.
+        merges: ``(value if true, value if false, type)`` for each result of the ``cond``.
         joint: index in ``merges`` of each pair of values, by their identities.
+        joining: joins values into the containers that both branches leave in the variable.
 
     Returns:
-        A function that builds the final value of the variable from the results of the ``cond``.
+        A function that builds the value of the variable from the results of the ``cond``.
     """
     x, y = a.values[k], b.values[k]
     if x is UNDEFINED or y is UNDEFINED:
@@ -175,7 +188,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # two names of one object in each branch are two names of one object after the branch
+        # if two variables hold one object in each branch, they hold one object after the branch
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))
@@ -189,12 +202,12 @@ def _joined_variable(
 
 
 def _subject(name: str) -> str:
-    """Return the variable of a branch as the subject of a sentence."""
+    """Return the variable, for use as the subject of a message."""
     return "The returned value" if name.startswith("result__") else quoted(name)
 
 
 def _advice(name: str, when_true: Any, when_false: Any) -> str:
-    """Return advice on how to give ``name`` the same type in both branches."""
+    """Return advice on how to assign values of the same type in both branches."""
     if name.startswith("result__") and (when_true is None or when_false is None):
         return _RETURN
     return _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
@@ -212,7 +225,7 @@ def _dropped(variables: State) -> str:
 
 
 def _has_left(variables: State, side: Traced) -> bool:
-    """Return whether a branch ends with a jump, which skips the code after it."""
+    """Return whether a branch ends with a jump, which skips the code after the ``if``."""
     flags = zip(variables.names, side.values, strict=True)
     return any(value is True and name.startswith(FLAGS) and not name.startswith(("result__", LEAVE))
                for name, value in flags)  # fmt: skip

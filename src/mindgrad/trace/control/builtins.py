@@ -1,7 +1,8 @@
 """Traced replacements of Python's built-in functions and attribute access.
 
-Most functions of Python run unchanged. Functions that need the value of a tensor, or that change state
-outside the compiled function, are replaced by traced equivalents or raise ``CompileError``.
+The runtime (``runtime.call``) looks up each function that rewritten code calls. Most functions of Python run
+unchanged. If a function needs the value of a tensor, or changes state outside the compiled function,
+:func:`replacement` returns a function that can be traced or that raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ __all__ = [
 
 
 class TensorRange:
-    """``range`` with a tensor as a bound."""
+    """A ``range`` in which at least one bound is a tensor."""
 
     __slots__ = ("start", "step", "stop")
 
@@ -59,11 +60,11 @@ class TensorRange:
             raise ValueError("range() arg 3 must not be zero")
 
     def contains(self, index: Any) -> Any:
-        """Return whether ``index``, reached from the start by steps, is within the bound."""
+        """Return whether ``index``, which the start and steps reach, is before the stop."""
         if isinstance(self.step, int):
             return index < self.stop if self.step > 0 else index > self.stop
         conditions = (self.step > 0, index < self.stop, self.step < 0, index > self.stop)
-        is_up, before, is_down, behind = map(predicate, conditions)  # some may be known
+        is_up, before, is_down, behind = map(predicate, conditions)  # the values of some may be known
         up = apply(logical_and, is_up, before)
         return apply(logical_or, up, apply(logical_and, is_down, behind))
 
@@ -85,7 +86,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert a bound to a Python number, known or symbolic."""
+    """Convert a bound to a Python int, or to a symbolic number if it is not known."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = state.read(bound) if bound.is_parameter else bound
@@ -98,10 +99,10 @@ def _number(bound: Any) -> Any:
 
 
 def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
-    """Index a list or tuple by a tensor.
+    """Return the item of a list or tuple at an index that is a tensor.
 
-    The items must be functions, or have the same types. An out-of-range index selects the first or last item,
-    because a compiled function cannot raise.
+    All items must be functions, or all must have the same types. An out-of-range index selects the first or
+    last item, because a compiled function cannot raise.
     """
     functions = functions_in(items)
     if functions:
@@ -174,7 +175,7 @@ def _inherited(owner: Any, name: str) -> Any:
 
 
 def attribute(owner: Any, name: str, runtime: Any) -> Any:
-    """Read ``owner.name``, and note that the compiled function depends on its value."""
+    """Read ``owner.name``, and record that the compiled function depends on its value."""
     kind = type(owner)
     if kind is Tensor:
         return getattr(owner, name)
@@ -192,7 +193,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
-            else:  # without symbolic values the cache is valid outside the trace too
+            else:  # a value without symbols is valid outside the trace, too
                 owner.__dict__[name] = computed
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
@@ -200,7 +201,11 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
 
 
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
-    """``owner.name = value``; on objects from outside, after the compiled run."""
+    """Assign ``owner.name = value``.
+
+    The assignment takes effect immediately. For an object from outside, it also becomes an output of the
+    compiled function, which every run stores.
+    """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fset is not None:
         runtime.call(found.fset)(owner, value)
@@ -215,7 +220,11 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
 
 
 def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
-    """``del owner.name``; on objects from outside, after the compiled run."""
+    """Delete ``owner.name``.
+
+    The deletion takes effect immediately. For an object from outside, every run of the compiled function
+    repeats it.
+    """
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
         runtime.call(found.fdel)(owner)
@@ -226,7 +235,7 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 
 def _is_of_call(owner: Any) -> bool:
-    """Return whether the object exists for one call, like a context of a derivative."""
+    """Return whether the object exists for one call only, like a derivative's context."""
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
@@ -266,12 +275,12 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: the runtime, set by ``runtime``, which imports this module
+#: a list with the runtime; the module ``runtime`` adds it, because it imports this module
 RUNTIME_OF: list[Any] = []
 
 
 def range_of(*bounds: Any) -> Any:
-    """``range``, also with tensors whose values are not known at compile time."""
+    """Return a ``range``, or a :class:`TensorRange` if a bound is not known."""
     return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
 
 
@@ -303,7 +312,7 @@ def _is_iterable(x: Any) -> bool:
 
 
 def _decided(is_any: bool, items: Any) -> Any:
-    """``any(items)`` or ``all(items)``."""
+    """Return ``any(items)`` or ``all(items)``."""
     runtime, listed, before = RUNTIME_OF[0], [], None
     for item in items:
         if before is not None and (changed := changed_since(before)) is not None:
@@ -403,7 +412,10 @@ def _vars(*owner: Any) -> Any:
 
 
 def _by_object(function: Any) -> Callable[..., None]:
-    """Wrap ``object.__setattr__`` or ``__delattr__`` to reject uncompilable effects."""
+    """Wrap ``object.__setattr__`` or ``__delattr__`` to allow only some changes.
+
+    Changes of objects that existed before the trace raise ``CompileError``.
+    """
 
     def change(owner: Any, name: str, *value: Any) -> None:
         if not owned_objects.is_of_program(owner):
@@ -436,10 +448,10 @@ _METHOD = type("".join)
 
 
 def replacement(function: Any) -> Any:
-    """Return the replacement of a built-in function, ``None`` if it runs unchanged."""
+    """Return the replacement of a built-in function. ``None``: it runs unchanged."""
     try:
         replaced = _REPLACED.get(function)
-    except TypeError:  # not hashable
+    except TypeError:  # the function is not hashable
         return None
     if (
         replaced is None

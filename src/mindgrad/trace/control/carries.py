@@ -1,4 +1,7 @@
-"""Loop carries: tensors that each iteration receives from the previous one."""
+"""Loop carries: tensors that each iteration receives from the previous one.
+
+``loops`` creates a :class:`Carry` for each tensor or number that an iteration changes.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,15 @@ __all__ = ["Carry"]
 
 
 class Carry:
-    """One tensor that a loop carries from one iteration to the next.
+    """A tensor or number that a loop carries from one iteration to the next.
 
     Attributes:
         type: type of the tensor.
         is_number: whether the tensor represents a Python number.
-        initial: value before the loop, a tensor or number.
-        symbol: tensor at the start of the body.
-        atom: variable of the graph for ``symbol``.
-        after: value after an iteration.
+        initial: value before the loop: a tensor or number.
+        symbol: tensor that represents the carry at the start of the body.
+        atom: variable of the body's graph for ``symbol``.
+        after: value at the end of the body.
     """
 
     __slots__ = ("after", "atom", "initial", "is_number", "symbol", "type")
@@ -36,7 +39,7 @@ class Carry:
         self.after: Any = None
 
     def start(self, scope: BodyScope) -> Tensor:
-        """Create the tensor that represents the carry in the body."""
+        """Create the symbol that represents the carry at the start of the body."""
         tensor = scope.symbol(self.type)
         self.atom = tensor._atom
         self.symbol = make_number(tensor) if self.is_number else tensor
@@ -54,7 +57,10 @@ class Carry:
         return value
 
     def is_object(self) -> bool:
-        """Return whether the body keeps the tensor object instead of replacing it."""
+        """Return whether the body leaves the same tensor object in the variable.
+
+        The body may still assign elements of the tensor.
+        """
         same_type = isinstance(self.initial, Tensor) and self.initial.type is self.type
         return same_type and not self.is_number and self.after is self.symbol
 

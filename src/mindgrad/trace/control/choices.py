@@ -1,4 +1,4 @@
-"""Indexed calls ``[f, g, h][i](x)``, where ``i`` is a tensor, become branches.
+"""Compile indexed calls ``[f, g, h][i](x)``, where ``i`` is a tensor, to branches.
 
     [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
 
@@ -16,7 +16,7 @@ __all__ = ["choice", "functions_in"]
 
 
 def functions_in(items: Any) -> list[Callable[..., Any]]:
-    """List the functions in a sequence or container; empty if it has other items."""
+    """List the functions in a sequence or container, or nothing if it has other items."""
     is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
     is_sequence = isinstance(items, (list, tuple)) or is_cell
     listed = list(items) if is_sequence else []
@@ -24,12 +24,13 @@ def functions_in(items: Any) -> list[Callable[..., Any]]:
 
 
 def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
-    """Select one of ``functions`` by an index that is not known at compile time.
+    """Return a function that calls one of ``functions``, selected by a tensor.
 
     Args:
         functions: the functions.
-        index: tensor with one integer. A negative index counts from the end. An out-of-range index selects
-            the first or last function, because a compiled function cannot raise.
+        index: tensor with one integer, whose value is not known at compile time. A negative index counts from
+            the end. An out-of-range index selects the first or last function, because a compiled function
+            cannot raise.
         runtime: traces calls and branches (``trace.control.runtime``).
 
     Raises:

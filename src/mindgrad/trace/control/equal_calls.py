@@ -1,13 +1,14 @@
 """Trace equal calls of a plain recursion once per trace.
 
-For example, minor(a, 1, (0, 1, 3)) and minor(a, 1, (1, 2, 3)) both call minor(a, 2, (1, 3)), which is traced
-once. The determinant of an l × l matrix by minors makes l! calls, but only 2ˡ of them differ.
+A *plain recursion* is a function that calls itself and only computes (``python.plain_recursion``). An example
+is the determinant by minors: ``minor(a, 1, (0, 1, 3))`` and ``minor(a, 1, (1, 2, 3))`` both call ``minor(a,
+2, (1, 3))``, which is traced once. For an l × l matrix, the recursion makes about l! calls, but only 2ˡ of
+them differ.
 
-Results are kept while the first call of the recursion is traced. Arguments are equal if they are the same
-tensors, or equal numbers, strings, and tuples of these. A call with other arguments is always traced. A
-result is not reused if it is one of the arguments or is mutable. Results are shared only within the graph,
-branch, or loop body in which they were traced. Each call returns a separate tensor object, so its elements
-can be assigned.
+Two calls are equal if their arguments are the same tensors, or equal numbers, strings, and tuples of these. A
+call with other arguments is always traced. Results are stored until the outermost call of the recursion
+returns. They are shared only inside one graph, branch, or loop body. A result is not shared if it is one of
+the arguments or is mutable. Each call returns a separate tensor object, so that code can assign its elements.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for each recursion being traced: key of a call -> (result, objects whose ids the key contains)
+        #: for each recursion being traced: key of a call -> (result, objects whose ids are in the key)
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
 
@@ -38,7 +39,7 @@ _local = _Local()
 
 
 def shared(function: FunctionType, converted: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a compiled plain recursion so that equal calls share a result."""
+    """Wrap a converted plain recursion so that equal calls share a result."""
     if not _reads_values(function):
         return converted
 
@@ -80,7 +81,7 @@ def _own(result: Any) -> Any:
 
 
 def _reads_values(function: FunctionType) -> bool:
-    """Whether a function reads only itself, built-in functions, and immutable values."""
+    """Return whether a function reads only itself, built-ins, and immutable values."""
     code, names = function.__code__, dict(function.__globals__)
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         try:
@@ -96,12 +97,12 @@ def _reads_values(function: FunctionType) -> bool:
             if value is not _NAMELESS and value is not getattr(builtins, name):
                 return False
         elif isinstance(value, Tensor) or (value is not _NAMELESS and _key((value,)) is None):
-            return False  # a name without a value is an attribute
+            return False  # a name that is not in ``names`` is the name of an attribute
     return True
 
 
 def _key(values: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """Return a key of tensors and immutable values, ``None`` for other values."""
+    """Return a key for tensors and immutable values, or ``None`` for other values."""
     parts: list[Any] = []
     for value in values:
         if isinstance(value, Tensor):

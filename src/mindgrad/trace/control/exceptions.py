@@ -1,4 +1,8 @@
-"""Resolve exceptions while tracing: compiled functions do not raise or catch."""
+"""Trace ``raise``, ``assert``, and ``try``.
+
+A compiled function cannot raise or catch exceptions. Therefore all exceptions occur during the trace, and a
+``raise`` or ``assert`` that depends on a tensor raises ``CompileError``.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ class Exceptions:
     """Methods of the runtime for ``raise``, ``assert``, and ``try`` in rewritten code."""
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
-        """``raise make() from cause()``; without ``cause``, ``raise make()``."""
+        """Run ``raise make() from cause()``, or ``raise make()`` without ``cause``."""
         if owned_objects.is_in_body():
             error = make()
             named = error if isinstance(error, type) else type(error)
@@ -34,7 +38,7 @@ class Exceptions:
         raise make()
 
     def assert_(self, test: Any, message: Callable[[], Any] | None = None) -> None:
-        """``assert test, message()``."""
+        """Run ``assert test, message()``."""
         truth = plain_truth(test)
         if isinstance(truth, Tensor):
             refuse(
@@ -45,7 +49,7 @@ class Exceptions:
             raise AssertionError(*([] if message is None else [message()]))
 
     def try_begin(self) -> Any:
-        """Record the number of equations before a ``try``."""
+        """Record the number of equations in the graph before a ``try``."""
         return (innermost(), equations())
 
     def try_end(self, token: Any) -> None:
@@ -59,9 +63,9 @@ class Exceptions:
             )
 
     def caught(self) -> None:
-        """Re-raise a ``CompileError`` at the start of a handler.
+        """Raise a ``CompileError`` again at the start of an exception handler.
 
-        The user's code must not handle it, because it does not occur in eager mode.
+        The user's handler must not handle it, because the error does not occur in eager mode.
         """
         error = sys.exception()
         if isinstance(error, CompileError):

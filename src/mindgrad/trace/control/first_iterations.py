@@ -5,9 +5,10 @@
         if c: return x
 
 If the state before the first iteration has the types that the loop carries, the compiled loop starts with
-that state, and the equations of the first iteration become dead code. This is impossible if the first
-iteration changes state that a loop does not carry: objects, attributes, variables of enclosing functions, or
-elements of tensors. The first iteration then stays before the loop.
+that state. The equations of the first iteration then have no use, and dead code elimination removes them.
+
+The first iteration stays before the loop if it changes state that a loop does not carry: objects, attributes,
+variables of enclosing functions, or elements of tensors.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class FirstIteration:
         return len(self._scope.builder.equations) if isinstance(self._scope, GraphScope) else 0
 
     def has_changed_variables_only(self) -> bool:
-        """Return whether the iteration that ran only assigned variables of the loop."""
+        """Return whether the first iteration changed nothing but variables of the loop."""
         scope = self._scope
         if not isinstance(scope, GraphScope) or innermost() is not scope:
             return False
@@ -64,7 +65,7 @@ class FirstIteration:
         structures: Sequence[Any],
         used: Set[Any],
     ) -> bool:
-        """Start the carries of a loop with the state before the iteration, if possible.
+        """Let a loop start with the state before the iteration, if that is possible.
 
         Args:
             carries: the carry of each leaf of each variable. ``None``: no iteration changes the leaf.
@@ -72,7 +73,7 @@ class FirstIteration:
             used: atoms that the body of the loop uses.
 
         Returns:
-            Whether the carries can start with that state.
+            Whether the loop now starts with that state.
         """
         if not self.has_changed_variables_only():
             return False
@@ -102,7 +103,7 @@ class FirstIteration:
 
 
 def _fits(carry: Carry, value: Any) -> bool:
-    """Return whether ``carry`` keeps its type if ``value`` is its initial value."""
+    """Return whether ``carry`` keeps its type if its initial value is ``value``."""
     if isinstance(value, Tensor) and value.is_parameter:
         return False
     return joined_type(carry.symbol, value) == (carry.type, carry.is_number)

@@ -1,14 +1,18 @@
 """Keep the identity of lists and dicts in variables of a branch or loop.
 
-    p = [x]; q = p                       one list with two names
-    if c: p[0] = 2 * p[0]; y = q[0]      y is the assigned value
-    q[0]                                 and so is q[0]
+    p = [x]; q = p                       Both variables hold one list.
+    if c: p[0] = 2 * p[0]; y = q[0]      In the branch, y is the value that was assigned through p.
+    q[0]                                 After the branch, q[0] has the joined value of p[0].
 
-The body works on the containers themselves. Their items are restored after its trace. After the branch or
-loop, a container that every branch leaves in a variable holds the joined items. If the branches leave
-different containers, the variable holds a new one, which may be the same object as one of them. Changing one
-of these containers raises ``CompileError`` as long as variables hold the others
-(``mutation_policy.may_change``).
+To keep ``p`` and ``q`` the same list, the body works on the containers themselves, and not on copies. Their
+items are restored at the end of its trace (:class:`Contents`).
+
+After the branch or loop, the values of each variable are joined (:class:`Joining`). If all branches leave the
+same container in a variable, this container receives the joined items. Otherwise, the variable holds a new
+container, which represents one of the containers that the branches left. Then changing one of them raises
+``CompileError`` if a variable holds another (``mutation_policy.may_change``).
+
+For a loop, the "branches" are the state before the loop and the state after an iteration.
 """
 
 from __future__ import annotations
@@ -22,12 +26,13 @@ from mindgrad.trace.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
-#: (container or ``None`` for a tuple, identities of its items); ``None`` for values without containers
+#: the containers in a value: ``(list or dict, identities of its items)``. For a tuple, the first item is
+#: ``None``. A value without lists and dicts has the identity ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
 def _base(mapping: dict[Any, Any]) -> type[dict[Any, Any]]:
-    """Return the class whose methods change a dict and, if there is one, its order."""
+    """Return the class whose methods change a dict and the order of its keys."""
     return OrderedDict if isinstance(mapping, OrderedDict) else dict
 
 
@@ -46,7 +51,12 @@ def identity_of(value: Any) -> Identity:
 
 
 def replaced_in(values: Sequence[Any], identities: Sequence[Identity]) -> set[int]:
-    """Find the variables, by index, that end with other containers than in ``values``."""
+    """Find the indices of variables that end with another container.
+
+    Args:
+        values: values of the variables before a body.
+        identities: identities of the values after it.
+    """
     pairs = enumerate(zip(values, identities, strict=True))
     return {k for k, (value, after) in pairs if not _are_same(identity_of(value), after)}
 
@@ -69,12 +79,12 @@ def _put(container: Any, content: Any) -> None:
 
 
 class Contents:
-    """The items of the containers that variables hold when a body begins.
+    """The items of the containers that variables hold at the start of a body.
 
     Args:
         values: values of the variables.
-        copied: indices of variables that may hold other containers when an iteration begins, so that the
-            body works on copies.
+        copied: indices of variables that may hold another container in each iteration, so that the body works
+            on copies.
 
     Attributes:
         copies_from_outside: copies of containers that the function did not create. No body may change them.
@@ -84,7 +94,7 @@ class Contents:
 
     def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        #: (container in the body, container that it represents, first items)
+        #: (container in the body, container that it represents, items at the start of the body)
         self._given: list[tuple[Any, Any, list[Any]]] = []
         self._copied = copied
         self.copies_from_outside: list[Any] = []
@@ -104,11 +114,14 @@ class Contents:
                 self._save(item)
 
     def containers(self) -> list[Any]:
-        """The containers themselves."""
+        """Return the containers on which the body works directly."""
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
-        """Return ``fresh`` in the containers of ``values``, for use in the body."""
+        """Put the items of ``fresh`` into the containers of ``values``, for the body.
+
+        Variables in ``copied`` keep the new containers of ``fresh``.
+        """
         for k in self._copied:
             self._note_copies(values[k], fresh[k])
         return tuple(
@@ -166,7 +179,7 @@ def _tuple(like: tuple, items: Sequence[Any]) -> tuple:
 
 
 class Joining:
-    """Joins values into the containers that all branches leave in a variable."""
+    """Joins the values of a variable into a container that all branches leave in it."""
 
     __slots__ = ("_placed",)
 
@@ -174,11 +187,14 @@ class Joining:
         self._placed: set[int] = set()
 
     def joined(self, value: Any, ways: Sequence[Identity]) -> Any:
-        """Put ``value`` into the container that all branches leave here, if there is one.
+        """Put ``value`` into the container that all branches leave in its place, if any.
 
         Args:
             value: a new value with the joined items.
-            ways: identities that each branch leaves in the variable.
+            ways: the identity of the value that each branch leaves.
+
+        Returns:
+            The value, in this container if there is one.
         """
         if isinstance(value, (list, dict)):
             items = [self.joined(x, [_item(way, k) for way in ways]) for k, x in enumerate(_items(value))]
@@ -197,10 +213,10 @@ class Joining:
         return value
 
     def check(self, changed: Sequence[Any]) -> None:
-        """Check that other names do not hold a container that a body changed and replaced.
+        """Check that no other variable holds a container that a body changed and replaced.
 
         Raises:
-            CompileError: If they do.
+            CompileError: If a variable does.
         """
         for container in changed:
             if id(container) not in self._placed:

@@ -1,4 +1,7 @@
-"""Read the remaining items of an iterator if a tensor decides when the loop ends."""
+"""Read the remaining items of an iterator if a tensor decides when the loop ends.
+
+The compiled loop needs all items, because the trace does not know when it ends.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ from mindgrad.trace.control import builtins, snapshots
 
 __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
 
-#: returned by ``next`` at the end of an iterator
+#: the default of ``next``, which it returns at the end of an iterator
 END = object()
-#: an iterator with more items than this is treated as infinite
+#: largest number of items; an iterator with more is treated as infinite
 _MOST_ITEMS = 100_000
 
 
@@ -25,7 +28,8 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 
     Args:
         iterator: the iterator.
-        later: function, never called, whose code reads the state that must not change.
+        later: function, never called, that reads all variables used after the loop. Requesting items must not
+            change the state that these variables reach.
     """
     with snapshots.Snapshot(later):
         items = list(itertools.islice(iterator, _MOST_ITEMS + 1))
@@ -39,7 +43,12 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
 
 
 def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorRange:
-    """Convert the rest of a count, whose loop may end early, to a range."""
+    """Convert the rest of an ``itertools.count`` to a range without an end.
+
+    Args:
+        numbers: the count. Its loop may end early.
+        later: see :func:`remaining_items`.
+    """
     with snapshots.Snapshot(later):
         first = next(numbers)
         step = next(numbers) - first

@@ -1,11 +1,14 @@
 """Remove loop carries whose values follow from other carries.
 
-Test of a loop, ``while c(x): x = f(x)``:
+A *flag* is a Bool that the rewriter creates for a jump (``python.jumps``). Two kinds of carries can be
+removed:
+
+The test of the loop, in ``while c(x): x = f(x)``:
     If a few scalar operators compute the test from carries, they become the condition of the ``while``. The
     loop then does not carry the result of the test.
-Value handed on at a jump, ``if c: return x``:
-    If every path that sets the flag leaves the value in ``x``, the loop does not carry the value. It is
-    read from ``x`` after the loop.
+A value that a jump passes out of the loop, in ``if c: return x``:
+    If every path that sets the flag leaves the value in ``x``, the loop does not carry the value. It is read
+    from ``x`` after the loop.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: largest number of operators that a loop condition may recompute from carries
+#: largest number of operators in a condition that is computed from carries
 _MOST = 8
 
 
@@ -40,10 +43,11 @@ def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) 
     """Emit the ``while`` of a loop body, and return the final values of its carries.
 
     Args:
-        body: graph from constants, carries, and a test that it does not use, to the next carries and test.
+        body: graph with the inputs constants, carries, and an unused test. Its outputs are the next carries
+            and the next test.
         consts: number of constants.
         operands: constants, and carries before the loop.
-        first: scalar Bool tensor; whether the loop runs a first iteration.
+        first: scalar Bool tensor: whether the loop runs a first iteration.
     """
     condition = _condition_of(body, consts)
     if condition is None or not _holds_at(condition, operands, first):
@@ -76,11 +80,15 @@ def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
 
 
 def _condition_of(body: Graph, consts: int) -> Graph | None:
-    """Build a graph from carries to the test, if a few scalars determine it.
+    """Build a graph that computes the test from carries, with few scalar operators.
 
     Args:
-        body: graph from constants and carries to the next carries and test. Its last input is the test.
+        body: graph with the inputs constants, carries, and an unused test. Its outputs are the next carries
+            and the next test.
         consts: number of constants.
+
+    Returns:
+        The graph, or ``None`` if there is none.
     """
     *carries, test = body.outputs
     builder = Builder()
@@ -113,7 +121,7 @@ def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bo
 def doubles(
     names: Sequence[str], places: Sequence[Sequence[Carry | None]], moving: Sequence[Carry], body: Traced
 ) -> dict[Carry, Carry]:
-    """Find carries of handed-on values that equal another carry if their flag is set.
+    """Find carries of values from jumps that equal another carry if the flag is set.
 
     Args:
         names, places: variables of the loop, and the carries of each.
@@ -121,7 +129,7 @@ def doubles(
         body: the traced iteration.
 
     Returns:
-        The other carry, by the redundant one.
+        For each carry that is not needed, the carry that it equals.
     """
     by_name = {name: carries[0] for name, carries in zip(names, places, strict=True) if len(carries) == 1}
     sources = {y: equation for equation in body.scope.builder.equations for y in equation.outputs}
@@ -152,7 +160,7 @@ def doubles(
 
 
 def _flag_of(name: str) -> str:
-    """Return the name of the flag that is set if the variable holds a handed-on value."""
+    """Return the flag that is set if the variable holds a value passed by a jump."""
     return f"broke__{name.split('__')[1]}" if name.startswith(LEAVE) else "returned__"
 
 
@@ -165,12 +173,12 @@ def agree_where(
 ) -> bool:
     """Return whether two atoms are equal whenever the atom ``flag`` is true.
 
-    The branches that compute the atoms are compared, recursively.
+    If a ``cond`` computes the atoms, both of its branches are checked recursively.
 
     Args:
         flag, a, b: the atoms.
         sources: the equation that computes each atom.
-        outside: for each input of a branch, the atom that it stands for.
+        outside: for each input of a branch, the atom outside the ``cond`` that it represents.
     """
     if _is_same(a, b):
         return True

@@ -4,9 +4,10 @@
         if p(x): return x   ->       x = f(x)
         x = f(x)
 
-Iterations of the new loop need no branch for the exit. The branch that leaves the loop must change no carry
-except its flag. Computing its condition must be cheap, because ``f`` may compute parts of it again. An
-endless loop ends with its flag set, regardless of the exit that it took.
+The iterations of the new loop need no branch for the exit. The exit is moved under two conditions. First, the
+branch that leaves the loop changes no carry except its *flag*, the Bool that is set to end the loop. Second,
+``p`` is cheap, because the condition and ``f`` may both compute parts of it. An endless loop always ends with
+its flag true, so the caller (``loop_carries``) sets the flag after the loop.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from mindgrad.primitives.logic import logical_and, logical_not
 
 __all__ = ["Leaving", "with_exit_first"]
 
-#: largest number of operators in the new part of a condition, and of elements in each operand
+#: largest number of operators in the new part of a condition, and largest number of elements of each operand
 _MOST, _ELEMENTS = 24, 64
 
 
@@ -29,7 +30,7 @@ class Leaving(NamedTuple):
 
     Attributes:
         condition, body: graphs of the loop.
-        flag: index of the carry that is set when the loop ends.
+        flag: index of the carry that is true after the loop. The moved exit does not set it.
     """
 
     condition: Graph
@@ -38,10 +39,10 @@ class Leaving(NamedTuple):
 
 
 def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | None:
-    """Move the first exit of a loop's body into its condition.
+    """Move the first exit of a loop's body into the loop's condition.
 
     Args:
-        condition, body: graphs from constants and carries.
+        condition, body: graphs with the inputs constants and carries.
         consts: number of constants.
 
     Returns:
@@ -63,7 +64,7 @@ def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | Non
 
 
 def _flag(condition: Graph, consts: int) -> int | None:
-    """Return the index of the carry if the condition is the negation of one carry."""
+    """Return the index of a carry if the condition is ``not`` of this carry."""
     if len(condition.equations) != 1 or condition.equations[0].primitive is not logical_not:
         return None
     (operand,) = condition.equations[0].inputs
@@ -78,7 +79,7 @@ def _is_cheap(equation: Equation) -> bool:
 
 
 def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) -> bool:
-    """Return whether one side of a ``cond`` sets the flag and changes no other carry."""
+    """Return whether a branch of a ``cond`` sets the flag and changes no other carry."""
     graph = branches.parameters[side]
     results = dict(zip(branches.outputs, graph.outputs, strict=True))
     outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))

@@ -1,9 +1,14 @@
 """Trace a loop on tensors into a ``while`` or a ``scan``.
 
-The body is traced with symbols for the loop's state. Tracing repeats until the state has the same types
-before
-and after an iteration. On the way, a Python number that an iteration changes becomes a number computed by the
-compiled function, and a Parameter that an iteration writes becomes a loop carry.
+The runtime calls :func:`loop` if a tensor decides when the loop ends, or for a long ``while`` over Python
+numbers. It calls :func:`scanned` for a long ``for`` over a range or tensor. The state of a loop consists of
+its variables, of tensors whose elements an iteration assigns, and of Parameters that it writes. The body is
+traced with symbols for this state, each of which is a *carry* (``carries``).
+
+The first trace assumes that values other than tensors and flags do not change. If an iteration changes such a
+value or the type of the state, the body is traced again with new carries, until the types are the same before
+and after an iteration. In this process, a Python number that an iteration changes becomes a number that the
+graph computes, and a Parameter that an iteration writes becomes a carry.
 """
 
 from __future__ import annotations
@@ -50,11 +55,11 @@ class _Loop:
     """Trace a loop's body until its state has the same types before and after it.
 
     Args:
-        run: runs one iteration with the given slices.
+        run: runs one iteration, with a slice of each stacked tensor.
         variables: the variables that the loop assigns.
-        slices: type of each slice that an iteration takes, and whether it is a number.
-        makes_a_iteration: whether the loop surely runs at least one iteration.
-        starts_unset: whether the flags of jumps are False when an iteration starts.
+        slices: for each slice, its type and whether it represents a number.
+        runs_an_iteration: whether the loop certainly runs at least one iteration.
+        starts_unset: whether the flags of jumps are False at the start of each iteration.
     """
 
     def __init__(
@@ -62,28 +67,28 @@ class _Loop:
         run: Callable[[list[Tensor]], Any],
         variables: State,
         slices: Sequence[tuple[TensorType, bool]] = (),
-        makes_a_iteration: bool = False,
+        runs_an_iteration: bool = False,
         starts_unset: bool = False,
     ) -> None:
-        self.makes_a_iteration = makes_a_iteration
+        self.runs_an_iteration = runs_an_iteration
         self.starts_unset = starts_unset
         self.run = run
         self.snapshot = Snapshot(run)
         self.slices = slices
         self.changed: dict[int, tuple[Tensor, Carry]] = {}
         self.written: dict[int, tuple[Any, Carry]] = {}
-        #: indices (variable, leaf) of tensors that stay the same object while the loop assigns their elements
+        #: ``(variable, leaf)`` indices of tensors that remain the same object while the loop assigns elements
         self.objects: set[tuple[int, int]] = set()
-        #: indices of variables whose lists an iteration appends to
+        #: indices of variables with a list to which an iteration appends
         self.growing: set[int] = set()
-        #: indices of variables in which an iteration leaves another list or dict than the one it received
+        #: indices of variables in which an iteration replaces a list or dict by another list or dict
         self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
             pass
 
     def _begin(self, variables: State) -> None:
-        """Start from the values that the variables have before the loop."""
+        """Start tracing with the values that the variables have before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -115,7 +120,7 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # an iteration starts only if no jump was taken: flags are False, handed-on values are unused
+                # an iteration starts only if no jump was taken: flags are False, values of jumps are not used
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -133,7 +138,7 @@ class _Loop:
         return self.run(items)
 
     def _trace(self) -> bool:
-        """Trace the body once, and return whether the state kept its types."""
+        """Trace the body once, and return whether the state keeps its types."""
         self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
         replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied
@@ -166,9 +171,9 @@ class _Loop:
             self._refuse_change(subject, Mismatch(f"a {carry.type}", f"a {value.type}"))
 
     def _grows(self, k: int) -> bool:
-        """Return whether an iteration of a ``scan`` extended list ``k`` in place."""
+        """Return whether an iteration of a ``scan`` appended items to list ``k``."""
         after, before = self.body.values[k], self.variables.values[k]
-        if not self.makes_a_iteration or type(before) is not list or after is not self.body.given[k]:
+        if not self.runs_an_iteration or type(before) is not list or after is not self.body.given[k]:
             return False
         return len(self.body.structures[k][-1]) > len(before)
 
@@ -187,12 +192,12 @@ class _Loop:
                 location is not None
                 and not isinstance(location, Local)
                 and after is not UNDEFINED
-                and not self.makes_a_iteration
+                and not self.runs_an_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # if the body reads the variable before assigning it, tracing fails; the unrolled loop then raises
-            # Python's own error
-            if after is not UNDEFINED and (self.makes_a_iteration or name.startswith(FLAGS)):
+            # if the body reads the variable before it assigns it, the trace fails. The unrolled loop then
+            # raises Python's own error
+            if after is not UNDEFINED and (self.runs_an_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]
                 self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
@@ -224,14 +229,14 @@ class _Loop:
         return self._settle_leaves(k, name, body.leaves[k])
 
     def _let_grow(self, k: int, name: str) -> None:
-        """Carry only the last item of a list for the rest of the tracing."""
+        """Carry only the last item of a list in the next traces of the body."""
         self.growing.add(k)
         held = self.variables.values[k]
         self.leaves[k], self.structures[k] = flatten(held[-1]) if held else ([], None)
         self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
 
     def _settle_last(self, k: int, name: str) -> bool:
-        """Settle the last item of a growing list, if the next iteration reads it."""
+        """Compare the types of a growing list's last item, if the next iteration reads it."""
         growing = self.body.given[k]
         if not growing.is_read:
             for carry in self.places[k]:
@@ -285,7 +290,10 @@ class _Loop:
         )
 
     def takes_back(self, iteration: FirstIteration) -> bool:
-        """Return whether the loop can include an iteration that ran as Python."""
+        """Return whether the loop can include an iteration that ran as Python.
+
+        If it can, the carries start with the state before this iteration.
+        """
         if self.changed or self.written or self.growing or self.objects or self.variables.places:
             return False
         builder = self.body.scope.builder
@@ -294,7 +302,7 @@ class _Loop:
         return iteration.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
-        """Split the carries into those that no iteration changes and all others."""
+        """Split the carries into the ones that no iteration changes, and all others."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
@@ -306,7 +314,13 @@ class _Loop:
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 
     def _grown(self, k: int, slices: Iterator[Any], length: int) -> list[Any]:
-        """Extend the list by the items that each iteration appended."""
+        """Append the items of all iterations to list ``k``.
+
+        Args:
+            k: index of the variable.
+            slices: yields the stacked values of each leaf.
+            length: the number of iterations.
+        """
         rows = []
         for x in self.body.leaves[k]:
             if isinstance(x, Tensor) and not x.is_parameter:
@@ -327,13 +341,14 @@ class _Loop:
         length: int = 0,
         first: Tensor | None = None,
     ) -> None:
-        """Bind variables, tensors and Parameters to their values after the loop.
+        """Bind variables, tensors, and Parameters to their values after the loop.
 
         Args:
-            moving: the carries that change, and ``results`` their values.
+            moving: the carries that an iteration changes.
+            results: their values after the loop.
             stacks: the stacked values that the iterations appended to lists.
             length: the number of iterations. Used only with ``stacks``.
-            first: whether there was a first iteration. ``None``: there surely was.
+            first: Bool tensor: whether the loop ran a first iteration. ``None``: it certainly did.
         """
         slices = iter(stacks)
         last = dict(zip(moving, results, strict=True))
@@ -374,7 +389,7 @@ class _Loop:
             aliases.make_stale(tensor)
 
     def _note_names(self, last: dict[Carry, Tensor], first: Tensor | None) -> None:
-        """Record which tensors, old or from an iteration, a variable may be."""
+        """Record which tensor objects a variable may hold after the loop, for ``aliases``."""
         for places in self.places:
             for carry in places:
                 if (
@@ -392,7 +407,7 @@ class _Loop:
                 aliases.note(last[carry], after, condition)
                 if carry.is_changed() and isinstance(before, Tensor) and before.type is carry.type:
                     if any(identity(x) == identity(before) for _, x in self.body.scope.captures):
-                        aliases.refuse_stale()  # an iteration reads, under another name, the old elements
+                        aliases.refuse_stale()  # an iteration also reads the old elements
                     aliases.make_stale(before)
 
 
@@ -402,10 +417,10 @@ def loop(
     """Trace a loop's body, emit a ``while``, and bind the variables to its results.
 
     Args:
-        first: scalar Bool tensor; whether the loop runs a first iteration.
-        run: runs one iteration and returns whether another one follows.
+        first: scalar Bool tensor: whether the loop runs a first iteration.
+        run: runs one iteration, and returns whether another iteration follows.
         variables: the variables that the loop assigns.
-        first_iteration: state before an iteration that ran as Python. ``None``: there was none.
+        first_iteration: state before an iteration that ran as Python. ``None``: there was no such iteration.
     """
     tracer = _Loop(lambda _: run(), variables, starts_unset=True)
     if first_iteration is not None and tracer.takes_back(first_iteration):
@@ -437,10 +452,11 @@ def scanned(
 
     Args:
         length: the number of iterations.
-        stacks: pairs of a tensor that is sliced along its first axis and whether its slices are numbers.
+        stacks: pairs of a tensor, which is sliced along its first axis, and whether its slices represent
+            numbers.
         run: runs one iteration with its slices.
         variables: the variables that the loop assigns.
-        is_worth: receives the equations of the body.
+        is_worth: receives the equations of the body, and returns whether a ``scan`` is worthwhile.
 
     Returns:
         Whether the ``scan`` was emitted.

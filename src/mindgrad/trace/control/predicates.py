@@ -1,4 +1,4 @@
-"""Convert conditions to Booleans, or to Bool tensors if they are not known."""
+"""Convert conditions to bools, or to Bool tensors if their values are not known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["equations", "known_truth", "plain_truth", "predicate", "truth"]
 
 
 def truth(test: Tensor) -> Tensor | bool:
-    """Convert a tensor to a bool, or to a scalar Bool tensor if it is not known."""
+    """Convert a tensor to a bool, or to a scalar Bool tensor without a known value."""
     tensor = state.read(test) if test.is_parameter else test
     if tensor._array is not None:
         return bool(tensor)
@@ -47,7 +47,7 @@ def known_truth(value: bool) -> Tensor:
 
 
 def predicate(test: Any) -> Tensor:
-    """Convert ``test`` to a Bool tensor, whether or not its value is known."""
+    """Convert ``test`` to a Bool tensor, even if its value is known."""
     found = truth(test) if isinstance(test, Tensor) else bool(test)
     return found if isinstance(found, Tensor) else known_truth(found)
 

@@ -1,7 +1,7 @@
-"""Record ``print`` in a compiled function as a callback that prints on each run.
+"""Record ``print`` in a compiled function as a callback that prints in each run.
 
 If a tensor without a known value is converted to a string (``str``, ``repr``, an f-string), the string
-contains a mark (``ir.tensor``). The callback replaces the mark by the value.
+contains a *mark* instead of the value (``ir.tensor``). The callback replaces the mark by the value.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ returned by the function, also inside containers            result of the call
 ``d.items()``
 ==========================================================  ===============================================
 
-MindSpore 2.x returns the same types. The items are computed when the function returns.
+MindSpore 2.x returns the same types. The items are computed at the end of the trace.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["with_items"]
 
 _LISTS: tuple[type, ...] = (filter, types.GeneratorType, type({}.items()))
 _TUPLES: tuple[type, ...] = (range, TensorRange, type({}.keys()), type({}.values()))
-#: an iterator with more items than this is treated as infinite
+#: largest number of items; an iterator with more is treated as infinite
 _LONGEST = 1_000_000
 
 

@@ -1,9 +1,16 @@
 """Run statements of rewritten source as Python, or trace them on tensors.
 
-The rewriter (``rewrite``) turns the control flow of a function into calls of one :class:`Runtime`. Each
-method tests the value that decides. If the value is known, the statement runs as Python. If it is a tensor
-without a known value, the runtime traces the bodies into a ``cond``, a ``while``, or a ``scan``
-(``branches``, ``loops``).
+The rewriter (``python.rewrite``) turns the control flow of a function into calls of one :class:`Runtime`.
+Each method tests the value that decides, such as the condition of an ``if``. If the value is known, the
+statement runs as Python. If it is a tensor without a known value, the runtime traces the *bodies*, which are
+the blocks of the statement, into a ``cond``, a ``while``, or a ``scan`` (``branches``, ``loops``).
+
+The methods for statements share these arguments:
+
+- ``getter``, ``setter``, ``names``: functions that read and bind the variables that the bodies assign, and
+  their names.
+- ``later``: function, never called, that reads all variables used after the statement.
+- ``stopped``: returns whether a jump ends the loop.
 """
 
 from __future__ import annotations
@@ -73,11 +80,7 @@ class Runtime(Exceptions):
         names: Any,
         later: Any = None,
     ) -> None:
-        """``if test: then() else: orelse()``.
-
-        ``later`` is a function that is never called. Its code reads all variables that are used after the
-        ``if``.
-        """
+        """Run ``if test: then() else: orelse()``."""
         truth = plain_truth(test)
         if isinstance(truth, Tensor):
             branch(truth, (then, orelse), State(getter, setter, names), later)
@@ -89,11 +92,11 @@ class Runtime(Exceptions):
     def while_(
         self, test: Callable[[], Any], body: Callable[[], None], getter: Any, setter: Any, names: Any
     ) -> None:
-        """``while test(): body()``."""
+        """Run ``while test(): body()``."""
         before = equations()
         first_iteration: FirstIteration | None = None
         while True:
-            # a tensor whose value is known decides like a Python value
+            # a tensor with a known value is converted to a bool, like a Python value
             first = test()
             if isinstance(first, Tensor):
                 first = truth(first)
@@ -134,11 +137,7 @@ class Runtime(Exceptions):
         stopped: Any = None,
         later: Any = None,
     ) -> None:
-        """``for item in items: body(item)``, which ends early if ``stopped()``.
-
-        ``later`` is a function that is never called. Its code reads all variables that are used after the
-        loop.
-        """
+        """Run ``for item in items: body(item)``. It ends early if ``stopped()`` is true."""
         if isinstance(items, builtins.TensorRange):
             self._for_range(items, body, getter, setter, names, stopped)
             return
@@ -177,13 +176,16 @@ class Runtime(Exceptions):
         stopped: Any,
         later: Any,
     ) -> None:
-        """Run the body for one item, unless the loop has ended under a tensor condition."""
+        """Run the body for one item, unless a jump has ended the loop.
+
+        A tensor decides whether it has.
+        """
         self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
 
     def _for_scan(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
     ) -> bool:
-        """Try to trace a long loop as one ``scan`` over all its items."""
+        """Try to trace a long loop as one ``scan``, and return whether that succeeded."""
         if isinstance(items, range):
             length = len(items)
         elif isinstance(items, Tensor) and items.shape:
@@ -213,7 +215,7 @@ class Runtime(Exceptions):
     def _for_range(
         self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
     ) -> None:
-        """Trace a ``for`` over a range whose bounds may be tensors as a ``while``."""
+        """Trace a ``for`` over a range as a ``while``. Its bounds may be tensors."""
         index: list[Any] = [items.start]
 
         count = len(names)
@@ -242,7 +244,7 @@ class Runtime(Exceptions):
     # -- expressions ---------------------------------------------------------------------------
 
     def if_expression(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-        """``then() if test else orelse()``."""
+        """Evaluate ``then() if test else orelse()``."""
         truth = plain_truth(test)
         if not isinstance(truth, Tensor):
             return then() if truth else orelse()
@@ -259,7 +261,7 @@ class Runtime(Exceptions):
         return result[0]
 
     def and_(self, first: Any, *others: Callable[[], Any]) -> Any:
-        """``first and rest[0]() and …``."""
+        """Evaluate ``first and others[0]() and …``."""
         value = first
         for k, operand in enumerate(others):
             truth = plain_truth(value)
@@ -271,7 +273,7 @@ class Runtime(Exceptions):
         return value
 
     def or_(self, first: Any, *others: Callable[[], Any]) -> Any:
-        """``first or rest[0]() or …``."""
+        """Evaluate ``first or others[0]() or …``."""
         value = first
         for k, operand in enumerate(others):
             truth = plain_truth(value)
@@ -283,7 +285,14 @@ class Runtime(Exceptions):
         return value
 
     def _both(self, truth: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
-        """``value and other()``, or ``value or other()``, with the Boolean of ``value``."""
+        """Evaluate ``value and other()``, or ``value or other()``, for a tensor ``value``.
+
+        Args:
+            truth: ``value`` as a scalar Bool tensor.
+            value: the first operand.
+            other: evaluates the other operands.
+            is_and: whether the operator is ``and``.
+        """
 
         def same() -> Any:
             return truth if value.dtype is bool_ else value
@@ -291,7 +300,7 @@ class Runtime(Exceptions):
         def second() -> Any:
             result = other()
             truth_value = isinstance(result, bool) or (isinstance(result, Tensor) and result.dtype is bool_)
-            # a condition: both branches must then return scalar Bools
+            # two Bool operands are a condition, so both branches return scalar Bools
             if truth_value and value.dtype is bool_:
                 return predicate(result)
             return result
@@ -299,12 +308,12 @@ class Runtime(Exceptions):
         return self.if_expression(truth, *((second, same) if is_and else (same, second)))
 
     def not_(self, x: Any) -> Any:
-        """``not x``."""
+        """Evaluate ``not x``."""
         known = plain_truth(x)
         return apply(logical_not, known) if isinstance(known, Tensor) else not known
 
     def in_(self, x: Any, items: Any) -> Any:
-        """``x in items``."""
+        """Evaluate ``x in items``."""
         if isinstance(items, (list, tuple)) and (is_symbolic(x) or any(map(is_symbolic, items))):
             return self.or_(False, *[lambda each=each: x is each or x == each for each in items])
         if isinstance(items, Tensor) and (is_symbolic(x) or is_symbolic(items)):
@@ -317,7 +326,7 @@ class Runtime(Exceptions):
         return x in items
 
     def is_(self, a: Any, b: Any) -> Any:
-        """``a is b``."""
+        """Evaluate ``a is b``."""
         if a is b or not (isinstance(a, Tensor) or isinstance(b, Tensor)):
             return a is b
         for x, y in ((a, b), (b, a)):
@@ -335,22 +344,22 @@ class Runtime(Exceptions):
         return texts.marked_text(text)
 
     def item(self, items: Any, key: Any) -> Any:
-        """``items[key]``."""
+        """Evaluate ``items[key]``."""
         if isinstance(key, Tensor) and is_symbolic(key) and not isinstance(items, Tensor):
             return builtins.chosen(items, key, self)
         return items[key]
 
     def augment(self, sign: str, x: Any, y: Any) -> Any:
-        """Return the new value of ``x`` for ``x op= y``.
+        """Return the new value of ``x`` after ``x op= y``.
 
-        A tensor is not changed in place, because other names may refer to it.
+        A tensor is not changed in place, because other variables may hold it.
         """
         if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
             mutation_policy.may_change(x, f"{sign}=")
         return texts.marked_text(_AUGMENT[sign](x, y))
 
     def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
-        """``(name := value)`` for a variable that only the function ``setter`` can bind."""
+        """Evaluate ``(name := value)`` in a lambda. Only ``setter`` can bind the variable."""
         free = setter.__code__.co_freevars  # type: ignore[attr-defined]
         if name in free:
             cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
@@ -360,19 +369,19 @@ class Runtime(Exceptions):
     # -- attributes, items, containers ------------------------------------------------------------
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """``owner.name``; a property of a class outside mindgrad is converted too."""
+        """Read ``owner.name``. A property of a class outside mindgrad is converted, too."""
         return builtins.attribute(owner, name, self)
 
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
-        """``owner.name = value``."""
+        """Assign ``owner.name = value``."""
         builtins.set_attribute(owner, name, value, self)
 
     def delete_attribute(self, owner: Any, name: str) -> None:
-        """``del owner.name``."""
+        """Delete ``owner.name``."""
         builtins.delete_attribute(owner, name, self)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> None:
-        """``owner[key] = value``."""
+        """Assign ``owner[key] = value``."""
         if isinstance(owner, Tensor):
             owner[key] = value  # type: ignore[index]
             return
@@ -387,16 +396,16 @@ class Runtime(Exceptions):
         outside_effects.check(owner)
 
     def delete_item(self, owner: Any, key: Any) -> None:
-        """``del owner[key]``."""
+        """Delete ``owner[key]``."""
         mutation_policy.may_change(owner, "del")
         del owner[key]
 
     def consumed(self, function: Any, items: Any, test: Any, element: Any, is_list: bool, *rest: Any) -> Any:
-        """``function((element(x) for x in items if test(x)), *rest)``."""
+        """Evaluate ``function((element(x) for x in items if test(x)), *rest)``."""
         return comprehensions.consumed(self, function, items, test, element, is_list, rest)
 
     def made(self, container: Any) -> Any:
-        """Note that ``container`` was created here, so that the body may change it."""
+        """Record that the body created ``container`` and may therefore change it."""
         return owned_objects.made(container)
 
     # -- calls ------------------------------------------------------------------------
@@ -406,9 +415,15 @@ class Runtime(Exceptions):
         return call(function)
 
     def is_itself(self, function: Any, name: str, line: int) -> bool:
-        """Return whether ``function`` is its own caller, defined as ``name`` at ``line``."""
+        """Return whether ``function`` is the function that calls it.
+
+        Args:
+            function: the callee.
+            name: name of the caller.
+            line: first line of the caller's definition.
+        """
         if not mutation_policy.tail_calls_are_loops():
-            return False  # a recursion that ends may contain constructs that a loop cannot
+            return False  # a call supports more constructs than a loop, so the first trace calls the function
         if type(function).__module__.startswith("mindgrad."):
             function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
         code = getattr(function, "__code__", None)
@@ -426,7 +441,13 @@ def _nothing() -> None:
 
 
 def _is_long(before: int, iterations: int, rest: int) -> bool:
-    """Return whether ``rest`` more iterations are too many to unroll."""
+    """Return whether ``rest`` further iterations would add too many equations.
+
+    Args:
+        before: number of equations in the graph before the loop.
+        iterations: number of iterations that ran.
+        rest: number of remaining iterations.
+    """
     return rest >= costs().scan_iterations and (equations() - before) * rest > costs().scan_equations * max(
         iterations, 1
     )
@@ -437,7 +458,7 @@ builtins.RUNTIME_OF.append(RUNTIME)
 
 
 def call(function: Any) -> Any:
-    """Return the function to call instead of ``function`` while compiling."""
+    """Return the function that runs in a trace instead of ``function``."""
     replaced = builtins.replacement(function) or frozen.note_call(function)
     if replaced is not None:
         return replaced

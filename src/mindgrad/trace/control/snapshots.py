@@ -1,12 +1,13 @@
-"""Snapshots of Python state: detect and undo changes made by the trace of a body.
+"""Snapshots of Python state: detect and undo changes by the trace of a body.
 
-Both branches of an ``if`` run while it is traced, but only one of them when the compiled function runs. The
-body of a loop runs once or a few times while it is traced. State that neither becomes a variable of the
-branch or loop nor is undone (``effect_log``) would therefore change in the branch that is not taken, or
-twice.
+A *body* is the code of one branch or one iteration. During a trace, both branches of an ``if`` run, but in
+the compiled function only one of them does. The body of a loop is traced once or a few times, but runs as
+often as the loop iterates. Assignments to variables and attributes are undone after a body and become
+variables of the branch or loop (``effect_log``). Any other change would be wrong: it would remain from a
+branch that is not taken, or happen twice. For example, a body may append to a list from outside.
 
-A snapshot reads the objects that a body can reach (``reach``) before the trace, and compares them afterwards.
-Large NumPy arrays are made read-only during the trace instead.
+A :class:`Snapshot` reads the contents of all objects that a body can reach (``reach``) before the trace, and
+compares them at its end. Large NumPy arrays are not copied. They are read-only during the trace.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _READ_ONLY = "read-only"
 
 
 class _Entry:
-    """One object and its state."""
+    """An object from outside, and its contents before the body."""
 
     __slots__ = ("kind", "label", "owner", "state")
 
@@ -46,7 +47,7 @@ class _Entry:
         return not self.kind.same(self.kind.read(self.owner), self.state)
 
     def restore(self) -> bool:
-        """Restore the state, and return whether that succeeded."""
+        """Restore the contents, and return whether that succeeded."""
         if self.kind.write is None:
             return False
         self.kind.write(self.owner, self.state)
@@ -55,9 +56,10 @@ class _Entry:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the open snapshots, innermost last
+        #: the snapshots whose body is being traced, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function being traced, the iterators and files that it can reach, by identity
+        #: for each function being traced, innermost last: the iterators and files that it can reach, by
+        #: ``id``
         self.advancing: list[dict[int, _Entry]] = []
 
 
@@ -65,18 +67,19 @@ _local = _Local()
 
 
 class Snapshot:
-    """The state that bodies can reach.
+    """The contents of all objects that some bodies can reach.
 
-    It is a context manager for the trace of each body. At the end of the context, the state is compared.
+    A snapshot is a context manager for the trace of each body. At the end of the context, the contents are
+    compared.
 
     Args:
         functions: the functions that run the bodies.
-        later: function, never called, whose code reads the state that is used afterwards. ``None``: any state
-            may be used. Changes of other state remain, but are undone before another body that can reach
-            them.
+        later: function, never called, that reads all variables used after the branch or loop. Only objects
+            that it reaches are checked. Changes of other objects remain, but are undone before another body
+            that can reach them. ``None``: all objects are checked.
 
     Raises:
-        CompileError: If state that is read later has changed. The change is undone first.
+        CompileError: If an object that is used later has changed. The change is undone first.
     """
 
     __slots__ = ("_entries", "_later", "_locked", "_read")
@@ -102,7 +105,7 @@ class Snapshot:
             self._entries.pop(id(owner), None)
 
     def is_read(self, owner: Any) -> bool:
-        """Return whether an object is read later."""
+        """Return whether code after the branch or loop can read an object."""
         if self._later is None:
             return True
         if self._read is None:
@@ -110,7 +113,7 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Undo the changes of an earlier body to state that ``function`` can reach."""
+        """Undo the changes of an earlier body to objects that ``function`` can reach."""
         changed = self._changed()
         reach = _reach(function) if changed else ()
         for entry in changed:
@@ -143,11 +146,11 @@ class Snapshot:
         return [entry for entries in self._entries.values() for entry in entries if entry.is_changed()]
 
     def is_changed(self) -> bool:
-        """Return whether any object in reach has changed."""
+        """Return whether an object that the bodies can reach has changed."""
         return bool(self._changed())
 
     def entries(self, owner: Any) -> list[_Entry]:
-        """Return the entries of an object that is read later; empty if out of reach."""
+        """Return the entries of an object that later code can read, or no entries."""
         entries = self._entries.get(id(owner), [])
         return entries if entries and self.is_read(owner) else []
 
@@ -157,7 +160,7 @@ def _reach(function: Any) -> set[int]:
 
 
 def _can_be_locked(owner: np.ndarray) -> bool:
-    """Return whether an array is writeable, and can become writeable again."""
+    """Return whether an array is writeable, and can become writeable after a lock."""
     view = owner.view()
     if view.flags.writeable:
         view.flags.writeable = False
@@ -167,7 +170,10 @@ def _can_be_locked(owner: np.ndarray) -> bool:
 
 
 def _depth(owner: np.ndarray) -> int:
-    """Count the arrays that an array is a view of; they become writeable first."""
+    """Count the arrays below a view: its base, the base of the base, and further ones.
+
+    These arrays become writeable before the view.
+    """
     depth = 0
     while isinstance(owner.base, np.ndarray):
         owner, depth = owner.base, depth + 1
@@ -207,12 +213,15 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Return the entries of an object in the open snapshots."""
+    """Return the entries of an object in all snapshots whose body is being traced."""
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 
 
 def check(*owners: Any) -> None:
-    """Raise ``CompileError`` if one of ``owners`` has just been changed."""
+    """Raise ``CompileError`` if a call has changed one of ``owners``.
+
+    The runtime calls this function directly after the call, so that the error shows the line of the call.
+    """
     for owner in owners:
         for entry in entries_of(owner):
             if entry.is_changed():
@@ -220,7 +229,7 @@ def check(*owners: Any) -> None:
 
 
 def refuse_advance(iterator: Any) -> None:
-    """Raise ``CompileError`` before an iterator or file from outside is advanced."""
+    """Raise ``CompileError`` before code advances an iterator or file from outside."""
     if not _can_advance(iterator):
         return
     for entry in entries_of(iterator):
@@ -236,10 +245,10 @@ def _can_advance(owner: Any) -> bool:
 
 @contextlib.contextmanager
 def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
-    """Watch the iterators and files that ``roots`` reach while a function is traced.
+    """Check the iterators and files that ``roots`` reach at the end of a trace.
 
     Raises:
-        CompileError: If one of them is advanced, for instance by ``list(iterator)``. It is restored first.
+        CompileError: If one of them was advanced, for example by ``list(iterator)``. It is restored first.
     """
     entries: dict[int, _Entry] = {}
     for owner, label in objects_in_reach(roots):
@@ -267,6 +276,6 @@ def _refuse_advanced(entry: _Entry, *, is_final: bool = False) -> NoReturn:
 
 
 def refuse_change(owner: Any) -> None:
-    """Raise ``CompileError`` before an object from outside is changed."""
+    """Raise ``CompileError`` before code changes an object from outside."""
     for entry in entries_of(owner):
         _refuse(_sentence(entry))

@@ -1,8 +1,8 @@
-"""Symbolic strings, whose values are unknown while tracing.
+"""Symbolic strings, which contain values that are not known during the trace.
 
-A tensor without a value leaves a mark in a string (``ir.tensor``). ``print`` replaces the mark when the
-compiled function runs. Operations that would read the mark, such as ``len`` or a comparison, raise
-``CompileError``.
+If a tensor without a known value is converted to a string, the string contains a *mark* instead of the value
+(``ir.tensor``). ``print`` replaces the mark when the compiled function runs. Operations that would read the
+mark, such as ``len`` or a comparison, raise ``CompileError``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
 
 class UnknownText(str):
-    """A string with marks."""
+    """A string with marks, which represent values that are not known."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class UnknownText(str):
         )
 
 
-#: methods that return a string with marks, or do not depend on the contents
+#: methods that return a string that contains the same marks, or that do not depend on the contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",
@@ -66,7 +66,7 @@ def marked_text(text: Any) -> Any:
 
 
 def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function that returns a string, so that a result with marks is symbolic."""
+    """Wrap a function that returns a string, to convert a result with marks."""
 
     @functools.wraps(function)
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -76,10 +76,10 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def refuse_kept(leaf: Any, subject: str) -> None:
-    """Check that a result has no marked string and no unknown selection by a mask.
+    """Check that a result contains no mark, and is not a selection by an unknown mask.
 
     Raises:
-        CompileError: If it does.
+        CompileError: If it contains a mark, or is such a selection.
     """
     if getattr(type(leaf), "is_selection", False):
         refuse_selections([leaf])

@@ -1,8 +1,11 @@
 """Trace the body of a branch or loop in a separate scope.
 
-A body can affect the rest of the function in three ways. It assigns variables, assigns elements of tensors
-from outside (``x[0] = 1``), and writes Parameters. All of these are restored when the trace ends. The caller
-then binds them to the results of the equation that it creates from the body.
+A *body* is the code of one branch or one iteration. The module ``branches`` traces the two bodies of an
+``if``, and ``loops`` traces the body of a loop. A body can affect the rest of the function in three ways: it
+assigns variables, assigns elements of tensors from outside (``x[0] = 1``), or writes Parameters.
+
+At the end of the trace, all three get their old values back. The caller then emits a ``cond``, ``while``, or
+``scan`` with the graph of the body, and assigns its results to the variables, tensors, and Parameters.
 """
 
 from __future__ import annotations
@@ -30,13 +33,13 @@ __all__ = ["Traced", "assemble", "refuse_missing", "with_assigned"]
 
 
 class Traced:
-    """A traced body: its scope, and its final state.
+    """A traced body: its scope, and the state at its end.
 
     Args:
         variables: variables that the body assigns.
-        give: returns the values of the variables at the start of the body, in a scope.
+        give: receives the scope, and returns the values of the variables at the start of the body.
         run: runs the body.
-        snapshot: Python state that the body can reach. Except for ``variables``, it must not change.
+        snapshot: Python state that the body can reach. It must not change, except for ``variables``.
         copied: indices of variables whose lists and dicts the body receives as copies.
     """
 
@@ -113,13 +116,13 @@ class Traced:
             variables.restore()
 
     def final_value(self, k: int) -> Any:
-        """Return the final value of variable ``k`` in new containers."""
+        """Return the value of variable ``k`` at the end of the body, in new containers."""
         return unflatten(self.structures[k], self.leaves[k])
 
     def atom(self, value: Any, type: TensorType) -> Any:
-        """Return the atom of a tensor or number as a value of ``type``."""
+        """Return the atom of a tensor or number in the body's graph, with this ``type``."""
         builder = self.scope.builder
-        if id(value) in self.changed:  # elements were assigned in the body, and have been restored since
+        if id(value) in self.changed:  # its elements, which the body assigned, have been restored since
             value = self.changed[id(value)][1]
         if isinstance(value, Tensor):
             atom = self.scope.atom(state.read(value) if value.is_parameter else value)
@@ -132,7 +135,11 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Add all locations that the bodies assign; return ``None`` if none is missing."""
+    """Add the locations that the bodies assign to the variables.
+
+    Returns:
+        The extended variables, or ``None`` if all locations are variables already.
+    """
     keys = {location.key for location in variables.places}
     locations = {
         key: location
@@ -143,7 +150,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
     if not locations:
         return None
     for location in locations.values():
-        # in the other branch, or without an iteration, the location keeps its present value
+        # if the other branch or no iteration runs, the location keeps its present value: record this read
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
         if not owned_objects.is_own(location.holder):
@@ -152,7 +159,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Return whether a location is a variable that the branch or loop already has."""
+    """Return whether a location already is a variable of the branch or loop."""
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED
@@ -171,19 +178,19 @@ def _settled(x: Any) -> Any:
 
 
 def _same(tensor: Tensor) -> Tensor:
-    """Return the same tensor, or a new one for its value if its recording has ended."""
+    """Return a tensor, or a new one with its value if the recording has ended."""
     return tensor if lifted(tensor) is tensor else as_it_is(lifted(tensor))
 
 
 def assemble(
     bodies: Sequence[Traced], outputs: Sequence[Sequence[Any]], firsts: Sequence[Sequence[Variable]]
 ) -> tuple[list[Graph], list[Tensor]]:
-    """Close the graphs of several bodies so that all have the same inputs.
+    """Close the graphs of several bodies with the same inputs.
 
     Args:
         bodies: the traced bodies.
-        outputs: the outputs of each.
-        firsts: the inputs of each that come after the captured tensors.
+        outputs: the outputs of each graph.
+        firsts: the inputs of each graph that follow the captured tensors.
 
     Returns:
         The graphs, with inputs ``(*captured, *firsts)``, and the captured tensors.

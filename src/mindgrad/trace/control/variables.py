@@ -1,8 +1,9 @@
 """Read and bind the variables of a branch or loop, and join their values.
 
-A Python number that a compiled branch or loop changes becomes a number that the compiled function computes, a
-:class:`mindgrad.ir.tensor.Number`. Any value that is not a number, a tensor, or a container of these must be
-the same object on all paths.
+The *paths* are the two branches of an ``if``, or a loop with and without a further iteration. If a variable
+has different values on two paths, the values are joined to one. Tensors of the same type are joined to a
+tensor, and Python numbers to a number that the graph computes (:class:`mindgrad.ir.tensor.Number`).
+Containers are joined item by item. Any other value must be the same object on all paths.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: prefixes of the variables that the rewriter creates for jumps; their values are used only if they are set
+#: prefixes of the variables that the rewriter creates for jumps (``python.jumps``): flags, and values that a
+#: jump passes on. Code reads such a value only if the flag of its jump is set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
-#: prefixes of the variables among them that hold a handed-on value
+#: the prefixes in ``FLAGS`` of variables with a value that a jump passes on
 HANDED_ON = ("result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
@@ -44,12 +46,13 @@ def is_symbolic(x: Any) -> bool:
 
 
 class GrowingList(list):
-    """A list in which one iteration finds only the items that it appends itself.
+    """A list that represents, in one iteration, a list to which all iterations append.
 
-    It can also read the last item of the previous iteration as ``ys[-1]``.
+    It contains only the items that this iteration appends. The iteration can also read the last item of the
+    previous iteration as ``ys[-1]``.
 
     Attributes:
-        last: last item when the iteration begins. ``UNDEFINED``: there is none.
+        last: last item at the start of the iteration. ``UNDEFINED``: there is none.
         is_read: whether the iteration reads ``last``.
     """
 
@@ -93,11 +96,11 @@ class State:
     """The variables of a branch or loop, with functions that read and bind them.
 
     Attributes:
-        values: values of the variables when the branch or loop began.
+        values: values of the variables before the branch or loop.
         leaves, structures: leaves and structure of each value.
-        cells: keys of the names that other functions can assign: closure cells and globals.
-        places: the attributes and variables of enclosing functions that the bodies also assign. They come
-            after the names of the branch or loop.
+        cells: keys of the variables that other functions can assign, too: closure cells and globals.
+        places: locations that the bodies also assign: attributes, and variables of enclosing functions. They
+            follow the other variables.
     """
 
     __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
@@ -109,7 +112,7 @@ class State:
         self.places: list[Place] = []
         self.cells = frozenset(_cells(setter))
         every = getter()
-        # further variables that only one branch of an `if` uses: each branch must start with their old values
+        # scratch variables, which only one branch of an `if` uses: each branch starts with their old values
         scratch = every[count:]
         self.get = lambda: getter()[:count]
         self.put = lambda values: setter((*values, *scratch))
@@ -121,11 +124,11 @@ class State:
         self.leaves, self.structures = flattened(self.values)
 
     def restore(self) -> None:
-        """Bind the variables to the values that they had when the branch or loop began."""
+        """Bind the variables to the values that they had before the branch or loop."""
         self.put(self.values)
 
     def extended(self, places: Sequence[Place]) -> State:
-        """Return these variables and ``places``."""
+        """Return these variables, extended by the locations ``places``."""
         count = len(self.names)
 
         def put(values: tuple) -> None:
@@ -140,7 +143,7 @@ class State:
         return variables
 
     def place(self, k: int) -> Place | None:
-        """Return the location of a variable, ``None`` for a name of the branch or loop."""
+        """Return the location of variable ``k``. ``None``: it is a local variable."""
         first = len(self.names) - len(self.places)
         return self.places[k - first] if k >= first else None
 
@@ -152,7 +155,7 @@ class State:
 
 
 def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
-    """Yield the keys of the variables that a function of the rewritten source binds."""
+    """Yield the keys of the variables that the function ``setter`` binds."""
     setter = getattr(setter, "__wrapped__", setter)
     code, closure = setter.__code__, setter.__closure__ or ()  # type: ignore[attr-defined]
     yield from zip(map(id, closure), code.co_freevars, strict=True)
@@ -201,7 +204,10 @@ def _kind(x: Any) -> type | None:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Return whether two values have the same type and the same bits."""
+    """Return whether two values are the same object, or have the same type and value.
+
+    Floats must have the same bits.
+    """
     if a is b:
         return True
     if isinstance(a, Tensor) or isinstance(b, Tensor) or type(a) is not type(b):
@@ -215,14 +221,14 @@ def equal(a: Any, b: Any) -> bool:
 
 
 class Mismatch(NamedTuple):
-    """Descriptions of two values that one variable cannot hold."""
+    """Descriptions of two values that cannot be joined."""
 
     first: str
     second: str
 
 
 def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
-    """Find the type that holds either of two values, and whether it is a number.
+    """Find the type to which two values are joined.
 
     Returns:
         The type and whether it represents a Python number, or a ``Mismatch``.
@@ -255,13 +261,13 @@ def said(x: Any) -> str:
         return "None"
     name = getattr(x, "__qualname__", None)
     if name is not None:
-        return f"{name} ({type(x).__name__})"  # not its address
+        return f"{name} ({type(x).__name__})"  # the repr would contain an address
     text = repr(x)
     return f"{text if len(text) < 40 else text[:37] + '…'} ({type(x).__name__})"
 
 
 def in_place(before: Any, value: Any) -> Any:
-    """Put ``value`` into the list or dict of the variable, to keep its identity."""
+    """Put ``value`` into the list or dict ``before``, to keep its identity."""
     if isinstance(before, list):
         before[:] = value
         return before
@@ -273,7 +279,7 @@ def in_place(before: Any, value: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
-    """Return a placeholder of the same kind: zeros for a tensor."""
+    """Return a placeholder of the same type: zeros for a tensor, otherwise ``x``."""
     if isinstance(x, Tensor):
         made = Tensor(np.zeros((), x.dtype.numpy))
         return make_number(made) if type(x) is Number else _zeros(x.type)

@@ -1,1 +1,4 @@
-"""Source-to-source rewriting: check and rewrite the syntax tree of a function."""
+"""Source-to-source rewriting: control flow becomes calls of a runtime.
+
+``convert`` is the entry point. ``rewrite`` shows an example of rewritten code.
+"""

@@ -1,7 +1,7 @@
-"""Build syntax nodes that carry the source position of a user's node.
+"""Build syntax nodes that have the source position of a node of the user.
 
-Every node has the line and columns of the source that it represents. Tracebacks and errors of rewritten code
-therefore refer to the user's source.
+Each new node gets the line and columns of the *origin*, the user's node that it represents. Therefore
+tracebacks and errors of rewritten code show the user's source.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ __all__ = [
 
 #: closure variable that contains the runtime in rewritten code
 RUNTIME = "mg__"
-#: first parameter of every generated lambda, to distinguish it from lambdas of the user
+#: first parameter of every generated lambda, which distinguishes it from the user's lambdas
 PART = "part__"
 
 
 def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
-    """Give ``node`` the position from ``origin`` to the end of ``until``."""
+    """Set the position of ``node`` to the range from ``origin`` to ``until``.
+
+    ``until`` is ``origin`` by default.
+    """
     end = until if until is not None else origin
     node.lineno, node.col_offset = origin.lineno, origin.col_offset  # type: ignore[attr-defined]
     node.end_lineno, node.end_col_offset = end.end_lineno, end.end_col_offset  # type: ignore[attr-defined]
@@ -30,7 +33,7 @@ def at(node: Any, origin: ast.AST, until: ast.AST | None = None) -> Any:
 
 
 def name(identifier: str, origin: ast.AST) -> ast.expr:
-    """Read a variable."""
+    """Create an expression that reads a variable."""
     return at(ast.Name(identifier, ast.Load()), origin)
 
 
@@ -75,7 +78,7 @@ def thunk(body: ast.expr) -> ast.expr:
 
 
 def define(identifier: str, parameters: Iterable[str], body: list[ast.stmt], origin: ast.AST) -> ast.stmt:
-    """Create an inner function."""
+    """Create the definition of an inner function."""
     arguments = function_arguments(*parameters)
     for argument in arguments.args:
         at(argument, origin)
@@ -90,6 +93,6 @@ def negation(value: ast.expr) -> ast.expr:
 
 
 def either(names: Sequence[str], origin: ast.AST) -> ast.expr:
-    """Create ``a or b or …`` of variables."""
+    """Create ``a or b or …`` of the variables ``names``."""
     values = [name(identifier, origin) for identifier in names]
     return values[0] if len(values) == 1 else at(ast.BoolOp(ast.Or(), values), origin)

@@ -1,8 +1,8 @@
-"""Scope analysis: find variables that code reads, binds, changes, or captures.
+"""Scope analysis: find the variables that code reads, binds, changes, or captures.
 
-Python determines the local names of a function from its source alone, and so does this analysis. Inner
-functions, lambdas, and classes have separate names. A comprehension has separate names too, except that
-``:=`` inside it binds in the enclosing function.
+Python determines the local names of a function from its source alone, and so does this analysis. To *bind* a
+name is to assign or delete a variable. Inner functions, lambdas, and classes have separate names. A
+comprehension has separate names, too, except that ``:=`` inside it binds in the enclosing function.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 
 def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
-    """Yield the expressions of a definition that are evaluated in the enclosing scope."""
+    """Yield the parts of a definition that Python evaluates in the enclosing scope."""
     if isinstance(node, ast.ClassDef):
         yield from (*node.decorator_list, *node.bases, *node.keywords)
         return
@@ -56,14 +56,14 @@ def _evaluated_outside(node: Any) -> Iterator[ast.AST]:
 def _own_children(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, (Function, ast.ClassDef)):
         yield from _evaluated_outside(node)
-    elif isinstance(node, ast.comprehension):  # its target is not a variable of the function
+    elif isinstance(node, ast.comprehension):  # its target is a variable of the comprehension
         yield from (node.iter, *node.ifs)
     else:
         yield from ast.iter_child_nodes(node)
 
 
 def within(*nodes: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes at and below ``nodes`` in the same function, in source order."""
+    """Yield ``nodes`` and all nodes below them in the same function, in source order."""
     waiting = list(reversed(nodes))
     while waiting:
         node = waiting.pop()
@@ -80,7 +80,7 @@ def binds(*nodes: ast.AST) -> dict[str, None]:
 
 
 def _bound_by(node: ast.AST) -> Iterable[str]:
-    """Return the names that the node itself binds, without its children."""
+    """Return the names that the node itself binds, without names bound by children."""
     match node:
         case ast.Name(id=each, ctx=ast.Store() | ast.Del()):
             return (each,)
@@ -96,7 +96,10 @@ def _bound_by(node: ast.AST) -> Iterable[str]:
 
 
 def reads(*nodes: ast.AST) -> set[str]:
-    """Return the names that running the nodes may read, also later in inner functions."""
+    """Return the names that the nodes may read.
+
+    Reads by inner functions, which may run later, are included.
+    """
     names: set[str] = set()
     for node in nodes:
         _collect_reads(node, names)
@@ -133,7 +136,7 @@ def _collect_reads(node: ast.AST, names: set[str]) -> None:
 
 
 def captured(*nodes: ast.AST) -> set[str]:
-    """Return the names that functions and classes defined by the nodes read later."""
+    """Return the names that functions and classes defined by the nodes may read later."""
     names: set[str] = set()
     for node in within(*nodes):
         if isinstance(node, (Function, ast.ClassDef, ast.GeneratorExp)):
@@ -144,14 +147,14 @@ def captured(*nodes: ast.AST) -> set[str]:
 
 
 def _root(node: ast.AST) -> str | None:
-    """Return ``x`` for ``x[i][j]``."""
+    """Return ``x`` for ``x[i][j]``, or ``None`` if the root is not a variable."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
 def _changed_by(node: ast.AST) -> Iterable[str]:
-    """Return the name whose value the node itself may change in place."""
+    """Return the name whose value the node itself may change in place, if any."""
     root = None
     if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
         root = _root(node)
@@ -163,7 +166,7 @@ def _changed_by(node: ast.AST) -> Iterable[str]:
 
 
 class Assignments:
-    """The names that the statements of one tree bind and change in place.
+    """The names that the statements of one tree bind or change in place.
 
     The result for each statement is cached, so the tree must not change between calls.
     """
@@ -197,7 +200,7 @@ class Assignments:
 
 
 def is_generator(function: Function) -> bool:
-    """Return whether the function itself contains a ``yield``."""
+    """Return whether a function contains a ``yield``, outside its inner functions."""
     body = function.body if isinstance(function.body, list) else [function.body]
     return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in within(*body))
 
@@ -208,7 +211,7 @@ class Scope:
     Attributes:
         body: statements of the function, or the expression of a lambda.
         parameters: names of its parameters.
-        locals: names that it binds itself, parameters first.
+        locals: names that the function itself binds, parameters first.
         globals, nonlocals: names that it declares ``global`` and ``nonlocal``.
         captured: names that inner functions read or bind.
     """
@@ -233,9 +236,9 @@ class Scope:
 
     @cached_property
     def shared(self) -> set[str]:
-        """Return local names that an inner function declares ``nonlocal``.
+        """Return the local names that an inner function declares ``nonlocal``.
 
-        Any call may assign them.
+        Any call may assign them, because it may call the inner function.
         """
         declared = {name for part in self.body for node in ast.walk(part) if isinstance(node, ast.Nonlocal)
                     for name in node.names}  # fmt: skip

@@ -1,9 +1,10 @@
-"""Trace reductions of comprehensions (``sum``, ``any``, ``all``) as loops.
+"""Trace ``sum``, ``any``, and ``all`` of a comprehension as a loop.
 
     sum(f(x) for x in xs if c(x))   =   a loop:  for x in xs: if c(x): total = total + f(x)
 
-If ``c(x)`` is a tensor, the number of items that pass the filter is not known at compile time, but the sum
-does not depend on it. A loop with many iterations becomes one ``scan`` (``runtime``).
+If ``c(x)`` is a tensor, the number of items that pass the filter is not known at compile time, so Python
+cannot create the comprehension. A loop can compute the sum. A loop with many iterations becomes one ``scan``
+(``trace.control.runtime``).
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ def consumed(
 
     Args:
         runtime: runs statements, and traces them if a tensor decides.
-        function: value of the name ``sum``, ``any``, or ``all``.
+        function: value of the name ``sum``, ``any``, or ``all`` in the user's code.
         items: the iterable.
-        test, element: functions of an ignored argument and an item.
-        is_list: whether the source has a list comprehension. If ``function`` is not the built-in one, it
-            receives a list.
+        test, element: functions of an unused argument and an item.
+        is_list: whether the comprehension is a list comprehension. If ``function`` is not the built-in
+            function, it receives a list.
         others: further arguments, such as the start of a sum.
     """
     if isinstance(innermost(), GraphScope):
@@ -62,7 +63,7 @@ def _decided(
     element: Callable[..., Any],
     is_list: bool,
 ) -> Any:
-    """Reduce by ``any`` or ``all``; for a list, evaluate all elements first."""
+    """Evaluate ``any`` or ``all``. A list comprehension evaluates all its elements."""
     verdict: Any = not is_any
 
     def get() -> tuple[Any, ...]:
@@ -92,7 +93,7 @@ def _decided(
             verdict = decided(verdict, lambda: holds(x))
 
     items = _read(items)
-    # the iterable may be infinite
+    # other iterables may be infinite, so the loop ends at the first decisive item
     is_finite = isinstance(items, (range, Tensor))
     stopped = None if is_finite or is_list else lambda: verdict if is_any else runtime.not_(verdict)
     runtime.for_(items, iteration, get, put, ("the result of 'any' or 'all'",), stopped)
@@ -103,7 +104,7 @@ def _sum(
     runtime: Any, items: Any, test: Callable[..., Any] | None, element: Callable[..., Any], start: Any = 0
 ) -> Any:
     if isinstance(start, (str, bytes)):
-        return sum([], start)  # Python's own error
+        return sum([], start)  # raises Python's error
     total = start
 
     def get() -> tuple[Any, ...]:

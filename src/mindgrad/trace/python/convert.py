@@ -1,9 +1,9 @@
 """Convert functions so that their control flow calls the runtime.
 
-:func:`convert` returns the function to call instead of a callee while a function is compiled. It is the same
-function with rewritten code, and it shares variables, defaults, and names with the original. Code is
-rewritten once per code object. It keeps the file, lines, and columns of the original. Its inner helper
-functions have the name of the user's function, so tracebacks show the user's program.
+:func:`convert` returns a *converted* function, which runs instead of ``function`` in a trace. It has
+rewritten code (``rewrite``), and the variables, defaults, and names of the original. Code is rewritten once
+per code object. The new code has the file, lines, and columns of the original, and its inner helper functions
+have the name of the user's function. Therefore tracebacks show the user's program.
 
 Plain Python functions are converted, also inside methods, ``functools.partial``, and objects with a
 ``__call__`` method. Other callables are called unchanged (:func:`reason_unconverted`): builtins, classes,
@@ -46,10 +46,10 @@ _STANDARD = os.path.join(os.path.dirname(os.__file__), "")
 
 
 class _Code:
-    """A code object with its rewritten code, or the reason why there is none.
+    """A code object with its rewritten code, or the reason why it is not rewritten.
 
-    ``cells`` contains, for each free variable of the rewritten code, its index in the original; −1 is the
-    runtime.
+    ``cells`` contains the index in the original of each free variable of the rewritten code. The index −1
+    represents the runtime.
     """
 
     __slots__ = ("assigned", "cells", "is_inner", "is_plain_recursion", "original", "reason", "rewritten")
@@ -58,18 +58,18 @@ class _Code:
         self.original = original
         self.rewritten = rewritten
         self.reason = reason
-        #: whether it was rewritten as part of an enclosing function
+        #: whether the code object was rewritten as part of an enclosing function
         self.is_inner = False
-        #: whether it is a recursive function that only computes
+        #: whether the function calls itself and only computes (``plain_recursion``)
         self.is_plain_recursion = False
         self.cells: list[int] = []
-        #: variables of enclosing functions, and global variables, that it or a function inside it assigns
+        #: variables of enclosing functions, and global variables, that the function or one inside it assigns
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
-#: by identity, because equal code objects may come from two files
+#: the entries by ``id`` of the code object, because equal code objects may come from two files
 _codes: dict[int, _Code] = {}
-#: code objects inside rewritten ones that were not rewritten with them: methods, generators
+#: code objects of methods and generators inside rewritten code, which were not rewritten with it
 _inside: dict[int, weakref.ref[types.CodeType]] = {}
 _lock = threading.RLock()
 
@@ -90,9 +90,9 @@ def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: st
 
 
 def convert(function: Any, runtime: Any) -> Any:
-    """Return the function to call instead of ``function`` while compiling.
+    """Return the function that runs in a trace instead of ``function``.
 
-    ``function`` itself is returned if there is nothing to convert, as described at the start of this module.
+    This is ``function`` itself if it is not converted, as described at the start of this module.
 
     Raises:
         CompileError: If the function contains code that cannot be compiled.
@@ -122,12 +122,12 @@ def convert(function: Any, runtime: Any) -> Any:
 
 
 def convertible(function: Any) -> bool:
-    """Return whether :func:`convert` returns another function than ``function``."""
+    """Return whether :func:`convert` returns a converted function."""
     return convert(function, None) is not function
 
 
 def reason_unconverted(function: Any) -> str:
-    """Return the reason why a callee is called unchanged; ``""`` if it is converted."""
+    """Return the reason why a function is not converted, or ``""`` if it is converted."""
     inner = _function_of(function)
     if inner is None:
         return "it is not written in Python"
@@ -136,20 +136,20 @@ def reason_unconverted(function: Any) -> str:
 
 
 def calls_itself_plainly(function: Any) -> bool:
-    """Return whether a converted function is a recursion that only computes."""
+    """Return whether a converted function calls itself and only computes."""
     entry = _codes.get(id(function.__code__)) if type(function) is types.FunctionType else None
     return entry is not None and entry.is_plain_recursion
 
 
 def is_without_source(function: Any) -> bool:
-    """Return whether a function is the user's, but its source was not found."""
+    """Return whether a function belongs to the user, but its source was not found."""
     inner = _function_of(function)
     entry = None if inner is None else _codes.get(id(inner.__code__))
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
 
 
 def is_unconverted(function: types.FunctionType) -> bool:
-    """Return whether a user's function runs unchanged: a generator, or without source."""
+    """Return whether a user's function is a generator, or its source was not found."""
     if not is_generator_function(function.__code__):
         return is_without_source(function)
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
@@ -159,7 +159,7 @@ def is_unconverted(function: types.FunctionType) -> bool:
 def reason_without_source(frame: types.FrameType) -> str:
     """Return the reason why the source of a frame is unavailable.
 
-    It is ``""`` if the source is available, or was not needed.
+    The result is ``""`` if the source is available, or was not needed.
     """
     code = frame.f_code
     entry = _codes.get(id(code))
@@ -177,9 +177,9 @@ def is_made_inside(function: types.FunctionType) -> bool:
 
 
 def refuse_unconvertible(function: Any) -> None:
-    """Raise ``CompileError`` if a generator or async function itself is compiled.
+    """Raise ``CompileError`` if a generator or async function is itself compiled.
 
-    Calling one inside a compiled function is supported.
+    A compiled function may call generator and async functions.
     """
     inner = _function_of(function)
     if inner is not None and is_generator_function(inner.__code__):
@@ -243,7 +243,10 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
 
 
 def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the free variables and globals that a function, or one in it, assigns."""
+    """Return the free variables and globals that a function assigns.
+
+    Assignments in functions inside it are included.
+    """
     variables: set[str] = set()
     names: set[str] = set()
     for step in dis.get_instructions(code):
@@ -273,14 +276,14 @@ def _rewrite(function: types.FunctionType) -> _Code:
         except NoSource as error:
             return _remember(code, None, str(error))
         entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
-        # checked only for candidates: a function that calls itself reads its own name
+        # the check takes time, and a function that calls itself reads its own name
         if code.co_name in code.co_names:
             entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
         return entry
 
 
 def _compiled(function: types.FunctionType) -> types.CodeType:
-    """Compile the rewritten code of a function, even if few stack frames are left."""
+    """Rewrite and compile a function, even if few stack frames are left."""
     outcome: list[Any] = []
 
     def attempt() -> None:
@@ -291,7 +294,7 @@ def _compiled(function: types.FunctionType) -> types.CodeType:
 
     attempt()
     if isinstance(outcome[0], RecursionError):
-        fresh = threading.Thread(target=attempt)  # starts with an empty stack
+        fresh = threading.Thread(target=attempt)  # a new thread has an empty stack
         fresh.start()
         fresh.join()
     if isinstance(outcome[-1], RecursionError):
@@ -309,7 +312,7 @@ def _compiled_here(function: types.FunctionType) -> types.CodeType:
 
 
 def _reason(function: types.FunctionType) -> str:
-    """Return the reason why a function is called unchanged, other than missing source."""
+    """Return the reason why a function is not converted, except for missing source."""
     code = function.__code__
     file = code.co_filename
     if is_generator_function(code):
@@ -329,11 +332,11 @@ def _is_standard(file: str) -> bool:
 
 
 def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
-    """Give ``code``, and all code objects in it, the names of the user's functions.
+    """Set the names of ``code``, and of all code objects in it, to the user's names.
 
-    Helper functions get the name of the function that they are part of. Inner functions of the user are
-    already rewritten unless they are, or are inside, generators or classes (``converted`` is False). They are
-    recorded, so converting them returns them unchanged.
+    A helper function gets the name of the user's function that it is a part of. An inner function of the user
+    has been rewritten with ``code``, so it is recorded, and :func:`convert` returns it unchanged. Generators,
+    classes, and functions inside them have not been rewritten (``converted`` is False).
     """
     is_class = not code.co_flags & inspect.CO_NEWLOCALS
     around = qualified.removesuffix(HELPER)
@@ -357,7 +360,7 @@ def _named(code: types.CodeType, name: str, qualified: str, converted: bool = Tr
                     forget = functools.partial(_forget_inside, id(constant))
                     _inside[id(constant)] = weakref.ref(constant, forget)
         elif is_class and constant == code.co_qualname:
-            constant = qualified  # becomes `__qualname__`
+            constant = qualified  # this constant becomes `__qualname__` of the class
         constants.append(constant)
     return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
 

@@ -14,10 +14,12 @@ Python                                  rewritten (``mg__`` is the runtime)
 ``super()``                             ``super(__class__, self)``
 ======================================  =====================================================
 
-All other expressions stay Python. A ``:=`` inside a part that became a lambda must bind a variable of the
-enclosing function. Only a function can do this: ``mg__.bind(set__x, "x", value)``, with ``set__x`` defined at
-the start of the enclosing function. A lambda of the user with a ``:=`` has no place for this definition, so
-its ``and``, ``or``, and ``if`` are not converted.
+All other expressions stay unchanged.
+
+If a part of an expression becomes a lambda, a ``:=`` in this part must still bind a variable of the enclosing
+function. A lambda cannot do this. Therefore ``(x := value)`` becomes ``mg__.bind(set__x, "x", value)``, and
+the start of the enclosing function defines ``set__x``. A lambda of the user cannot contain this definition.
+If such a lambda contains a ``:=``, its ``and``, ``or``, and ``if`` are not rewritten.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ __all__ = ["Expressions", "mangled"]
 
 
 def mangled(attribute: str, owner: str | None) -> str:
-    """Return the name of a private ``__attribute`` inside the class ``owner``."""
+    """Return Python's name for a private ``__attribute`` in the class ``owner``."""
     if owner is None or not attribute.startswith("__") or attribute.endswith("__") or "." in attribute:
         return attribute
     owner = owner.lstrip("_")
@@ -50,7 +52,7 @@ def _is_none(node: ast.AST) -> bool:
 
 
 def _is_literal(key: ast.AST) -> bool:
-    """Return whether a key is a literal, or cannot be an index of a list."""
+    """Return whether a key is a literal, or an expression that cannot index a list."""
     match key:
         case ast.UnaryOp():
             return _is_literal(key.operand)
@@ -67,7 +69,7 @@ class Expressions(ast.NodeTransformer):
         owner: name of the class that contains the function's source, for private names.
 
     Attributes:
-        setters: names that need a function ``set__…``.
+        setters: names for which a function ``set__…`` must be defined.
         needs_locals: whether the function calls ``locals()``.
     """
 
@@ -76,15 +78,15 @@ class Expressions(ast.NodeTransformer):
         self.owner = owner
         self.setters: dict[str, None] = {}
         self.needs_locals = False
-        self._part = False  # inside a generated lambda
-        self._lambdas: list[ast.Lambda] = []  # lambdas of the user around the expression
+        self._part = False  # whether the expression is inside a generated lambda
+        self._lambdas: list[ast.Lambda] = []  # the user's lambdas that contain the expression
 
     def expression(self, node: Any) -> Any:
         """Rewrite an expression; ``None`` stays ``None``."""
         return None if node is None else self.visit(node)
 
     def part(self, node: ast.expr) -> ast.expr:
-        """Create a lambda that evaluates ``node``."""
+        """Create a lambda that evaluates the rewritten ``node``."""
         before, self._part = self._part, True
         try:
             return thunk(self.visit(node))
@@ -121,11 +123,11 @@ class Expressions(ast.NodeTransformer):
     def _comparison(
         self, left: ast.expr, ops: Sequence[ast.cmpop], rights: Sequence[ast.expr], node: ast.AST
     ) -> ast.expr:
-        """Rewrite ``left op right op …``; ``left`` is already rewritten."""
+        """Rewrite ``left op right op …``, in which ``left`` is already rewritten."""
         origin = at(ast.Pass(), left, until=rights[0])
         if len(ops) == 1:
             return self._compare(left, ops[0], self.visit(rights[0]), at(origin, node))
-        # (lambda part__, middle__: and_(part__ < middle__, lambda: middle__ < …))(left, right)
+        # create (lambda part__, middle__: and_(part__ < middle__, lambda: middle__ < …))(left, right)
         middle = name("middle__", rights[0])
         first = self._compare(name(PART, left), ops[0], middle, origin)
         right = self.visit(rights[0])
@@ -154,7 +156,7 @@ class Expressions(ast.NodeTransformer):
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         node.value = self.visit(node.value)
         if node.format_spec is not None:
-            self.generic_visit(node.format_spec)  # part of this string, not a separate one
+            self.generic_visit(node.format_spec)  # a part of this string, so only its children are rewritten
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -187,11 +189,11 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
-            return node  # the target of a comprehension
+            return node  # this is the target of a comprehension
         return self.load(node.value, node.attr, node)
 
     def load(self, owner: ast.expr, attribute: str, place: ast.AST) -> ast.expr:
-        """Read an attribute of an object, which is already rewritten."""
+        """Create the call that reads an attribute. ``owner`` is already rewritten."""
         return runtime("attribute", [owner, constant(mangled(attribute, self.owner), place)], place)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -201,7 +203,7 @@ class Expressions(ast.NodeTransformer):
         return self.item(node.value, node.slice, node)
 
     def item(self, owner: ast.expr, key: ast.expr, place: ast.AST) -> ast.expr:
-        """Read an item of an object; both are already rewritten."""
+        """Create the call that reads an item. Both expressions are already rewritten."""
         return runtime("item", [owner, key], place)
 
     # -- calls and containers --------------------------------------------------------------------
@@ -216,7 +218,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def _special(self, node: ast.Call) -> ast.expr | None:
-        """Rewrite calls of built-in functions that inspect the frame of their caller."""
+        """Rewrite ``super()`` and ``locals()``, which inspect the frame of their caller."""
         if not isinstance(node.func, ast.Name) or node.args or node.keywords:
             return None
         function = node.func.id

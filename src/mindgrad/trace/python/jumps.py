@@ -1,18 +1,20 @@
 """Replace ``break``, ``continue``, and ``return`` by structured control flow.
 
-If a branch always jumps, the statements after the ``if`` move into its other branch::
+The runtime traces the blocks of an ``if`` or loop as functions, which no jump can leave. If a branch always
+jumps, the statements after the ``if`` move into its other branch::
 
     if c: return a          if c: result__ = a
     b = 1            ->     else:
     return b                    b = 1
                                 result__ = b
 
-If a branch may jump, and in loops, the jump sets a flag. The following statements run only if the flag is not
-set, and a loop stops when it is. The ``else`` of a loop runs only if the flag of ``break`` is not set.
-Nothing is duplicated, so the length of the result is proportional to the length of the source.
+If a branch may jump, or the jump is in a loop, the jump assigns True to a variable, its *flag*. The following
+statements run only if the flag is not set, and a loop stops if the flag is set. The ``else`` of a loop runs
+only if the flag of ``break`` is not set. No statement is duplicated, so the length of the result is
+proportional to the length of the source.
 
-A jump out of a ``finally`` block has no such form, because it discards an exception. ``unsupported`` rejects
-it.
+A jump out of a ``finally`` block discards an exception, so this rewrite cannot express it. ``unsupported``
+rejects it.
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def escapes(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def completes(body: Sequence[ast.stmt]) -> bool:
-    """Return whether the statements may run to their end."""
+    """Return whether the statements may run to their end, without a jump."""
     return all(_completes(each) for each in body)
 
 
@@ -80,7 +82,7 @@ def _completes(statement: ast.stmt) -> bool:
                 return False
             normally = completes(statement.body) and completes(statement.orelse)
             return normally or any(completes(handler.body) for handler in statement.handlers)
-    return True  # also for ``with``, which may suppress an exception that is raised before the jump
+    return True  # also for ``with``: it may suppress an exception, and then skips a jump after it
 
 
 def is_true(test: ast.expr) -> bool:
@@ -94,7 +96,8 @@ class _Context(NamedTuple):
     Attributes:
         noted: kinds of jumps that must set a flag.
         broke, continued: flags of the innermost loop.
-        leaving: pairs of a name that a ``break`` must hand on and the name that hands it on.
+        leaving: for each variable whose value a ``break`` must pass on, its name and the name that passes it
+            on (``loop_exits``).
     """
 
     noted: frozenset[str]
@@ -111,7 +114,7 @@ class _Context(NamedTuple):
 
 
 def stops(loop: ast.For | ast.While) -> list[str]:
-    """Return the flags that end a lowered loop before its next test or item."""
+    """Return the flags that end a rewritten loop before its next test or item."""
     return getattr(loop, "stops", [])
 
 
@@ -121,8 +124,8 @@ def lower_jumps(body: Block, bound: frozenset[str] = frozenset()) -> Block:
     The result has at most one ``return``, at the end.
 
     Args:
-        body: the statements, which are modified.
-        bound: names that have a value before: the parameters.
+        body: the statements, which are changed in place.
+        bound: names that have a value at the start, which are the parameters.
     """
     body = _reached(body)
     note_exits(body, bound)
@@ -178,7 +181,7 @@ class _Lowering:
         self.flagged: set[str] = set()
 
     def block(self, body: Block, context: _Context) -> Block:
-        """Remove the jumps from ``body``; some set their flag instead (``context.noted``)."""
+        """Remove the jumps from ``body``. Jumps of the kinds ``context.noted`` set a flag."""
         done: Block = []
         for index, node in enumerate(body):
             following = body[index + 1 :]
@@ -202,7 +205,7 @@ class _Lowering:
         return done
 
     def parts(self, node: Any, context: _Context) -> None:
-        """Lower the blocks inside a statement that is not a loop."""
+        """Replace the jumps in the blocks of a statement that is not a loop."""
         match node:
             case ast.If():
                 node.body = _some(self.block(node.body, context), node)
@@ -242,7 +245,7 @@ class _Lowering:
         return done
 
     def unless(self, kinds: set[str], origin: ast.AST, body: Block, context: _Context) -> ast.stmt:
-        """Run ``body`` only if none of the jumps was taken."""
+        """Create an ``if`` that runs ``body`` only if no jump of these kinds was taken."""
         test = negation(either(context.flags(kinds), origin))
         return at(ast.If(test, _some(body, origin), []), origin)
 

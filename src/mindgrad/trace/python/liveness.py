@@ -1,8 +1,8 @@
 """Liveness analysis: find the assigned variables that later code reads.
 
-The analysis goes backward over the structured statements of one function (after ``jumps``). ``live`` is the
-set of names that may be read after a statement, and ``in`` the set of names that may be read at its start or
-later::
+The analysis goes backward over the structured statements of one function, which ``jumps`` has created. A name
+is *live* at a point of the code if later code may read it. ``live`` is the set of names that are live after a
+statement, and ``in`` the set of names that are live before it::
 
     in(x = e)                = in(e, live − {x})
     in(if c: a else: b)      = in(c, in(a) ∪ in(b))
@@ -11,11 +11,14 @@ later::
 
 If flags end the loop, E consists of ``live`` and these flags. Otherwise, E is empty.
 
-A variable that is not handed on is a temporary of its branch or iteration. It needs no value in the other
-branch, and its type may differ there. Names that inner functions capture, and names declared ``global`` or
-``nonlocal``, may be read at any time. A name whose value may be changed in place counts as assigned and read.
+An ``if`` or loop *hands on* the variables that it assigns and that are live after it. They become results of
+the compiled branch or loop. Any other variable is a temporary of its branch or iteration. It needs no value
+in the other branch, and its type may differ there.
 
-Cost: one pass per loop nesting level and fixed-point step (two or three).
+Names that inner functions capture, and names declared ``global`` or ``nonlocal``, are always live. A name
+whose value may be changed in place counts as assigned and read.
+
+Cost: two or three passes over each loop body, for each loop around it.
 """
 
 from __future__ import annotations
@@ -36,18 +39,19 @@ _LAZY = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def handed_on(
     body: Sequence[ast.stmt], scope: Scope, assignments: Assignments
 ) -> tuple[dict[ast.AST, tuple[tuple[str, ...], tuple[str, ...]]], dict[ast.AST, Names]]:
-    """Find the names that each ``if`` and loop of a lowered function hands on.
+    """Find the names that each ``if`` and loop of a function hands on.
 
     Args:
-        body: the lowered statements.
-        scope: names of the function before lowering. The flags of jumps are added.
+        body: the structured statements.
+        scope: names of the function before ``jumps`` added its flags.
         assignments: the names that the statements bind and change.
 
     Returns:
         Two dictionaries by statement. The first contains the names that each ``if`` and loop hands on, and
         its scratch names. Scratch names are assigned in the statement and not read after it. The other branch
         of an ``if``, and the code after a loop, must find their old values. The second contains the names
-        that may be read after each ``if`` and ``for``, including reads by the caller and other functions.
+        that are live after each ``if`` and ``for``, including names that the caller and other functions may
+        read.
     """
     analysis = _Liveness(body, scope, assignments)
     analysis.block(body, frozenset())
@@ -67,9 +71,12 @@ class _Liveness:
         self.later: dict[ast.AST, Names] = {}
 
     def block(self, body: Sequence[ast.stmt], live: Names, raised: Names = frozenset()) -> Names:
-        """Return the names that are read at the start of ``body`` or later.
+        """Return the names that are live before ``body``.
 
-        ``live`` are names read after ``body``. ``raised`` are names read if an exception in it is caught.
+        Args:
+            body: the statements.
+            live: names that are live after ``body``.
+            raised: names that are live if an exception in ``body`` is caught.
         """
         for each in reversed(body):
             live = self.statement(each, live | raised, raised)
@@ -96,7 +103,7 @@ class _Liveness:
             case ast.Try() | ast.TryStar():
                 return self.attempt(node, live, raised)
             case ast.Match():
-                # a case that fails may have bound some of its names, so no name counts as overwritten
+                # a case that fails may bind only some of its names, so no name counts as overwritten
                 inside = live
                 for case in node.cases:
                     inside |= self.block(case.body, live, raised)
@@ -131,7 +138,7 @@ class _Liveness:
         return self.block(node.body, orelse, caught)
 
     def loop(self, node: Any, live: Names, raised: Names) -> Names:
-        """Return the names that are read at the head of the loop or later."""
+        """Return the names that are live before the test or the next item of the loop."""
         is_for = isinstance(node, ast.For)
         if is_for:
             self.later[node] = live | self.outside
@@ -157,7 +164,7 @@ class _Liveness:
         names = [name for name in bound if name in live]
         mutated = self.assignments.mutates(parts)
         changed = [name for name in mutated if name in self.own and name not in names]
-        # a loop is analyzed until nothing is added, so the last note of a statement is the largest
+        # a loop is analyzed until no name is added, so the last names of a statement are its largest set
         calls = any(isinstance(node, ast.Call) for part in parts for node in ast.walk(part))
         shared = [name for name in self.shared if calls and name not in names and name not in changed]
         handed = names + changed + shared
@@ -165,7 +172,7 @@ class _Liveness:
         self.names[construct] = (handed, scratch)
 
     def target(self, node: Any, live: Names) -> Names:
-        """Return the names live before an existing value is assigned to ``node``."""
+        """Return the names that are live before a value is assigned to ``node``."""
         match node:
             case ast.Name():
                 return live - {node.id}
@@ -178,7 +185,10 @@ class _Liveness:
         return live | reads(node)
 
     def expression(self, node: ast.AST, live: Names) -> Names:
-        """Return the names live before ``node``; skippable parts overwrite nothing."""
+        """Return the names that are live before ``node``.
+
+        Assignments in a part that Python may skip do not count as overwriting a name.
+        """
         match node:
             case ast.Name():
                 return live | {node.id}
@@ -201,7 +211,7 @@ class _Liveness:
         return live
 
     def skippable(self, parts: Sequence[ast.expr], live: Names) -> Names:
-        """Return the names live before ``parts``; evaluation may end after any of them."""
+        """Return the names that are live before ``parts``. Any of them may be the last."""
         inside = live
         for each in reversed(parts):
             inside = live | self.expression(each, inside)

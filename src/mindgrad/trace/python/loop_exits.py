@@ -7,10 +7,12 @@
     else:                         if not broke__1: y = b
         y = b                     else: y = leave__1__y
 
-Such a name has a value after the loop, no matter how the loop ends, but not after an iteration that
-continues. A separate name hands it on. Like a flag, that name is read only if the loop was left (``jumps``).
-The analysis uses the source of the function alone, statement by statement. A name is bound if every path to a
-statement binds it. Names that only the loop itself reads are not handed on.
+Here ``y`` has a value after the loop, no matter how the loop ends, but it has no value after an iteration
+that continues. Therefore the loop cannot carry ``y``. A separate name, ``leave__1__y``, passes its value out
+of the loop. Like a flag, that name is read only if the ``break`` was taken (``jumps``).
+
+The analysis uses only the source of the function. A name is bound at a statement if every path to the
+statement binds it. A name that only the loop itself reads needs no separate name.
 """
 
 from __future__ import annotations
@@ -24,22 +26,22 @@ from mindgrad.trace.python.bindings import binds
 
 __all__ = ["LEAVE", "leaving", "note_exits"]
 
-#: prefix of the names that hand on values from loop exits
+#: prefix of the names that pass values out of a loop
 LEAVE = "leave__"
 Names = frozenset[str]
 
 
 def leaving(loop: ast.AST) -> tuple[str, ...]:
-    """Return the names that the exits of a loop define and hand on."""
+    """Return the names whose values the exits of a loop bind and pass out of the loop."""
     return getattr(loop, "leaving", ())
 
 
 def note_exits(body: Sequence[ast.stmt], bound: Names) -> None:
-    """Record, for every loop, the names that its exits define.
+    """Record for every loop the names whose values its exits pass out of it.
 
     Args:
         body: the statements.
-        bound: names that have a value before.
+        bound: names that have a value at the start.
     """
     _Exits(body).block(body, bound)
 
@@ -52,7 +54,7 @@ _FUNCTIONS: tuple[type, ...] = (
 
 class _Exits:
     def __init__(self, body: Sequence[ast.stmt]) -> None:
-        #: number of reads of each name, and the names that can be read at any time
+        #: number of reads of each name; ``shared``: the names that other functions can read
         self.reads = _reads(body)
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {
@@ -62,7 +64,7 @@ class _Exits:
         self.breaks: list[list[Names]] = []
 
     def block(self, body: Sequence[ast.stmt], bound: Names | None) -> Names | None:
-        """Return the names bound after the statements, ``None`` if nothing reaches it."""
+        """Return the names bound after the statements, ``None`` if no path gets there."""
         for statement in body:
             if bound is None:
                 return None
@@ -144,7 +146,7 @@ def _names(target: ast.AST) -> Names:
 
 
 def _of(target: ast.AST | None) -> Names:
-    """Return the variables that assigning to a target binds."""
+    """Return the variables that an assignment to ``target`` binds."""
     match target:
         case ast.Tuple() | ast.List():
             return frozenset().union(*map(_of, target.elts))

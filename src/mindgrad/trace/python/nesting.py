@@ -1,14 +1,15 @@
-"""Move assignment expressions after ``and`` out of the test of an ``if``.
+"""Rewrite an ``if`` so that a ``:=`` after ``and`` in its test always runs.
 
     if a and (m := f(x)) > 1:            if a:
         return x * m              ->         if (m := f(x)) > 1:
     return x                                     return x * m
                                          return x
 
-If ``a`` is a tensor, both branches of the ``and`` are traced, and ``m`` has a value in only one of them.
-Inside the nested ``if``, ``m`` has a value wherever it is read. The ``else`` block is duplicated. An ``if``
-whose ``else`` block is long, or contains such an ``if`` itself, stays unchanged, and code that reads ``m``
-raises ``CompileError``.
+If ``a`` is a tensor, the ``and`` becomes a branch, and ``m`` has a value in only one of its two parts. In the
+nested ``if``, ``m`` has a value at every read.
+
+The ``else`` block is duplicated. If the ``else`` block is long, or contains such an ``if`` itself, the ``if``
+is not rewritten, and code that reads ``m`` raises ``CompileError``.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from mindgrad.trace.python.source import copied
 
 __all__ = ["with_nested_tests"]
 
-#: largest number of nodes of an ``else`` block that is duplicated
+#: largest number of syntax nodes in an ``else`` block that is duplicated
 _LONGEST = 400
 
 
 def with_nested_tests(body: list[ast.stmt]) -> list[ast.stmt]:
-    """Rewrite the statements of one function, except inner functions."""
+    """Rewrite the statements of one function, without its inner functions."""
     nesting = _Nesting()
     return [nesting.visit(each) for each in body]
 
@@ -57,7 +58,7 @@ class _Nesting(ast.NodeTransformer):
 
 
 def _binds(test: ast.expr) -> bool:
-    """Return whether a part of the test that may be skipped binds a variable."""
+    """Return whether a ``:=`` in the test may be skipped by ``and`` or ``or``."""
     if not isinstance(test, ast.BoolOp):
         return False
     return any(isinstance(node, ast.NamedExpr) for node in within(*test.values[1:]))

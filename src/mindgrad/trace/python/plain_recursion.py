@@ -8,10 +8,13 @@
             total += (-1) ** j * a[row, column] * minor(a, row + 1, columns[:j] + columns[j + 1 :])
         return total
 
-Such a call returns the same result for the same arguments, so it need not be traced twice
-(``trace.control.equal_calls``). The statements assign local variables only. The function calls only itself
-and built-in functions that read their arguments. A variable that is changed in place (``+=``) has only values
-that belong to the function: numbers, and results of arithmetic.
+Calls of such a function with equal arguments return equal results, so only one of them is traced
+(``trace.control.equal_calls``). To recognize the function, its source is checked for three properties:
+
+- Its statements assign local variables only.
+- It calls only itself, and built-in functions that do not change their arguments.
+- If it changes a variable in place (``+=``), the values of the variable are numbers or results of arithmetic,
+  which no other code can hold.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from collections.abc import Iterable
 
 __all__ = ["READERS", "is_plain_recursion"]
 
-#: built-in functions that change none of the values that such a function can have
+#: built-in functions that do not change their arguments
 READERS = frozenset(
     {"abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "pow", "range", "reversed",
      "round", "sorted", "sum", "tuple", "zip"}
@@ -37,7 +40,7 @@ _OWN_VALUES = (ast.BinOp, ast.UnaryOp, ast.Constant)
 
 
 def is_plain_recursion(function: ast.FunctionDef) -> bool:
-    """Return whether a function, judged by its source, calls itself and only computes."""
+    """Return whether a function calls itself and only computes, judged by its source."""
     names = function.args
     parameters = {each.arg for each in (*names.posonlyargs, *names.args, *names.kwonlyargs)}
     if function.decorator_list or names.vararg or names.kwarg or function.name in parameters:
@@ -63,7 +66,7 @@ def _only_computes(node: ast.AST) -> bool:
 
 
 def _changes_own_values(nodes: Iterable[ast.AST], parameters: set[str]) -> bool:
-    """Return whether variables that change in place only have values from arithmetic."""
+    """Return whether variables that change in place have only values from arithmetic."""
     changed, owned, others = set(), set(), set(parameters)
     for node in nodes:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):

@@ -6,16 +6,20 @@
         return x                                 x, n = g(x), n - 1; continue
                                              return x
 
-If a tensor decides how deep a recursion goes, its trace does not end, but a loop on a tensor can be compiled.
-A function whose recursion did not end is therefore traced again with such calls as loops.
+If a tensor decides how deep a recursion goes, the trace of the recursion does not end. A loop on a tensor, in
+contrast, can be compiled. Therefore a function whose trace did not end is traced again in this form
+(``tracing.trace_of``). A *tail call* is a ``return`` of a call.
 
-The loop checks in each iteration that the name still refers to the function. If not, it calls the other
-object. Some functions are not converted: functions with ``*args`` or ``**kwargs``, calls that omit arguments
-with defaults, functions whose variables an inner function captures, and functions that return only such
-calls.
+In each iteration, the loop checks whether the name still refers to the function, and otherwise calls the
+other object. Some functions are not converted:
 
-Limit: a variable that an earlier iteration has assigned still exists in the next one. In a real call it would
-be unbound.
+- functions with ``*args`` or ``**kwargs``,
+- functions whose tail calls omit arguments with defaults,
+- functions whose variables an inner function captures,
+- functions in which every ``return`` is a tail call.
+
+Limit: a variable that an earlier iteration has assigned still has a value in the next iteration. In a real
+call, it would be unbound.
 """
 
 from __future__ import annotations
@@ -32,16 +36,16 @@ Block = list[ast.stmt]
 
 
 def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str], bound: set[str]) -> Block:
-    """Convert ``body`` to a loop if it calls ``function`` in a ``return``.
+    """Convert ``body`` to a loop if it contains a tail call of ``function``.
 
     Args:
         function: the function that contains the body.
         body: its statements without the docstring.
-        captured: its variables that inner functions use.
-        bound: variables that it assigns, including parameters.
+        captured: variables of the function that inner functions use.
+        bound: variables that the function assigns, including parameters.
 
     Returns:
-        The loop, or ``body`` if it has no such call.
+        The loop, or ``body`` if it is not converted.
     """
     args = function.args
     parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
@@ -56,13 +60,13 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
 
 
 class _TailCalls:
-    """Replaces tail calls outside loops, ``with``, ``try``, and inner functions."""
+    """Replaces tail calls, except in loops, ``with``, ``try``, and inner functions."""
 
     def __init__(self, function: ast.FunctionDef, parameters: list[str]) -> None:
         self.function = function
         self.parameters = parameters
         self.found = False
-        self.has_end = False  # whether a statement returns without a tail call
+        self.has_end = False  # whether a ``return`` is not a tail call
 
     def block(self, body: Block) -> Block:
         done: Block = []
@@ -97,7 +101,7 @@ class _TailCalls:
         return [at(ast.If(test, again, [node]), node)]
 
     def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
-        """Return the value of each parameter if ``call`` is a call of the function itself."""
+        """Return the argument for each parameter if ``call`` calls the function itself."""
         if not isinstance(call, ast.Call):
             return None
         expected = self.parameters

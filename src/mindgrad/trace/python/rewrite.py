@@ -1,7 +1,8 @@
 """Rewrite the source of a function: control flow becomes calls of the runtime.
 
 The rewritten function has one additional closure variable, ``mg__``, the runtime. Every ``if`` and loop
-becomes a call of the runtime. The blocks become inner functions that share the function's variables::
+becomes a call of a method of ``mg__``. Its blocks become inner functions that share the function's
+variables::
 
     if c:             def then__1(): nonlocal x; x = f(x)
         x = f(x)  ->  def orelse__1(): pass
@@ -9,18 +10,22 @@ becomes a call of the runtime. The blocks become inner functions that share the 
                       def put__1(values__): nonlocal x; (x,) = values__
                       mg__.if_(c, then__1, orelse__1, get__1, put__1, ("x",), lambda: (x, …))
 
-``get`` returns the variables that the ``if`` or loop hands on (``liveness``), with ``mg__.undefined`` for
-unbound ones. ``put`` binds the variables, and unbinds those whose value is ``mg__.undefined``. Jumps have
-been replaced before (``jumps``). The set of local names must not change. Python determines it from the
-source, so names that are bound in a block are also bound at the start of the function, in a statement that
-never runs.
+``get`` returns the variables that the ``if`` or loop assigns and that later code reads (``liveness``). It
+returns ``mg__.undefined`` for an unbound variable. ``put`` binds the variables, and unbinds each variable
+whose value is ``mg__.undefined``. The last argument is never called. Its code shows which variables later
+code reads.
 
-Inner functions and lambdas are rewritten too. Generators, coroutines, and classes stay unchanged. With a
-runtime that simply runs its arguments, the rewritten function does the same as the original, in the same
-order (``tests/unit/test_rewrite.py``).
+Before this rewrite, ``jumps`` replaces ``break``, ``continue``, and ``return``. The set of local names must
+not change. Python determines it from the source. Therefore names that are bound in a block are also bound in
+a statement at the start of the function that never runs.
+
+Inner functions and lambdas are rewritten, too. Generators, coroutines, and classes stay unchanged. With a
+runtime that only calls its arguments, the rewritten function does the same as the original, in the same order
+(``tests/unit/test_rewrite.py``).
 
 Known limits: if a variable is read before it is bound, the rewritten function raises ``NameError`` instead of
-its subclass ``UnboundLocalError``. ``vars()``, ``dir()``, and ``exec`` see the variables of the block.
+its subclass ``UnboundLocalError``. ``vars()``, ``dir()``, and ``exec`` see only the variables of the inner
+function of a block.
 """
 
 from __future__ import annotations
@@ -61,18 +66,18 @@ _OPERATORS = {
 def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.FunctionDef:
     """Rewrite the body of ``function`` in place, and return ``function``.
 
-    Defaults and decorators, which are evaluated outside the function, stay unchanged.
+    Defaults and decorators are evaluated outside the function and stay unchanged.
 
     Args:
         function: the function.
-        owner: name of the class that contains its source. ``None``: no class does.
+        owner: name of the class that contains the function's source. ``None``: no class does.
     """
     _Function(function, owner, itertools.count(1)).rewrite()
     return function
 
 
 class _Function(Expressions):
-    """One function being rewritten; helper functions are numbered across the source."""
+    """The rewrite of one function. ``numbers`` yields unique numbers for helper names."""
 
     def __init__(self, function: ast.FunctionDef, owner: str | None, numbers: itertools.count[int]) -> None:
         super().__init__(Scope(function), owner)
@@ -86,8 +91,8 @@ class _Function(Expressions):
         if ast.get_docstring(function, clean=False) is not None:
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
-        captured = scope.captured  # determined from the source, before it changes
-        if not captured & scope.locals.keys():  # calls have separate variables, iterations share them
+        captured = scope.captured  # compute this property before the source changes
+        if not captured & scope.locals.keys():  # iterations would share captured variables, calls do not
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         body = with_nested_tests(body)
         lowered = lower_jumps(body, frozenset(scope.parameters))
@@ -117,7 +122,7 @@ class _Function(Expressions):
         return define(f"set__{identifier}", ["value__"], body, origin)
 
     def _locals(self, origin: ast.AST) -> ast.stmt:
-        """Define the helper for ``locals()``, which collects the bound variables by name."""
+        """Define the helper for ``locals()``, which returns the bound variables by name."""
         body: Block = [assign("found__", at(ast.Dict([], []), origin), origin)]
         for identifier in self.variables:
             if identifier in self.scope.locals or identifier in self.scope.nonlocals:
@@ -152,7 +157,7 @@ class _Function(Expressions):
         return at(ast.Try(body, [at(handler, place)], [], []), place)
 
     def _get(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Define the getter of the variables; its first ``try`` succeeds if all are bound."""
+        """Define the getter of the variables. Its first ``try`` succeeds if all are bound."""
 
         def values(of: list[str]) -> ast.stmt:
             elements = [name(each, origin) for each in of]
@@ -184,9 +189,12 @@ class _Function(Expressions):
         return define(identifier, ["values__"], body, origin)
 
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
-        """Define getter and setter of an ``if`` or loop, and last arguments of its call.
+        """Define the getter and setter of an ``if`` or loop, for its variables.
 
-        They cover the names that it hands on, then its scratch names.
+        The variables are the names that it hands on, then its scratch names (``liveness``).
+
+        Returns:
+            The definitions, and the last arguments of the call of the runtime.
         """
         names, scratch = self.names[node]
         every = names + scratch
@@ -196,7 +204,7 @@ class _Function(Expressions):
         return done, [name(getter, node), name(setter, node), listed]
 
     def _later(self, node: ast.AST) -> ast.expr:
-        """Create a lambda, never called, that reads the variables used later."""
+        """Create a lambda, never called, that reads all variables used after ``node``."""
         read = [name(each, node) for each in sorted(self.later[node])]
         return thunk(at(ast.Tuple(read, ast.Load()), node))
 
@@ -256,7 +264,8 @@ class _Function(Expressions):
         token = f"token__{next(self.numbers)}"
         node.body = self.block(node.body)
         if node.handlers:
-            # the traceback would show the last line of a call that spans several lines
+            # the check has the position of the first statement: if the last statement spans several lines, a
+            # traceback would show its last line
             first = node.body[0]
             node.body.append(statement(runtime("try_end", [name(token, first)], first)))
         for handler in node.handlers:
@@ -304,12 +313,12 @@ class _Function(Expressions):
         return [node]
 
     def do_Global(self, node: ast.AST) -> Block:
-        return []  # declared at the start of the function
+        return []  # ``rewrite`` adds the declaration at the start of the function
 
     do_Nonlocal = do_Global
 
     def do_Raise(self, node: ast.Raise) -> Block:
-        if node.exc is None:  # re-raises the exception that is being handled
+        if node.exc is None:  # a bare ``raise`` needs no call of the runtime
             return [node]
         error, cause = (
             constant(None, node) if each is None else self.part(each) for each in (node.exc, node.cause)
@@ -317,7 +326,7 @@ class _Function(Expressions):
         return [statement(runtime("raise_", [error, cause], node))]
 
     def do_Assert(self, node: ast.Assert) -> Block:
-        if not __debug__:  # `python -O`
+        if not __debug__:  # under ``python -O``, Python skips ``assert``
             return []
         message = constant(None, node) if node.msg is None else self.part(node.msg)
         return [statement(runtime("assert_", [self.visit(node.test), message], node))]
@@ -341,7 +350,7 @@ class _Function(Expressions):
         return done
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> Block:
-        # Python does not evaluate annotations inside functions, and forbids them for nonlocal names.
+        # remove the annotation: Python does not evaluate it in a function, and forbids it for nonlocal names
         if node.value is not None:
             return self.do_Assign(at(ast.Assign([node.target], node.value), node))
         target = node.target
@@ -352,7 +361,7 @@ class _Function(Expressions):
         return []
 
     def _store(self, target: Any, value: ast.expr) -> Block:
-        """Assign the rewritten ``value`` to a target, part by part as Python does."""
+        """Assign the rewritten ``value`` to a target, in the order in which Python does."""
         if _is_plain(target):
             return [at(ast.Assign([target], value), target, until=value)]
         match target:
@@ -378,7 +387,7 @@ class _Function(Expressions):
     def _store_in(
         self, method: str, parts: list[ast.expr], others: list[ast.expr], value: ast.expr, origin: ast.AST
     ) -> Block:
-        """Call ``mg__.method(*parts, *others, value)``, with ``value`` evaluated first."""
+        """Call ``mg__.method(*parts, *others, value)``, and evaluate ``value`` first."""
         done: Block = []
         if not isinstance(value, ast.Constant) and any(map(_calls, [*parts, value])):
             temporary = self._temporary()
@@ -433,12 +442,12 @@ class _Function(Expressions):
 
 
 def _is_plain(target: ast.AST) -> bool:
-    """Return whether assigning to the target binds variables only."""
+    """Return whether an assignment to the target only binds variables."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in ast.walk(target))
 
 
 def _calls(part: ast.AST) -> bool:
-    """Return whether evaluating the part runs other code, which may bind variables."""
+    """Return whether evaluating ``part`` may run other code, which may bind variables."""
     return not all(isinstance(each, (ast.Name, ast.Constant, ast.expr_context)) for each in ast.walk(part))
 
 

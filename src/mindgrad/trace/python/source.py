@@ -1,13 +1,14 @@
 """Find the syntax tree of a function object, from any kind of source.
 
 A code object contains the file and line of its function. The complete text of that file is parsed once, so
-the lines and columns are exact. ``linecache`` provides files, notebook cells, doctests, and
-``python -m mindgrad -c``. The interpreter provides ``python -c``, redirected standard input, and lines typed
-at a prompt.
+that lines and columns are exact. ``linecache`` provides the text of files, notebook cells, doctests, and
+``python -m mindgrad -c``. The interpreter provides the text of ``python -c``, redirected standard input, and
+lines typed at a prompt.
 
-All functions that begin on that line are compiled. The right one has the same byte code and, if several have,
-the same positions. This distinguishes several lambdas on one line. It also detects a file that was edited
-after the program had read it. Otherwise, a different program would be compiled silently.
+Several functions, such as lambdas, may begin on the same line. All functions that begin on the line of the
+code object are compiled, and the one with the same byte code is used. If several have the same byte code, the
+positions decide. This check also detects a file that was edited after the program had loaded it. Without the
+check, mindgrad would compile a different function.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from mindgrad.trace.python.ast_helpers import RUNTIME, at
 __all__ = ["NoSource", "Source", "compile_function", "copied", "find_source", "without_text"]
 
 _FUTURE = 0x1FE0000  # the flags of `from __future__ import …` in a code object
-_CLASS = "_" * 20  # prefix of the class that replaces the user's class; private names ignore it
-_HISTORY = 2000  # number of lines typed at a prompt that are searched
+_CLASS = "_" * 20  # prefix of the class that replaces the user's class; private names omit underscores
+_HISTORY = 2000  # largest number of lines typed at a prompt that are searched
 
 
 class NoSource(Exception):
-    """The source is unavailable; the message is a clause beginning with "its source"."""
+    """The source is unavailable. The message is a clause that begins "its source"."""
 
 
 class Source(NamedTuple):
@@ -42,7 +43,7 @@ class Source(NamedTuple):
 
     Attributes:
         node: the definition, in a separate tree. A lambda becomes a function that returns its value.
-        owner: name of the class that contains the source, for private names and ``super()``.
+        owner: name of the class that contains the definition, for private names and ``super()``.
         file: name of the source in ``linecache``.
     """
 
@@ -57,19 +58,19 @@ class _Definition(NamedTuple):
 
 
 class _File:
-    """A parsed source: its functions and lambdas by name and first line."""
+    """A parsed source, with its functions and lambdas by name and first line."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.lines = lines
         self.definitions: dict[tuple[str, int], list[_Definition]] = {}
-        #: imports of the module, because Python compiles calls on imported names differently
+        #: imports of the module: Python compiles calls on imported names to different byte code
         self.imports: list[ast.stmt] = []
         try:
             with _syntax_trees:
                 module = ast.parse("".join(lines))
             self.imports = _imports(module)
             self._collect(module, None)
-        except (SyntaxError, ValueError):  # not Python, or not any more
+        except (SyntaxError, ValueError):  # not Python, for example after an edit
             self.definitions.clear()
 
     def _collect(self, node: ast.AST, owner: str | None) -> None:
@@ -99,13 +100,13 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: CPython counts the depth of syntax trees being converted for all threads together. It raises SystemError if
-#: one thread continues while another waits
+#: Lock for converting syntax trees. CPython has one depth counter for all threads, and raises SystemError if
+#: one thread converts a tree while another thread waits in a conversion
 _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """Create a new lock in a forked process, because no thread could release the old."""
+    """Create a new lock in a forked process, because no thread can release the old."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
@@ -114,7 +115,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
 _files: dict[str, _File] = {}
-#: names of statements that were typed at a prompt, by their source
+#: file names that stand for statements typed at a prompt, by their source
 _prompted: dict[str, str] = {}
 
 
@@ -122,7 +123,7 @@ def find_source(function: types.FunctionType) -> Source:
     """Find the definition of ``function``, in a tree that the caller may change.
 
     Raises:
-        NoSource: If there is no source, or the function was not compiled from it.
+        NoSource: If there is no source, or the function was not compiled from this source.
     """
     code = function.__code__
     definition = None
@@ -152,7 +153,10 @@ def _maker(code: types.CodeType) -> str:
 
 
 def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield names and lines of sources that may contain the function, likeliest first."""
+    """Yield file names and lines of sources that may define the function.
+
+    The likeliest source comes first.
+    """
     file = code.co_filename
     lines = linecache.getlines(file, module)
     if lines:
@@ -170,14 +174,14 @@ def _texts(code: types.CodeType, module: dict[str, Any]) -> Iterator[tuple[str, 
 
 
 def _registered(file: str, text: str) -> tuple[str, Sequence[str]]:
-    """Register a source under this name in ``linecache``, which tracebacks use."""
+    """Add a source to ``linecache``, so that tracebacks can show its lines."""
     if file not in linecache.cache:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     return file, linecache.getlines(file)
 
 
 def _given_as_text() -> str | None:
-    """Return the program of ``python -c program``."""
+    """Return the program text of ``python -c text``, or ``None``."""
     words = iter(sys.orig_argv[1:])
     for word in words:
         if word in ("-W", "-X", "--check-hash-based-pycs"):
@@ -201,8 +205,8 @@ def _redirected() -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _typed(code: types.CodeType) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield statements from a prompt that may define the function, the latest first."""
-    readline = sys.modules.get("readline")  # loaded by every prompt that keeps a history
+    """Yield statements typed at a prompt that may define the function, latest first."""
+    readline = sys.modules.get("readline")  # every prompt with a history loads this module
     if readline is None:
         return
     last = readline.get_current_history_length()
@@ -229,7 +233,7 @@ def _statement(lines: Sequence[str]) -> str | None:
                 break
             statement = text
         except (SyntaxError, ValueError):
-            # incomplete, as after a decorator, or followed by another statement
+            # the lines are incomplete, for example after a decorator, or contain a further statement
             if statement is not None and not lines[count - 1][:1].isspace() and count - 1 > _lines(statement):
                 break
     return statement
@@ -243,7 +247,7 @@ def _lines(text: str) -> int:
 
 
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
-    """Return the definition that ``code`` was compiled from."""
+    """Return the definition from which ``code`` was compiled, or ``None``."""
     alike: list[tuple[_Definition, types.CodeType]] = []
     # a notebook compiles each statement of a cell separately, so imports of the cell have no effect
     contexts: list[Sequence[ast.stmt]] = [file.imports, ()] if file.imports else [()]
@@ -277,14 +281,14 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
-    """Return the constants; the qualified name of a class does not count."""
+    """Return the constants of ``code``, without the qualified name of a class."""
     if code.co_flags & inspect.CO_NEWLOCALS:
         return code.co_consts
     return tuple("__qualname__" if each == code.co_qualname else each for each in code.co_consts)
 
 
 def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
-    """Return whether ``code`` is ``plain`` with ``assert`` rewritten by pytest."""
+    """Return whether ``code`` is ``plain`` after pytest has rewritten its ``assert``."""
     if not any(each.startswith("@py") for each in (*code.co_names, *code.co_varnames)):
         return False
     names = {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
@@ -294,7 +298,10 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 
 
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
-    """Copy the definition, without expressions that are evaluated around it."""
+    """Copy a definition as a function, without defaults, annotations, and decorators.
+
+    Python evaluates these outside the function.
+    """
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
         whole.type_params = []
@@ -319,8 +326,9 @@ def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
 def copied(node: Any) -> Any:
     """Copy a tree deeply, faster than ``copy.deepcopy``.
 
-    Only fields of the grammar are copied. Tools add other attributes to nodes. For example, IPython sets
-    ``parent`` to show a traceback, even on nodes without fields (``Load()``), which all parsed trees share.
+    Only fields of the grammar are copied, because tools add other attributes to nodes. For example, IPython
+    sets ``parent`` to show a traceback, even on nodes without fields (``Load()``), which all parsed trees
+    share.
     """
     if isinstance(node, list):
         return [copied(each) for each in node]
@@ -345,16 +353,17 @@ def compile_function(
     file: str,
     imports: Sequence[ast.stmt] = (),
 ) -> types.CodeType:
-    """Compile a definition with the free variables and options of ``original``.
+    """Compile a definition with the free variables and compiler flags of ``original``.
 
     The result may have the variable of the runtime as an additional free variable.
 
     Args:
         node: the definition.
-        owner: name of the class that contains it.
+        owner: name of the class that contains the definition.
         original: the code object of the function.
         file: name of the source.
-        imports: imports of the module, if the result must equal code of the module.
+        imports: imports of the module. They are needed if the byte code must be equal to the byte code of the
+            module.
     """
     inner: Any = at(ast.Expr(node), node) if isinstance(node, ast.Lambda) else node
     before: list[ast.stmt] = []
@@ -362,7 +371,7 @@ def compile_function(
         inner = at(ast.ClassDef(_CLASS + owner.lstrip("_"), [], [], [inner], []), node)
         inner.type_params = []
     elif isinstance(node, ast.FunctionDef) and node.name not in original.co_freevars:
-        before = [at(ast.Global([node.name]), node)]  # it may call itself: not a variable of `around__`
+        before = [at(ast.Global([node.name]), node)]  # otherwise its name would be a variable of `around__`
     parameters = [at(ast.arg(item), node) for item in (*original.co_freevars, RUNTIME)]
     arguments = ast.arguments([], parameters, None, [], [], None, [])
     around: Any = ast.FunctionDef("around__", arguments, [*before, inner], [])

@@ -1,8 +1,8 @@
-"""Reject unsupported syntax before anything runs.
+"""Reject unsupported syntax before any code runs.
 
-Only syntax that has no meaning in a compiled function is rejected here, from the source alone. Constructs
-whose support depends on values, such as reading a tensor or joining branches, are rejected by the runtime
-where they occur.
+This module rejects only syntax that no compiled function can support, from the source alone. The support of
+other constructs depends on values, such as reading a tensor or joining branches. The runtime rejects these
+when the trace reaches them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _JUMPS = (ast.Return, ast.Break, ast.Continue)
 
 
 def is_generator_function(code: types.CodeType) -> bool:
-    """Return whether a call only creates an object: a generator or coroutine."""
+    """Return whether a call only creates a generator or coroutine object."""
     return bool(code.co_flags & _GENERATORS)
 
 
@@ -82,7 +82,7 @@ def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> 
 
 
 def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
-    """Find the jumps that leave the statements, except jumps inside loops."""
+    """Find the jumps that leave the statements. Jumps of loops inside are left out."""
     jumps: list[ast.AST] = []
     for node in body:
         if isinstance(node, kinds):
