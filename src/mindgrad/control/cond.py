@@ -188,7 +188,7 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     return result
 
 
-# -- exact zeros (see ``rows.exact_zeros``) --------------------------------------------------------
+# -- exact zeros (see ``primitives.exact_zeros``) --------------------------------------------------------
 
 
 def _nonzeros(equation: Equation, output: int) -> Steps:

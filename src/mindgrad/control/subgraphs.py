@@ -75,7 +75,7 @@ def active(ts: Sequence[Any]) -> Indices:
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
-# -- values that can be infinite or NaN (see ``rows.kinds``) -------------------------------
+# -- values that can be infinite or NaN (see ``primitives.kinds``) -------------------------------
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
@@ -133,7 +133,7 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
         body = _marked(body, tuple(flags))
 
 
-# -- zeros that stay zero when inputs move (see ``rows.exact_zeros``) -----------------------
+# -- zeros that stay zero when inputs move (see ``primitives.exact_zeros``) -----------------------
 
 
 @memoized

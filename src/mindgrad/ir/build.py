@@ -150,7 +150,7 @@ class Builder:
         self._inlined: dict[Any, list[Any]] = {}
         #: replacements of recomputed values (:meth:`rebind`)
         self._rebound: dict[Any, Any] = {}
-        #: whether a derivative is being built, and the facts about its zeros, see ``rows.exact_zeros``
+        #: whether a derivative is being built, and the facts about its zeros, see ``primitives.exact_zeros``
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
         #: the values of masks that depend only on constants

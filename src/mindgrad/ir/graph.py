@@ -42,7 +42,7 @@ MASKED = 2
 #: the atom has zeros around a part that was cut out (a slice, a lookup); zero times a possibly infinite value
 #: is zero for them
 CUT = 4
-#: zero times any value is zero for the zeros of this atom (``rows.exact_zeros.discarding``)
+#: zero times any value is zero for the zeros of this atom (``primitives.exact_zeros.discarding``)
 DISCARDS = 32
 #: the atom is an input whose elements are all equal in every run; results do not inherit this mark
 UNIFORM = 8
@@ -138,7 +138,7 @@ class Variable(Atom):
 
     ``linear`` marks a value that depends on a tangent. While a graph is built, linear equations are kept in a
     separate list, which is all that *linearize* needs. ``tainted`` holds marks: possibly infinite values, and
-    zeros for which zero times infinity is zero (see ``rows.kinds``). ``made_by`` is the defining equation,
+    zeros for which zero times infinity is zero (see ``primitives.kinds``). ``made_by`` is the defining equation,
     or ``None`` for an input.
     """
 

@@ -9,7 +9,7 @@ The kind of a label says how a result element depends on the operand elements al
                                     for any j                           l is opaque
 
 Axes of operands and results with the same label run together, such as batch axes or the contracted axes of a
-product. A primitive returns the map of its equations from its field ``axes`` (``rows.axes`` has the common
+product. A primitive returns the map of its equations from its field ``axes`` (``primitives.axes`` has the common
 treatments). The same object returns the parameters of the operator for operands whose axes are permuted, have
 other sizes along parallel labels, or have additional labels (a batch). ``transforms.axis_propagation``,
 ``optimize.batch_region``, ``optimize.tiling``, and ``optimize.layout`` use index maps.

@@ -17,7 +17,7 @@ Names in the rules: ``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent,
 - ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in some operands. It returns one
   cotangent per operand, ``None`` for operands in which the operator is not linear.
 - ``taint`` describes whether the output can be infinite or NaN. ``"starts"``: it can. ``"passes"``: it can if
-  an operand can. ``"stops"``: it cannot (see ``rows.kinds``). A callable ``taint(*xs, **parameters)`` returns
+  an operand can. ``"stops"``: it cannot (see ``primitives.kinds``). A callable ``taint(*xs, **parameters)`` returns
   one of these strings, or marks that are added to the marks of the operands.
 - ``effect`` marks an observable side effect such as printing. These operators are never merged, folded, or
   eliminated. The same holds for operators whose inner graph (the body of a loop) contains such an operator.
@@ -60,7 +60,7 @@ Only for operators with inner graphs:
   same operator.
 - ``by_user``: the user defined the derivative.
 - ``reads_cotangent``: second derivatives need reverse mode, because the rule reads the form of the cotangent
-  (``rows.spectra``).
+  (``primitives.spectra``).
 - ``replaceable``: the graphs may be replaced by equivalent graphs.
 - ``programs(equation, iterations)`` returns an :class:`mindgrad.ir.inner_programs.Inner` for every graph that
   runs.

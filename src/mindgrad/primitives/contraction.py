@@ -114,7 +114,7 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
     ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``. ``current`` holds, for each axis of the
     product ``(batch, rest of ct, rest of other)``, its axis in the result. If one order of the two factors
     needs no transposition, it is used; otherwise ``other_first`` decides. Elements of ``other`` that meet
-    only discarded cotangents contribute nothing (``rows.shielding``).
+    only discarded cotangents contribute nothing (``primitives.shielding``).
     """
     if over[0]:
         other = shielded(other, ct, (*batch[1], *over[1]), (*batch[0], *over[0]))

@@ -7,7 +7,7 @@
 kernel is not reversed, as usual in machine learning. With groups, the channels of input and output are split,
 and group ``j`` of the output depends only on group ``j`` of the input. There may be several sample axes,
 which come first; ``vmap`` adds one. With ``channels_last``, the channels of ``x`` and ``y`` come after the
-positions, and the channels of the kernel after the window (``rows.convolution_axes``).
+positions, and the channels of the kernel after the window (``primitives.convolution_axes``).
 """
 
 from __future__ import annotations

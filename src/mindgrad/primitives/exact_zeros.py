@@ -9,7 +9,7 @@ from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product w
 unknown limit and is NaN.
 
 :func:`nonzeros` follows the equations of a value back to where its zeros were computed.
-``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
+``primitives.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
 meet them (:func:`shield`).
 
 Limits: after a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a

@@ -1,7 +1,7 @@
 """Discrete Fourier transforms: ``fft``, and ``rfft``, ``irfft`` for real data.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
-``rows.complexes``). So the transform is its own transpose for both directions and factors. For real numbers
+``primitives.complexes``). So the transform is its own transpose for both directions and factors. For real numbers
 only half a spectrum is computed, which halves the cost. ``rfft`` and ``irfft`` are each other's transposes,
 up to weights:
 

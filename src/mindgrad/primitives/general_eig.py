@@ -6,7 +6,7 @@ With A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative r
 
 where c keeps each column normalized: its length is 1, and its first large component is real and positive
 (C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically
-optimum beamforming", 2017, section 4). Gaps are treated as in ``rows.eigh_svd``: if two eigenvalues are equal
+optimum beamforming", 2017, section 4). Gaps are treated as in ``primitives.eigh_svd``: if two eigenvalues are equal
 up to rounding, derivatives of their eigenvectors are NaN. A defective matrix has too few eigenvectors, and
 some of its eigenvalues have infinite derivatives. Their computed values are as large as rounding allows.
 """

@@ -10,8 +10,8 @@
 contribute nothing (a masked branch of ``where``). An operator whose partials can be infinite or NaN at a
 point of its domain is declared ``singular``. Its results get the mark ``INFINITE``, and so do all values
 computed from them. ``product`` shields marked factors from exact zeros of the other factor
-(``rows.exact_zeros``). Functions without marks have plain products. Sums of products (matrix products,
-convolutions) cannot check each term, so their transposes shield the other operand (``rows.shielding``).
+(``primitives.exact_zeros``). Functions without marks have plain products. Sums of products (matrix products,
+convolutions) cannot check each term, so their transposes shield the other operand (``primitives.shielding``).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def elementwise(
             primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` is the partial a ·
             b, applied as a · (b · t). It is for factors whose product overflows or underflows (1 / x²)
             although the product with the tangent does not.
-        samples: one domain per operand (see ``rows.samples``), or one domain for all, or a list of cases for
+        samples: one domain per operand (see ``primitives.samples``), or one domain for all, or a list of cases for
             an operator with parameters.
         accepts: the permitted element types.
         singular: whether a partial can be infinite or NaN inside the domain, or ``singular(**parameters)`` if

@@ -3,11 +3,11 @@
     x̄ = Σ ct · other        an element of ``other`` that meets only zeros of ``ct`` contributes nothing
 
 In ``where(good, x @ w, 0)``, a discarded sample of NaN meets cotangents that are all zero, and 0 · NaN would
-make the gradient of ``w`` NaN. Elementwise products have a separate rule (``rows.exact_zeros``), but a sum of
+make the gradient of ``w`` NaN. Elementwise products have a separate rule (``primitives.exact_zeros``), but a sum of
 products cannot check each term. It need not do so. If the result of the forward product is finite wherever it
 is used, everything that depends on an infinite element was discarded. So an infinite element is replaced by
 zero if all cotangents that it meets are zero. An element of the input of a convolution meets the cotangents
-of the windows that read it (``rows.window_reach``).
+of the windows that read it (``primitives.window_reach``).
 
 Nothing is emitted unless ``ct`` can have such zeros. They come from a selection (``MASKED``), or from slices
 and lookups (``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of slices count only if

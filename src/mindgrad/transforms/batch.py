@@ -8,7 +8,7 @@ the operator handles it. Equations that do not depend on a batched value are unc
 
 The result costs G times the number of samples, minus the shared equations, and it contains no loop over
 samples. An operator without index map and ``batch`` rule raises ``TypeError``. An out-of-range integer index
-into a batched value behaves as in ``rows.indexing``.
+into a batched value behaves as in ``primitives.indexing``.
 """
 
 from __future__ import annotations
