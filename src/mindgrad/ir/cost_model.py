@@ -131,8 +131,8 @@ class Costs(NamedTuple):
     direction_tiles: int = 4
 
     # Reverse mode of loops: decision 0003.
-    #: the cotangent of a constant of a loop is computed after the loop if it has at least this many times the
-    #: elements that the loop must then stack per iteration
+    #: the cotangent of a constant is computed after the loop if it has at least this many times the elements
+    #: that each iteration must then stack
     stacked_part: int = 4
     #: the search for a cheap recomputation of a value stops after this many operands
     rematerialized_equations: int = 64
