@@ -1,8 +1,8 @@
 """Index maps: labels for the axes of an equation's operands and results.
 
 Axes with the same label correspond to each other, such as the batch axes or the contracted axes of a product.
-In the notation of einsum, ``ij,jk->ik`` has the labels i, j, k. The kind of a label l describes which elements
-of an operand x affect the element of the result y with index i along l:
+In the notation of einsum, ``ij,jk->ik`` has the labels i, j, k. The kind of a label l describes which
+elements of an operand x affect the element of the result y with index i along l:
 
     parallel    only the element of x with index j = i along l
     reduced     all elements of x along l; the result has no axis l
@@ -16,8 +16,8 @@ parallel labels, or have additional labels (a batch). ``primitives.axes`` contai
 ``transforms.axis_propagation``, ``optimize.batch_region``, ``optimize.tiling``, and ``optimize.layout`` use
 index maps.
 
-The name comes from the indexing maps and iterator types of MLIR's ``linalg``. Unlike these, index maps here do
-not contain index arithmetic.
+The name comes from the indexing maps and iterator types of MLIR's ``linalg``. Unlike MLIR's maps, these index
+maps do not contain index arithmetic.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def interned(graph: Graph) -> Graph:
-    """Return one representative of all graphs that are structurally equal to ``graph``.
+    """Return the representative of all graphs with the structure of ``graph``.
 
     If a function is called several times in a differentiated function, each call is traced. The traces are
     equal graphs. Because they have one representative, its memoized derivatives are computed once.

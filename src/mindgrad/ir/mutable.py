@@ -168,5 +168,5 @@ def is_mutable(value: Any) -> bool:
 
 
 def plain_kind(kind: type) -> type:
-    """Return the ordinary type of a mutable container type, and any other type unchanged."""
+    """Return the ordinary type of a mutable container type, or ``kind`` itself."""
     return _CONTAINERS.get(kind, kind)
