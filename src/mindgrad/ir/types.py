@@ -81,7 +81,7 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
 
 
 # Largest number of bytes of a tensor. A tensor of equal elements stores one element, so a wrong, huge shape
-# would not cause an error at once. Without this limit, it would cause a computation that takes hours.
+# would cause no error when the tensor is created, but a computation that takes hours.
 _LARGEST = 2**40
 
 

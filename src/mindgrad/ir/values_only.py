@@ -22,8 +22,8 @@ def known_value(tensor: Tensor) -> Tensor:
 class values_only:
     """Use the values of differentiated tensors inside the ``with`` block.
 
-    Values exist in eager recordings, not in compiled functions. Results that are computed inside the block are
-    not recorded, so they are constants for every derivative.
+    Values exist in eager recordings, not in compiled functions. Results that are computed inside the block
+    are not recorded, so they are constants for every derivative.
     """
 
     __slots__ = ("before", "deferral")
