@@ -306,7 +306,7 @@ def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
-    """Convert the batch axis to samples, output channels, or (of both operands) groups."""
+    """Convert the batch axis to samples, output channels, or groups."""
     x, w = xs
     if window.pop("channels_last", False):
         return _channels_last_batch(size, xs, at, groups=groups, **window)

@@ -73,7 +73,7 @@ cumsum = linear(
 
 
 def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
-    """Shift ``x`` by ``by`` elements along ``axis``, and fill the gap with ``filling``."""
+    """Shift ``x`` by ``by`` elements along ``axis``; ``filling`` fills the gap."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
     filled = filling(x.type.with_shape(shape))

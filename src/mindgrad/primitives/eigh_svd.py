@@ -9,9 +9,8 @@ convention:
   whose derivative exists but cannot be computed from this factorization. Results that do not depend on those
   vectors are not affected: eigenvalues, vectors of other eigenvalues, and unused outputs.
 - A singular value that is zero has derivative 0, as the absolute value has at 0.
-- Each eigenvector is determined up to a factor exp(iφ). The factor is chosen so that the first large
-component
-  is positive. All executors and devices therefore return the same result.
+- Each eigenvector is determined up to a factor exp(iφ), which is chosen so that the first large component is
+  positive. All executors and devices therefore return the same result.
 
 Formulas: M. B. Giles, "Collected matrix derivative results" (2008); J. Townsend, "Differentiating the
 singular value decomposition" (2016), with separate sums and differences of singular values.

@@ -1,4 +1,4 @@
-"""Primitive ``window_reach``: the positions that a used window reads.
+"""Primitive ``window_reach``: the input positions that windows in use read.
 
     y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
 
