@@ -1,4 +1,4 @@
-"""Primitives with inner graphs: branches, loops, custom derivatives."""
+"""Primitives whose parameters are graphs: branches, loops, custom derivatives."""
 
 from mindgrad.control import (
     cond,

@@ -1,11 +1,12 @@
-"""Batching of branches and loops whose predicate can differ between samples.
+"""Batch branches and loops (``vmap`` of ``cond`` and ``while``).
 
-    one predicate for all samples     the same primitive, with batched graphs
-    one predicate per sample          run both branches; run a loop until it has ended for all samples
+    one predicate for all samples     one branch or loop, whose graphs are batched
+    one predicate per sample          run both branches and select; run the loop until all samples have ended
 
-A branch must not compute infinite values for samples that do not take it, because the product with a masked
-cotangent would be NaN. Such samples, and samples whose loop has ended, therefore get the operands of a
-sample that takes the branch. A branch that no sample takes does not run.
+If each sample has a predicate, a branch also computes results for samples that do not take it. These results
+are discarded, but they must be finite: reverse mode multiplies them by zero, and 0 × ∞ is NaN. The branch
+therefore receives, for each such sample, the operands of a sample that takes the branch. The same holds for
+samples whose loop has ended. If no sample takes a branch, the branch does not run.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
 
 
 def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags) -> list[Any]:
-    """Return the operands, with a leading batch axis if their flag is set."""
+    """Move or add a leading batch axis on each operand whose flag is set."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
@@ -107,9 +108,9 @@ def chosen(predicates: Any, a: Any, b: Any) -> Any:
 
 
 def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
-    """Replace operands of samples whose predicate is false.
+    """Replace the operands of each sample whose predicate is false.
 
-    They get the operands of the first sample whose predicate is true.
+    The replacement is the operands of the first sample whose predicate is true.
     """
     size = predicates.shape[0]
     if not size or not any(flags):

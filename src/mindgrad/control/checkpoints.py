@@ -1,19 +1,22 @@
 """Checkpointing in bounded memory for loops with an unknown number of iterations.
 
-The forward pass saves some carries; the reverse pass recomputes ("replays") the others. With K slots:
+Reverse mode of a ``while`` loop needs the carry before each iteration, in reverse order. The forward pass
+saves some carries. The reverse pass recomputes (*replays*) the others from the saved ones. A buffer has K
+*slots*, each of which holds one carry:
 
-    forward    save x₀, x_p, x_2p, …  with p = K at first. When the slots are full, keep every second carry
-               and double p. If a carry is large, the first K iterations save every carry.
+    forward    save the carries x₀, x_p, x_2p, …, where the period p is K at first. When the slots are full,
+               drop every second carry and double p. If a carry is large, save the first K carries too.
     reverse    process blocks of at most K iterations, last block first. Replay a block from the nearest
-               saved carry and store every carry in K slots. Then process its iterations in reverse,
-               ``rows`` of them together.
+               saved carry, and store the carry before each of its iterations in another K slots. Then
+               process the iterations of the block in reverse, ``rows`` of them together.
 
-A loop of at most K² iterations replays each iteration once, from the carry at the start of its block. A loop
-of at most K iterations with large carries replays none. In a longer loop, the first carry of a block can be
-up to p > K iterations after the nearest saved carry. The reverse pass reaches it by repeated halving and
-keeps the intermediate carries on a stack, which costs log₂(p / K) / 2 further replays. The schedule combines
-uniform checkpoints with recursive bisection between them (Griewank & Walther, *Evaluating Derivatives*, 2nd
-ed., section 12.3). It needs memory for 2 K + 34 − 2 log₂ K carries and for the coefficients of ``rows``
+A loop of at most K² iterations replays each iteration once, from the carry at the start of its block. If the
+carry is large, a loop of at most K iterations replays no iteration. In a loop of more than K² iterations, the
+period p exceeds K, so the start of a block can be up to p iterations after the nearest saved carry. The
+reverse pass reaches the start by repeated halving. It stores the intermediate carries on a stack, so that on
+average each iteration is replayed another log₂(p / K) / 2 times. The schedule combines uniform checkpoints
+with recursive bisection between them (Griewank & Walther, *Evaluating Derivatives*, 2nd ed., section 12.3).
+It needs memory for 2 K + 34 − 2 log₂ K carries, and for the coefficients of the linearization of ``rows``
 iterations.
 
 The functions of this module receive the ``jax`` module as an argument and emit ``while`` loops of static
@@ -31,15 +34,15 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
-#: if a carry has at least this many bytes, the first iterations save every carry. This is a plain number,
-#: because exported source code contains the function that reads it.
+#: if a carry has at least this many bytes, each of the first iterations saves its carry. The threshold is a
+#: plain number, because exported source code contains the function that compares with it
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
 def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
-    """Choose the number of slots of a loop: a power of two.
+    """Choose the number of slots of a loop, a power of two.
 
-    The option ``checkpoint_slots`` is an upper bound.
+    The option ``checkpoint_slots`` of ``set_context`` is an upper bound.
 
     Args:
         carry: types of the values that each slot holds.
@@ -82,7 +85,7 @@ def save(
     carry: Sequence[Any],
     slots: int,
 ) -> tuple[Any, ...]:
-    """Run the loop and save some of its carries.
+    """Run the loop and save some of its carries: the forward pass.
 
     Args:
         jax: the ``jax`` module.
@@ -92,7 +95,8 @@ def save(
         slots: number of slots.
 
     Returns:
-        The last carry, the number of iterations, the period, and the buffers of saved carries, in one tuple.
+        A tuple of the parts of the last carry, the number of iterations, the period, and one buffer of saved
+        values for each part of the carry.
     """
     loop, np = jax.lax.while_loop, jax.numpy
     zero, one = np.int32(0), np.int32(1)
@@ -125,14 +129,14 @@ def save(
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
-        # if the loop is longer, the segments keep only the first of these carries
+        # if the loop has more iterations, `segment` overwrites all of these carries except the first
         state = (x, iterations, np.int32(slots), one, buffers)
     x, iterations, period, _, buffers = loop(lambda state: continues(state[0]), segment, state)
     return (*x, iterations, period, *buffers)
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
-    """Return whether the first iterations save every carry."""
+    """Return whether each of the first iterations saves its carry."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
@@ -142,14 +146,17 @@ def _depth(slots: int) -> int:
 
 
 class Iteration(NamedTuple):
-    """Functions that the reverse pass needs of one loop iteration.
+    """Functions of one iteration that the reverse pass calls.
+
+    The *coefficients* of an iteration are the values that its linear map of tangents contains. The *needed*
+    parts of the carry are those on which the coefficients depend.
 
     Attributes:
         step: one iteration, as a function from carry to carry.
-        expensive: computes the values of one iteration that should be computed only once. Its argument is the
-            needed parts of the carry.
-        coefficients: computes the coefficients of ``rows`` iterations. Its arguments are the needed parts of
-            the carry before each iteration, and the expensive values.
+        expensive: function of the needed parts of the carry. It returns the values of one iteration that take
+            so long to compute that XLA must not compute them twice.
+        coefficients: function of the needed parts of the carry before each iteration, and of the expensive
+            values. It returns the coefficients of ``rows`` iterations.
         pull: ``pull(coefficients, cts)`` returns the cotangents of the carry before one iteration. If
             ``rows`` is 1, it also returns the contribution of the iteration to the cotangents of the
             constants.
@@ -165,7 +172,7 @@ class Iteration(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """Results of :func:`save`: number of iterations, period, and buffers."""
+    """The results of :func:`save` except the last carry."""
 
     iterations: Any
     period: Any
@@ -181,8 +188,8 @@ class ReverseIterations:
         saved: the saved carries.
         needed: indices of the parts of the carry that ``iteration`` needs.
         slots: number of slots.
-        rows: number of iterations in a chunk, whose coefficients are computed together. If it is 1, operands
-            and results have no axis of iterations.
+        rows: number of iterations in a *chunk*. Their coefficients are computed together, along a leading
+            axis of iterations. If ``rows`` is 1, values have no such axis.
     """
 
     def __init__(
@@ -200,7 +207,7 @@ class ReverseIterations:
 
         Args:
             cotangents: cotangents of the last carry.
-            sums: zeros with the types of the constants' cotangents, to which all iterations add.
+            sums: zeros of the types of the constants' cotangents. Each iteration adds its contribution.
         """
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
@@ -220,7 +227,7 @@ class ReverseIterations:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """Process the last ``rows`` iterations of a block, or as many as are left."""
+        """Process the last ``rows`` unprocessed iterations of a block, or fewer."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
@@ -243,17 +250,19 @@ class ReverseIterations:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (iterations_left - one, after))
         if sums:
-            # only the chunk that runs first can be incomplete; its unused entries of `after` are still zero
+            # only the chunk that is processed first can have fewer iterations than `rows`; its unused entries
+            # of `after` are still zero
             assert self.totals is not None
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def _block(self, state: Any) -> Any:
-        """Process the block that starts at ``first``, or replay half the way to it."""
+        """Process the block that starts at ``first``, or replay iterations before it."""
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # at most one carry on the stack is after the start of this block: the start of the previous one
+        # remove the carry at the start of the block that was processed before: it is the only carry on the
+        # stack that can be after the start of this block
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)
@@ -274,8 +283,8 @@ class ReverseIterations:
     def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
         """Replay ``count`` iterations from the carry ``x``.
 
-        If ``is_block`` is true, they are the iterations of the block itself, and the last one is not
-        replayed.
+        If ``is_block`` is true, they are the iterations of the block itself. The last one is not replayed,
+        because its result is not needed.
 
         Returns:
             The carry after these iterations, and ``saved`` with the needed parts of the carries before it.
@@ -284,7 +293,7 @@ class ReverseIterations:
         saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
         def advance(inner: Any) -> Any:
-            # store the carry after the iteration: storing the carry before it would need a copy
+            # store the carry after the iteration, because XLA would copy the carry before it
             k, x, saved = inner
             x = self.step(x)
             k = k + self.one
@@ -306,7 +315,7 @@ class ReverseIterations:
 
 
 def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
-    """Compute ``compute(xs)`` in a branch, so that XLA does not recompute it per use.
+    """Compute ``compute(xs)`` in a branch, so that XLA does not repeat it.
 
     Args:
         jax: the ``jax`` module.

@@ -4,14 +4,15 @@
     ẏ = J_true(x) ẋ if p else J_false(x) ẋ        x̄ = J_true(x)ᵀ ȳ if p else J_false(x)ᵀ ȳ
 
 Operands are ``(predicate, *xs)``, where the predicate is a scalar Bool. The parameters ``true`` and
-``false`` are graphs from ``xs`` to values of the same types.
+``false`` are graphs from ``xs`` to results of equal types.
 
-Forward mode pushes tangents through both branches and emits one ``cond`` for values and tangents. In reverse
-mode, each branch also returns its residuals, in slots that the branches share, and the linear part is a
-second ``cond``.
+Forward mode emits one ``cond``, whose branches return values and tangents. Reverse mode needs the residuals
+of the branch that ran. Each branch of the ``cond`` therefore returns its residuals as further results. Both
+branches must return equal types, so a result (a *slot*) holds a residual of either branch. A second ``cond``
+on the residuals computes the linear part.
 
-The cost is the cost of the branch that runs. If the predicate differs between samples, each branch that some
-sample takes runs for all samples.
+A ``cond`` costs as much as the branch that runs. In a batch with one predicate per sample, each branch runs
+for all samples if at least one sample takes it.
 """
 
 from __future__ import annotations
@@ -124,9 +125,10 @@ def _linear(
     xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Return the values, and the tangents as the results of a linear ``cond``.
+    """Emit one ``cond`` for values and residuals, and a linear ``cond`` for tangents.
 
-    The equation of the values also returns the residuals, which the linear ``cond`` uses.
+    Returns:
+        The values and the tangents.
     """
     parts = [split(branch, active_inputs, active_outputs) for branch in branches]
     types, places = _shared_slots(parts)
@@ -182,13 +184,13 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
-        # a branch that does not use an operand discards it, like a `select` does
+        # the branch discards an operand that it does not use, as `select` discards elements
         discards = any(is_zero(graph.outputs[at]) for graph in graphs)
         result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result
 
 
-# -- exact zeros (see ``rows.exact_zeros``) --------------------------------------------------------
+# -- exact zeros (see ``primitives.exact_zeros``) --------------------------------------------------------
 
 
 def _nonzeros(equation: Equation, output: int) -> Steps:
@@ -214,7 +216,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     return select(broadcast_in_dim(predicate, shape=y.shape, dims=()), *sides)
 
 
-# -- series ---------------------------------------------------------------------------------------
+# -- Taylor series --------------------------------------------------------------------------------
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
@@ -232,7 +234,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     return series_results(results, count, results[count:], active_outputs, order)
 
 
-# -- many elements at once ------------------------------------------------------------------------
+# -- batching -------------------------------------------------------------------------------------
 
 
 def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: Graph, false: Graph) -> Any:
@@ -258,7 +260,7 @@ def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: G
 
 @memoized
 def _nothing(graph: Graph) -> Graph:
-    """Return a branch with the types of ``graph`` that returns zeros."""
+    """Return a graph with the input and output types of ``graph`` that returns zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 

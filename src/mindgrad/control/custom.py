@@ -2,14 +2,14 @@
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 
-Ordinary equations compute the value ``y``. The primitive ``custom`` returns it unchanged and hides its
-dependence on ``x``. Reverse mode inlines the pullback, so higher derivatives differentiate the pullback.
-Forward mode applies the transpose of ``ȳ ↦ pullback(x, y, ȳ)``. If the pullback is not linear in ``ȳ``, as
-in gradient clipping, it is linearized at ``ȳ = 1``.
+The equations of the user's function compute the value ``y`` as usual. The primitive ``custom`` returns ``y``
+unchanged, and its derivative rule replaces the derivative of these equations. Reverse mode inlines the
+pullback, so that higher derivatives differentiate the pullback. Forward mode applies the transpose of the map
+``ȳ ↦ pullback(x, y, ȳ)``. If this map is not linear, as in gradient clipping, it is linearized at ``ȳ = 1``.
 
-Operands are ``(*ys, *xs, *extras)``, where extras are values that the pullback uses without differentiating
-them. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras)`` to one cotangent per ``x``.
-The parameters ``outputs`` and ``inputs`` are the numbers of ``ys`` and ``xs``.
+Operands are ``(*ys, *xs, *extras)``. The extras are other values that the pullback uses; they have no
+cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras)`` to one cotangent per
+``x``. The parameters ``outputs`` and ``inputs`` are the numbers of ``ys`` and ``xs``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _jvp(
 def _batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
 ) -> Any:
-    # cotangents differ between samples, so values and operands are batched; extras need not be
+    # the cotangents of each sample differ, so `ys` and `xs` need a batch axis; extras may have none
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
     batched = batched_graph(pullback, (*every, *[True] * outputs, *extras), (True,) * inputs, size)
@@ -88,7 +88,8 @@ custom = Primitive(
     jvp=_jvp,
     batch=_batch,
     multiple=True,
-    # do not merge equal calls: a pullback that is not linear in ȳ maps a sum of ȳ to another x̄
+    # if equal calls were merged, the pullback would receive the sum of their cotangents ȳ. The result would
+    # differ if the pullback is not linear in ȳ
     unique=True,
     runs_graphs=False,
     by_user=True,
@@ -117,8 +118,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t`` of a custom VJP. Only its transpose is implemented, because transposition
-#: removes all its equations.
+#: the linear map ``t ↦ J t`` of a custom VJP. It exists only while reverse mode builds a graph: transposition
+#: replaces it by the pullback. So no rule other than ``transpose`` is implemented
 custom_tangent = Primitive(
     "custom_tangent",
     "control",

@@ -2,12 +2,14 @@
 
     show(*xs)  calls function(*xs) and has no results and no derivative
 
-The primitive ``show`` has an effect. Optimizations never merge, fold or remove it. It runs in program order,
-in the branch that is taken and in every iteration of a loop. Computations that are repeated for a
-derivative, such as the replay of a loop, do not print again.
+The primitive ``show`` has an effect, so optimizations never merge, fold, or remove it. Calls run in the order
+of the program. In a branch, ``show`` runs if the branch is taken. In a loop, it runs in every iteration. If a
+derivative repeats a computation, for example when it replays the iterations of a loop, ``show`` does not run
+again.
 
-The parameter ``function`` receives NumPy arrays. Each call costs a callback into Python. Compiled functions
-print on one device only. A batched value is printed sample by sample.
+The parameter ``function`` receives NumPy arrays. Each call interrupts the compiled function by a callback
+into Python. For a batch, ``function`` is called once per sample. A compiled function with ``show`` must run
+on one device.
 """
 
 from __future__ import annotations

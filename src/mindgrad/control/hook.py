@@ -2,13 +2,13 @@
 
     hook(*cts) = function(cts), or cts if the function returns None
 
-The primitive ``hook`` calls Python with the values of the gradients. This is an effect, so equal calls are
-not merged. For a batch of gradients, it calls the function once per sample. It exists only in eager mode:
-compiled functions cannot call Python, and attaching a hook in one raises an error.
+The primitive ``hook`` calls a Python function with the values of the gradients. This call is an effect, so
+equal calls are not merged. For a batch of gradients, the function is called once per sample. The primitive
+exists only in eager mode. A compiled function raises an error if code attaches a hook in it.
 
-If the function has a method ``graph(*types)``, second derivatives use the graph that this method returns. The
-derivative of other Python functions is unknown, so a second derivative through such a hook raises
-``RuntimeError``.
+A second derivative needs the derivative of the Python function. If the function object has a method
+``graph(*types)``, the derivative of the graph that this method returns is used. Otherwise a second derivative
+through the hook raises ``RuntimeError``.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@
     root(y, c) = y           with  f(c, y) = 0       ẏ = −(∂f/∂y)⁻¹ (∂f/∂c) ċ
 
 The second line is the implicit function theorem. Both tangents are solutions of linear systems. Reverse mode
-transposes the system, and higher derivatives differentiate the functions ``A`` and ``f``. No order
-differentiates the iterations of a solver.
+solves the transposed system. Higher derivatives differentiate ``A`` and ``f``. The iterations of a solver are
+never differentiated.
 
 The operands of ``linear_solve`` are ``(*consts, *right-hand sides)``. The operands of ``root`` are ``(*ys,
-*consts)``: the values that a solver found, which ``root`` returns unchanged, and the values on which ``f``
-depends. Each tangent or cotangent costs one linear solve. The value must solve the equation, and the matrix
-must be regular.
+*consts)``, where ``ys`` are the values that a solver found and ``consts`` are the values ``c`` on which ``f``
+depends. ``root`` returns ``ys`` unchanged. Each tangent or cotangent costs one linear solve. The derivatives
+are correct only if ``y`` solves the equation and the matrix (``A`` or ``∂f/∂y``) is regular.
 """
 
 from __future__ import annotations
@@ -35,20 +35,21 @@ from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
-#: function of the graph ``(*consts, *xs) ↦ A x`` and the number of constants that returns the graph
+#: function of the graph ``(*consts, *xs) ↦ A x`` and of the number of ``consts``. It returns the graph
 #: ``(*consts, *bs) ↦ A⁻¹ b``
 Solver = Callable[[Graph, int], Graph]
 
 
 class System:
-    """A linear system ``A(c) x = b``, given by products with ``A`` and ``Aᵀ``.
+    """A linear system ``A(c) x = b``, defined by products with ``A`` and ``Aᵀ``.
 
     Args:
         product: graph ``(*consts, *xs) ↦ A x`` for one sample of a batch.
         pulled: graph ``(*consts, *bs) ↦ Aᵀ b`` for one sample of a batch.
         consts: number of operands on which the matrix depends.
         solver, transposed_solver: build the graphs that solve the system and the transposed system.
-        batches: for each batch axis, from the innermost, which constants have the axis, and its size.
+        batches: for each batch axis, innermost first: flags of the constants that have the axis, and its
+            size.
     """
 
     def __init__(
@@ -170,8 +171,9 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
 def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
     """Return the tangents of ``graph`` for tangents of ``consts`` and fixed ``xs``.
 
-    The derivative is computed in a separate graph and then inlined. In an inlined ``graph``, simplification
-    could replace an operand by a value from which it was computed, and this value has no tangent here.
+    The derivative is computed in a separate graph, which is then inlined. If ``graph`` itself was inlined and
+    differentiated, simplification could replace an operand by a value from which the operand was computed.
+    This value would have no tangent.
     """
     moving = active(ts)
     operands = [*consts, *xs]

@@ -1,11 +1,12 @@
-"""Lazy primitives: equations that expand to a graph only when it is needed.
+"""Lazy primitives: derivatives that stay one equation until their graph is needed.
 
     lazy[G, …](x) = expand(G, …)(x)
 
-A derivative that remains one equation can be recognized by the next derivative (``taylor_coefficients``) or
-by the equations that use it (``lazy_hessian``). All other transformations apply to the expanded graph:
-forward mode, batching, and Taylor series use its rules. Before compilation, :func:`expand_lazy` inlines the
-graph, and value numbering merges common subexpressions.
+A lazy equation stands for the graph that ``expand`` builds. As long as the derivative is one equation, other
+code can recognize it. For example, a further derivative adds one coefficient to ``taylor_coefficients``, and
+a rewrite finds that only the trace of a ``lazy_hessian`` is used. All other transformations (forward mode,
+batching, Taylor series) transform the expanded graph. Before compilation, :func:`expand_lazy` replaces each
+lazy equation by its graph, and value numbering merges common subexpressions.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def lazy_primitive(
     Args:
         name: name of the primitive.
         expand: function of the parameters that returns the graph from the operands to the result.
-        type_rule, taint: rules of the ``Primitive``.
+        type_rule, taint: fields of the ``Primitive``.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:

@@ -1,13 +1,13 @@
-"""Lazy Hessians, whose trace and diagonal do not need the whole matrix.
+"""Lazy Hessians: the trace or diagonal is computed without the whole matrix.
 
     lazy_hessian[G, i](x) = ∂²G / ∂x_i ∂x_i          for a scalar G
 
-The equation expands to forward mode over reverse mode, batched over all unit vectors.
-``optimize.rowwise_fusion`` replaces traces and diagonal elements by second derivatives along unit vectors.
+If the whole Hessian is used, the equation expands to forward mode over reverse mode, batched over all unit
+vectors. This costs about 4 D times G, where D is the number of components of ``x_i``. If only the trace or
+elements of the diagonal are used, ``optimize.rowwise_fusion`` replaces the equation by second derivatives
+along unit vectors.
 
-The equation costs nothing until it is expanded; then it costs about 4 D times the cost of G, where D is the
-number of components of ``x_i``. It is emitted for graphs without control flow and effects whose input is a
-vector.
+The equation is emitted only if ``x_i`` is a vector and ``G`` has no control flow and no effects.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["lazy_hessian"]
 
-#: function of ``(program, argnum)`` that builds the graph of the Hessian with respect to one input
+#: function of ``(program, argnum)`` that builds the graph of the Hessian of ``program`` with respect to the
+#: input ``argnum``
 Whole = Callable[[Graph, int], Graph]
 
 

@@ -1,11 +1,13 @@
-"""Sparsity patterns of branches and loops, from the patterns of their bodies.
+"""Sparsity patterns of branches, loops, and custom VJPs.
+
+A pattern lists, for each element of a value, the elements of the inputs on which it depends:
 
     cond     union of the patterns of both branches
-    scan     iteration by iteration if there are few; otherwise like while
+    scan     propagate patterns iteration by iteration; for a long loop, as for ``while``
     while    P ← P ∪ body(P), until nothing is added
     custom   transpose of the pattern of the pullback with respect to the cotangents
 
-A pattern contains, for each element of a value, the input elements on which it depends.
+``sparse.sparsity`` calls these rules.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 
 def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the patterns of a scan, iteration by iteration if there are few."""
+    """Return the patterns of a scan, iteration by iteration unless it is long."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]

@@ -1,23 +1,25 @@
-"""Gradient checkpointing: store only the inputs of a graph, recompute residuals.
+"""Gradient checkpointing: store the inputs of a graph and recompute its residuals.
 
     recomputed(x) = body(x)      ẏ = J_body(x) ẋ      x̄ = J_body(x)ᵀ ȳ, from x and ȳ alone
 
-Operands are ``xs``. The parameter ``body`` is a graph from ``xs`` to the values. Without reverse mode, the
-primitive runs its body.
+Operands are ``xs``. The parameter ``body`` is a graph from ``xs`` to the results. Without reverse mode, the
+primitive only runs its body.
 
-Reverse mode emits the pullback, which contains the body a second time, as a branch of a ``cond`` whose
-predicate is always true. Without the branch, common subexpression elimination in XLA would merge both copies
-of the body. An optimization barrier does not prevent this on a CPU, because XLA removes barriers before its
-last elimination pass. For this reason ``jax.checkpoint`` saves no memory on a CPU (measured in
-``docs/decisions/0009-rewrites-of-algebra.md``). The predicate is computed from a value of the program, so
-that it is unknown at compile time. The cotangents are operands of the branch, so that the branch waits for
-them.
+Reverse mode emits the pullback, which contains a second copy of the body. If both copies were ordinary
+equations, XLA's common subexpression elimination would merge them, and the residuals would be stored after
+all. An optimization barrier does not prevent this on a CPU, because XLA removes barriers before its last
+elimination pass. This is why ``jax.checkpoint`` saves no memory on a CPU (measured in
+``docs/decisions/0009-rewrites-of-algebra.md``). The pullback is therefore a branch of a ``cond`` whose
+predicate is always true. The predicate is computed from a value that is unknown at compile time, so that XLA
+cannot remove the branch. The cotangents are operands of the branch, so that it does not run before they are
+computed.
 
 Reverse mode costs one more run of the body. Limits:
 
 - A derivative of the derivative stores the residuals of the pullback.
-- If no operand and no cotangent has an element, the pullback is inlined without a branch.
-- A compiled function with such branches is not tiled (``optimize.tiling``), which would save more memory.
+- If all operands and cotangents are constants or empty, the pullback is inlined without a branch.
+- A compiled function with such branches is not divided into tiles (``optimize.tiling``). Tiles would save
+  more memory.
 """
 
 from __future__ import annotations
@@ -147,7 +149,7 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
 
 @memoized
 def _nothing(graph: Graph) -> Graph:
-    """Return a branch with the types of ``graph`` that returns zeros."""
+    """Return a graph with the input and output types of ``graph`` that returns zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 
@@ -196,8 +198,8 @@ def _never(*_: Any, **__: Any) -> Any:
     raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
 
 
-#: the linear map ``t ↦ J t``. Only its transpose is implemented, because transposition removes all its
-#: equations.
+#: the linear map ``t ↦ J t``. It exists only while reverse mode builds a graph: transposition replaces it by
+#: the pullback. So no rule other than ``transpose`` is implemented
 recomputed_tangent = Primitive(
     "recomputed_tangent",
     "control",

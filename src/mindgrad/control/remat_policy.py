@@ -1,20 +1,20 @@
 """Choose which residuals of a scan are stored and which are recomputed.
 
-The linear part of a scan uses these values of the body:
+Reverse mode of a scan needs residuals: values of the body that the linear part uses. The first plan is:
 
-    values of the constants alone       are computed once, before the loop
-    slices of scanned operands          exist already
-    the carry, and expensive values     are stacked over iterations
-    cheap pointwise functions           are recomputed, for example 1 − y² of tanh
+    values that depend only on constants of the loop   compute them once, before the loop
+    slices of scanned operands                         read them again from the operands
+    the carry, and expensive values                    stack them over iterations
+    cheap pointwise functions of available values      recompute them, for example 1 − y² of tanh
 
-A cheap function is recomputed only if all its operands are available. If the stacks of a loop exceed
-``residual_bytes``, which is about the size of the caches, the cost of a second plan is compared with this
-first plan. The second plan stacks only the carry and expensive values, and recomputes sums, products, and
-movements of elements. Each byte that it does not stack saves one write and one read, counted as
-``flops_per_byte`` operations each.
+If the stacks of the first plan have more than ``residual_bytes``, which is about the size of the caches, a
+second plan is considered. It stacks only the carry and the values that take long to compute. It recomputes
+sums, products, and copies. Each byte that is not stacked saves one write and one read, and each of them
+counts as ``flops_per_byte`` operations. The second plan is used if this saves more operations than the plan
+recomputes.
 
-The plans are heuristics, not a minimum cut. The second plan is not tried if the body contains a matrix
-product or another library routine.
+Both plans are heuristics; neither solves for a minimum cut. The second plan is not tried if the body contains
+a matrix product or another library routine.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class PartialEval:
     """The linearized body of a loop, with a plan for its residuals.
 
     Attributes:
-        body: the body, with the stacked residuals as further outputs.
+        body: the body, with the residuals to be stacked as further outputs.
         reused: positions of outputs of the original body that are also residuals.
         stacked_types: types of the further outputs in one iteration.
-        streamed: scanned inputs that the linear part uses, counted from the first scanned input.
-        outside: graph from the constants of the loop to the values that the linear part uses of them.
+        streamed: positions, among the scanned inputs, of those that the linear part uses.
+        outside: graph from the constants of the loop to the residuals that depend only on them.
         linear: linear iteration ``(*outside, *tangents of constants, *tangents of the carry, *streamed,
             *reused, *stacked, *tangents of slices) ↦ tangents of the active outputs``.
     """
@@ -91,11 +91,11 @@ def _cheapest_plan(
 ) -> _Plan:
     """Choose the plan for a loop of ``length`` iterations.
 
-    The outputs ``ys`` are stacked in any case.
+    The outputs ``ys`` are results of the loop, so stacking them costs nothing.
     """
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
-    # in order of computation, so that a value can be recomputed from earlier values
+    # in program order, so that a value can be recomputed from earlier values
     for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
         if x in needed:
             plan.keep(x)
@@ -112,9 +112,9 @@ def _cheapest_plan(
 
 
 class _Plan:
-    """How the linear part obtains the values that it uses.
+    """A plan that divides residuals into stored and recomputed ones.
 
-    The dicts are ordered sets of values or equations.
+    Each dict is an ordered set of values or equations.
 
     Attributes:
         streamed: values that are slices of scanned operands.
@@ -149,9 +149,9 @@ class _Plan:
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
     def operations(self) -> int:
-        """Return the number of operations that one iteration recomputes.
+        """Return the number of operations that one iteration repeats.
 
-        Moving an element counts as one operation.
+        Copying an element counts as one operation.
         """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
@@ -182,7 +182,8 @@ class _Plan:
     def _is_there(self, x: Any) -> bool:
         """Return whether ``x`` is available without recomputation.
 
-        A value of the constants, or a slice, is recorded as used.
+        If ``x`` depends only on constants, or is a slice of a scanned operand, the plan notes that the linear
+        part uses it.
         """
         if type(x) is not Variable or x in self.stacked:
             return True
@@ -220,5 +221,8 @@ class _Plan:
 def partial_eval_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, length: int
 ) -> PartialEval:
-    """Linearize ``body`` in ``active_inputs`` for the outputs ``active_outputs``."""
+    """Linearize a loop body and choose its residuals.
+
+    Only the inputs ``active_inputs`` and the outputs ``active_outputs`` have tangents.
+    """
     return PartialEval(body, consts, carries, active_inputs, active_outputs, length)

@@ -1,22 +1,21 @@
-"""Lazy per-sample gradients, whose columns can be computed one by one.
+"""Lazy per-sample gradients: each column can be computed separately.
 
     rowwise_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of input i
 
-The rows of input ``i`` are samples and its columns are input dimensions. If samples are independent
-(``optimize.mode_choice``), this sum is the gradient ``J_G(x)ᵀ ct``. The equation expands to reverse mode. If
-it is differentiated again, :func:`written_out` replaces it by one equation per column. A slice of one column
-computes only this column. A loop over the coordinates of a point therefore computes one derivative per
-iteration instead of a whole gradient.
-
-The equation costs nothing until it is expanded; then it costs one gradient. It has the limits of
-``optimize.mode_choice``.
+Each row of input ``i`` is a sample, and each column is an input dimension. If samples are independent, this
+sum is the gradient ``J_G(x)ᵀ ct`` (``optimize.mode_choice`` checks this before it emits the equation). If the
+whole gradient is used, the equation expands to reverse mode. If code uses a slice of one column, only this
+column is computed. For example, a loop over the coordinates of a point computes one partial derivative per
+iteration instead of a whole gradient. If the gradient is differentiated again, :func:`written_out` replaces
+the equation by one equation per column.
 
 Operands are the operands of ``program``, then a cotangent for each of its outputs. The parameters are:
 
 - ``program``: the graph ``G``.
 - ``argnum``: position of the input ``i``.
 - ``axis``: axis of the columns of the input.
-- ``carried``: for each output, the positions of the axes of the input.
+- ``carried``: for each output, the axes of the output that correspond to the axes of the input
+  (``transforms.axis_propagation``).
 - ``part``: function that builds the graph of one column.
 """
 
@@ -36,7 +35,7 @@ from mindgrad.transforms.reverse import reverse
 
 __all__ = ["rowwise_gradient", "written_out"]
 
-#: function of ``(program, argnum, axis, carried, j)`` that builds the graph of column ``j``
+#: function of ``(program, argnum, axis, carried, j)`` that builds the graph of column ``j`` of the gradient
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 

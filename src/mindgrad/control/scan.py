@@ -2,18 +2,19 @@
 
     scan(c, x₀, s) = (x_n, (y_1, …, y_n)),    (x_{i+1}, y_{i+1}) = body(c, x_i, s_i),    n = length
 
-Operands are ``(*consts, *carry, *xs)``, where the ``xs`` are stacked along axis 0. Results are ``(*carry,
-*ys)``, where the ``ys`` are stacked along axis 0. The parameters are:
+Operands are ``(*consts, *carry, *xs)``. The *scanned* operands ``xs`` have one slice per iteration along axis
+0. Results are ``(*carry, *ys)``, where each of ``ys`` stacks one value per iteration along axis 0. The
+parameters are:
 
 - ``body``: graph from ``(*consts, *carry, *slices)`` to ``(*carry, *ys)``.
 - ``length``: number of iterations.
 - ``consts``, ``carries``: number of operands that are constants and number of parts of the carry.
 - ``reverse``: whether to run from the last slice to the first.
 
-Forward mode runs one loop over values and tangents. In reverse mode, the loop also returns the stacked
-residuals of its linear part (``remat_policy``). The linear part is a scan over tangents. Its transpose is a
-scan in the opposite direction. It accumulates the cotangents of the constants, or one contraction computes
-them after the loop (``sum_hoisting``).
+Forward mode runs one loop over values and tangents. In reverse mode, the loop also stacks the residuals that
+its linear part needs (``remat_policy``). The linear part is a scan over tangents, and its transpose is a scan
+in the opposite direction. The cotangents of the constants are sums over iterations. The transposed scan
+accumulates them, or one contraction after the loop computes them (``sum_hoisting``).
 
 Forward mode costs one loop with 2 to 3 times the work. Reverse mode adds one more loop and stores the
 residuals of every iteration.
@@ -61,7 +62,7 @@ Indices = tuple[int, ...]
 
 
 def _divided(operands: Sequence[Any], consts: int, carries: int) -> tuple[Any, Any, Any]:
-    """Split operands or their tangents into constants, carry, and scanned ones."""
+    """Split operands, or their tangents, into constants, carry, and scanned operands."""
     end = consts + carries
     return operands[:consts], operands[consts:end], operands[end:]
 
@@ -127,9 +128,9 @@ def _shuffled(graph: Graph, parts: Sequence[Sequence[Any]], outputs: Sequence[An
 
 
 class _Fused:
-    """The loop over values and tangents.
+    """The body of the loop over values and tangents.
 
-    Tangents follow each group of values: constants, carry, slices, and outputs.
+    The tangents of each group (constants, carry, slices, outputs) come directly after its values.
     """
 
     __slots__ = ("body", "moving", "wanted")
@@ -152,7 +153,7 @@ class _Fused:
 
 
 def _active_inputs(active_inputs: Indices, consts: int, moving: Indices) -> Indices:
-    """Join ``active_inputs`` and the positions of the carry's parts ``moving``."""
+    """Add the positions of the carry's parts ``moving`` to ``active_inputs``."""
     return tuple(sorted({*active_inputs, *[consts + k for k in moving]}))
 
 
@@ -218,10 +219,7 @@ def _forward(
 def _linear(
     operands: Any, ts: Any, active_inputs: Indices, start: Indices, parameters: dict[str, Any]
 ) -> Pushed:
-    """Return the values, and the tangents as the results of a linear scan.
-
-    The equation of the values also stacks the residuals, which the linear scan uses.
-    """
+    """Emit one scan for values and residuals, and a linear scan for tangents."""
     body, length = parameters["body"], parameters["length"]
     consts, carries = parameters["consts"], parameters["carries"]
     moving = closure(body, consts, active_inputs, start, carries)
@@ -256,7 +254,7 @@ def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    # every part of a linear scan's carry is linear, even if its initial value is a constant zero
+    # the whole carry of a linear scan is linear, even a part whose initial value is a constant zero
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])
@@ -288,16 +286,16 @@ def _transpose(
     return result
 
 
-# -- series ---------------------------------------------------------------------------------------
+# -- Taylor series --------------------------------------------------------------------------------
 
 
 @memoized
 def _series_body(
     body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, order: int
 ) -> Graph:
-    """Return one iteration over Taylor coefficients.
+    """Return the body of the loop over Taylor coefficients.
 
-    Coefficients follow each group of values: constants, carry, slices, and outputs.
+    The coefficients of each group (constants, carry, slices, outputs) come directly after its values.
     """
     series = taylor_body(body, active_inputs, active_outputs, order)
     count = len(body.inputs)
@@ -346,7 +344,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     return series_results(ys, count, of_results, active_outputs, order)
 
 
-# -- many elements at once, and simpler forms ------------------------------------------------------
+# -- batching and simplification -------------------------------------------------------------------
 
 
 def _batch(

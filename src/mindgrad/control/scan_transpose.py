@@ -1,10 +1,11 @@
-"""Transposition of a scan: transpose its linear body and hoist sums.
+"""Transposition of a scan: transpose its body, and choose how to sum cotangents.
 
-The cotangents of constants are sums over iterations, computed in one of two ways:
+The cotangent of a constant is a sum over iterations. There are two ways to compute it:
 
-    summed     c̄ = Σ_t c̄_t is accumulated in the carry
-    deferred   c̄ is computed after the loop by a few products of stacked values (``sum_hoisting``), if
-               stacking is less work than accumulating. This is usual for the weight of a matrix product.
+    summed     the loop accumulates c̄ = Σ_t c̄_t in its carry
+    deferred   the loop stacks some values, and a few products after the loop compute c̄ (``sum_hoisting``)
+
+The deferred way is chosen if stacking is less work than accumulating, as for the weight of a matrix product.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class TransposedIteration:
         parts: parts of the carry that have a cotangent.
         sliced: scanned inputs whose slices have a cotangent.
         deferred: constants whose cotangents are computed after the loop.
-        leaves: positions of the stacks that ``after`` uses, among known slices, cotangents of ys, cotangents
-            of slices, and further outputs.
+        leaves: the stacks that ``after`` uses, by position in the list of known slices, cotangents of ys,
+            cotangents of slices, and further outputs.
         after: graph ``(*known constants, *stacked leaves) ↦ cotangents of deferred``.
     """
 
@@ -110,7 +111,7 @@ def _deferred(
     """Return the constants for which stacking is less work than accumulating."""
     available = {*stacked, *of_slices}
     chosen: list[int] = []
-    for _ in range(2):  # leaves stacked for one constant may serve another
+    for _ in range(2):  # twice, because a constant may use leaves that are stacked for a later constant
         for k, ct in of_consts.items():
             if k not in chosen:
                 leaves = [x for x in Totals(iteration, varying, [ct], of_slices).leaves if x not in available]
@@ -135,6 +136,7 @@ def transposed_iteration(
         carries: number of parts of the carry.
         start: parts of the last carry whose cotangents are given.
         ys: outputs whose cotangents are given.
-        marks: marks of these cotangents, such as the mark of a selection that discards samples.
+        marks: marks of these cotangents (``ir.graph``). For example, ``MASKED`` means that a selection has
+            discarded elements.
     """
     return TransposedIteration(body, directions, length, consts, carries, start, ys, marks)

@@ -1,7 +1,9 @@
-"""Memoized graph transformations for loops and other primitives with inner graphs.
+"""Memoized transformations of inner graphs, such as branches and loop bodies.
 
-Each transformation is computed once per graph and set of inputs. A loop that is differentiated twice in the
-same way therefore becomes one equation.
+Each transformation is computed once per graph and choice of active inputs. If a loop is differentiated twice
+in the same way, both derivatives have the same body, and value numbering merges them into one equation.
+
+A *mark* (``Atom.tainted``, see ``ir.graph``) states how a product treats the zeros and infinities of a value.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Declare that derivatives taken in this ``with`` block run inside a loop."""
+    """Mark derivatives that are built inside the ``with`` block as parts of a loop."""
     _local.depth += 1
     try:
         yield
@@ -66,7 +68,7 @@ def in_loop() -> Iterator[None]:
 
 
 def is_in_loop() -> bool:
-    """Return whether this thread is inside a block of :func:`in_loop`."""
+    """Return whether this thread is inside an :func:`in_loop` block."""
     return _local.depth > 0
 
 
@@ -75,7 +77,7 @@ def active(ts: Sequence[Any]) -> Indices:
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
 
-# -- values that can be infinite or NaN (see ``rows.kinds``) -------------------------------
+# -- values that can be infinite or NaN (see ``primitives.kinds``) -------------------------------
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
@@ -84,7 +86,7 @@ def marks_of(atoms: Iterable[Any]) -> Indices:
 
 
 def starts_taint(*graphs: Graph) -> int:
-    """Return the marks of the results of a primitive that runs ``graphs``."""
+    """Return all marks that an output of one of ``graphs`` has."""
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
@@ -103,14 +105,17 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Remove the mark ``DISCARDS`` from sums of slices that cover each other."""
+    """Remove the mark ``DISCARDS`` from sums of slices that cover the whole value."""
     for atom in atoms:
         if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
             atom.tainted &= ~DISCARDS
 
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
-    """Return ``graph`` with the marks of ``operands``, propagated to all values."""
+    """Return ``graph`` after its inputs get the marks of ``operands``.
+
+    The marks are propagated to all values of the graph.
+    """
     flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
@@ -118,7 +123,8 @@ def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
 def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
     """Apply :func:`marked` to the body of a loop.
 
-    Values of the carry can become infinite in any iteration, so the marks are propagated to a fixed point.
+    An iteration can add marks to the carry of the next iteration. The marks are therefore propagated until
+    they do not change.
     """
     while True:
         carried = [
@@ -133,7 +139,7 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
         body = _marked(body, tuple(flags))
 
 
-# -- zeros that stay zero when inputs move (see ``rows.exact_zeros``) -----------------------
+# -- zeros that stay zero when inputs move (see ``primitives.exact_zeros``) -----------------------
 
 
 @memoized
@@ -152,11 +158,12 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
         graph: the graph.
         output: position of the output.
         moving: the inputs that depend on the inputs of the derivative.
-        masked: the inputs among them for which a mask of the elements that are not exactly zero is given.
+        masked: the inputs among ``moving`` for which the caller has a mask of the elements that are not
+            exactly zero.
 
     Returns:
-        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if this mask is a comparison
-        of the output with zero.
+        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if the mask would only
+        compare the output with zero.
     """
     builder = Builder()
     with building(builder):
@@ -243,17 +250,17 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 def series_operands(
     xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
 ) -> list[Any]:
-    """Return the coefficients 1, 2, … of the operands ``active_inputs``, also zeros."""
+    """Return the coefficients from order 1 on of the operands ``active_inputs``."""
     return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
 
 
 def series_results(
     ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
 ) -> list[list[Any]]:
-    """Return the coefficients of each of ``count`` outputs.
+    """Return the list of coefficients of each of ``count`` outputs.
 
-    Coefficient 0 is the value in ``ys``. The outputs ``active_outputs`` take the others from
-    ``coefficients``.
+    Coefficient 0 is the value in ``ys``. For the outputs ``active_outputs``, ``coefficients`` contains the
+    higher coefficients. For other outputs, they are zero.
     """
     result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
     for at, k in enumerate(active_outputs):
@@ -267,19 +274,19 @@ def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
 
 
 def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
-    """Return the first coefficients, and whether they are the operands ``xs``."""
+    """Return each coefficient 0, and whether all of them are the operands ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
 
 
 class Split:
-    """A graph linearized at its inputs.
+    """A graph that is split into a nonlinear and a linear part.
 
     Attributes:
         inputs: inputs of the graph.
         outputs: outputs of the graph.
         equations: equations that compute the outputs and the residuals.
-        residuals: values that the linear part uses, without inputs and constants.
+        residuals: values that the linear part uses, except inputs and constants.
         directions: tangents of the active inputs.
         tangents: tangents of the active outputs.
         linear: linear equations that compute ``tangents`` from ``directions``.
@@ -331,11 +338,11 @@ def transposed_body(
         graph: the graph.
         directions: the inputs in which it is linear.
         present: the outputs whose cotangents are given; all other cotangents are zero. Default: all outputs.
-        marks: marks of these cotangents (``Atom.tainted``). Default: no marks.
+        marks: marks of these cotangents. Default: no marks.
 
     Returns:
-        The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the inputs among
-        ``directions`` that have these cotangents. The cotangents of the other inputs are zero.
+        The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the inputs to which these
+        cotangents belong. All other inputs in ``directions`` have cotangent zero.
     """
     if present is None:
         present = tuple(range(len(graph.outputs)))

@@ -1,11 +1,13 @@
 """Sum hoisting: move sums over the iterations of a loop out of the loop.
 
-    Σ_t (L v_t) = L Σ_t v_t            Σ_t (w · v_t) = w · Σ_t v_t        (w constant over iterations)
-    Σ_t a_t bᵀ_t = Aᵀ B                any other value: stack it over all iterations, then sum
+    Σ_t (L v_t) = L Σ_t v_t            L is linear and equal in all iterations
+    Σ_t (w · v_t) = w · Σ_t v_t        w is equal in all iterations
+    Σ_t a_t bᵀ_t = Aᵀ B                A and B stack a_t and b_t over all iterations
+    Σ_t v_t                            any other value: stack it over all iterations, then sum
 
-The contribution of an iteration to the cotangent of a weight is often an outer product. One matrix product
-over all iterations is much cheaper than an outer product per iteration. The *leaves* are the values to be
-stacked.
+In reverse mode, the cotangent of a weight is a sum over iterations, and its terms are often outer products.
+One matrix product over all iterations is much cheaper than one outer product per iteration. The *leaves* are
+the values that the loop must stack.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class Totals:
         graph: one iteration.
         varying: inputs that change between iterations.
         outputs: the values to be summed.
-        stacked: values that are always stacked.
+        stacked: values that are leaves even if their sum could be split further.
 
     Attributes:
         leaves: values that must be stacked over all iterations.
@@ -63,7 +65,7 @@ class Totals:
         return type(x) is not Variable or x not in self._varying
 
     def _parts(self, x: Variable) -> tuple[Any, ...]:
-        """Return the operands whose sums give the sum of ``x``.
+        """Return the operands whose sums determine the sum of ``x``.
 
         The result is empty if ``x`` must be stacked.
         """
@@ -118,12 +120,13 @@ class Totals:
         """Emit the sums.
 
         Args:
-            fixed: atoms of the inputs that do not change, and of the values that depend only on these inputs.
+            fixed: atoms of the inputs that are equal in all iterations, and of the values that depend only
+                on these inputs.
             stacks: atoms of the leaves, stacked along axis 0.
             count: number of iterations.
-            weights: atom of ``count`` float32 ones whose value the compiler cannot infer. The sum of a stack
-                is then computed as a product with the weights, which is faster. ``None``: use
-                ``reduce_sum``.
+            weights: atom of ``count`` float32 ones whose value XLA cannot infer. Each stack is summed by a
+                matrix product with these ones, which is faster than ``reduce_sum``. If XLA could infer the
+                ones, it would convert the product to a sum. ``None``: use ``reduce_sum``.
         """
         sums: dict[Any, Any] = {}
 
@@ -160,15 +163,15 @@ class Totals:
 
 
 def _is_product(primitive: Primitive) -> bool:
-    """Return whether a sum may be moved to one factor of the product ``primitive``.
+    """Return whether a sum of products may become a product with a sum.
 
-    The factor must be finite if the product is finite.
+    This is valid only if a finite product implies finite factors.
     """
     return primitive.is_product and primitive.taint == "passes"
 
 
 def _is_contraction(primitive: Primitive) -> bool:
-    """Return whether the sum of products over two stacks is one equation."""
+    """Return whether one equation can compute the sum of products over two stacks."""
     return _is_product(primitive) and primitive.contracted is not None
 
 

@@ -1,16 +1,14 @@
-"""Lazy Taylor coefficients: nested derivatives along a direction as one series.
+"""Lazy Taylor coefficients: nested derivatives along one direction as one series.
 
     taylor_coefficients[G, i, K](x, d) = (y_1, …, y_K),   G(x + s d) = Σ_k y_k sᵏ + O(sᴷ⁺¹),  d for input i
 
 The derivative of the k-th coefficient along ``d`` is ``(k + 1) y_{k+1}``. A further derivative in the same
-direction therefore extends the series by one coefficient, and does not differentiate the computation of the
-coefficients. All other transformations use the expansion of the equation (:func:`expanded`,
-``control.lazy``).
+direction therefore only needs one more coefficient. It does not differentiate the equations that compute the
+coefficients. All other transformations use the expanded graph (:func:`expanded`, ``control.lazy``).
 
-The equation costs nothing until it is expanded. Then ``transforms.taylor`` needs O(K²) products per nonlinear
-equation, compared with 2ᴷ for nested forward mode and 3ᴷ for nested reverse mode. The equation is emitted
-only for graphs without control flow and effects (``optimize.mode_choice``). The direction must not depend on
-``x``.
+The expanded graph has O(K²) products per nonlinear equation of G, compared with 2ᴷ for nested forward mode
+and 3ᴷ for nested reverse mode. The equation is emitted only for graphs without control flow and effects
+(``optimize.mode_choice``). The direction must not depend on ``x``.
 
 Operands are the operands of ``program``, then the direction. The parameter ``argnum`` is the position of the
 input with the direction, and ``order`` is the number K of coefficients. Results are the K coefficients of the
@@ -46,7 +44,7 @@ SERIES = Rewrite(
 
 @memoized
 def expanded(program: Graph, argnum: int, order: int) -> Graph:
-    """Return the graph that computes the coefficients from the operands."""
+    """Return the graph from the operands to the coefficients (``transforms.taylor``)."""
     whole = taylor(program, [argnum], order, 1)
     return expand_lazy(Graph(whole.inputs, whole.equations, whole.outputs[len(program.outputs) :]))
 
@@ -81,7 +79,7 @@ def _jvp(
 
 @memoized
 def _alone(program: Graph, argnum: int, order: int) -> Graph:
-    """Return a graph with one ``taylor_coefficients`` equation, not expanded."""
+    """Return a graph whose only equation is ``taylor_coefficients``."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -94,10 +92,10 @@ def _batch(size: int, xs: Any, at: Any, program: Graph, argnum: int, order: int)
 
 
 def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
-    """Return the Taylor coefficients of the coefficients.
+    """Return the Taylor series of each coefficient ``y_k`` (rule ``series``).
 
-    In the same direction, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``. In other directions, expand the
-    equation.
+    Along the direction ``d`` of the equation, ``y_k(x + s d) = Σ_j C(k + j, j) y_{k+j} sʲ``. For any other
+    direction, expand the equation.
     """
     program, argnum, count = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
     if _moves_along(coefficients, argnum):
@@ -131,10 +129,9 @@ def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
 
 
 def _passage(equation: Equation) -> Callable[[int, int, int], int | None]:
-    """Return how axes of operands reach the coefficients.
+    """Return how results carry the axes of operands (rule ``passage``).
 
-    A coefficient carries the same axes as its output, and the direction the same axes as the input
-    ``argnum``.
+    Each coefficient has the axes of its output. The direction has the axes of the input ``argnum``.
     """
     program, argnum, order = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
 

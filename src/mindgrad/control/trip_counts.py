@@ -2,13 +2,12 @@
 
     times(equation) = Π lengths of the loops around it
 
-The iteration count of a ``while`` loop depends on the data. It is replaced by an assumed number, and the
-result reports that it is an assumption. Both branches of a conditional are listed, because either may run.
-Graphs that are used only for derivatives, such as the pullback of a custom VJP, are not listed because they
-never run.
+The iteration count of a ``while`` loop depends on the data. An assumed number replaces it, and
+:attr:`Run.is_known` is then false. Both branches of a conditional count, because either may run. A graph that
+only a derivative would use, such as the pullback of a custom VJP, does not count, because it does not run.
 
-The counts bound the run time of a compiled function. The bound decides whether its calls must be
-interruptible:
+The counts yield an upper bound of the run time. If the bound exceeds ``HOST.interrupted_seconds``, calls of
+the compiled function must react to Ctrl-C:
 
     seconds(function) <= Σ times(equation) · seconds(work of the equation)
 """
@@ -65,15 +64,16 @@ def _within(graph: Graph, iterations: int, times: int, is_known: bool) -> Iterat
 
 
 def has_long_loops(graph: Graph) -> bool:
-    """Return whether ``graph`` has loops with a data-dependent or large length.
+    """Return whether ``graph`` has a loop whose length depends on data or is large.
 
-    XLA runs a small program in the calling thread, and it counts only one iteration of a loop.
+    XLA runs a compiled function that it considers small in the calling thread. It counts only one iteration
+    of a loop, so a long loop would block this thread.
     """
     return any(not each.is_known or each.times > costs().long_loop_iterations for each in runs(graph))
 
 
 def is_short(graph: Graph) -> bool:
-    """Return whether ``graph`` ends, even on slow CPUs, before users press Ctrl-C.
+    """Return whether ``graph`` ends within ``HOST.interrupted_seconds`` on any CPU.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace

@@ -11,11 +11,12 @@ Operands are ``(*consts, *carry)``. The parameters are:
   has further results: the number of iterations, the period between saved carries, and the saved carries.
 
 Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
-uses a separate primitive, ``while_pullback``. It costs one loop that saves carries, at most 1 + log₂(n / K²)
-/ 2 loops that replay iterations, and their linear parts, where K is the number of slots. It needs memory for
-K carries and the residuals of K iterations.
+uses a separate primitive, ``while_pullback``. Let K be the number of slots (``control.checkpoints``). Reverse
+mode runs the loop once and saves carries, replays each iteration at most 1 + log₂(n / K²) / 2 times on
+average, and runs the linear part of each iteration. It needs memory for about 2 K carries, and for the
+residuals of at most K iterations.
 
-Limits: a loop has at most 2³¹ iterations, and the condition has no derivative.
+Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Return the types of the number of iterations, the period, and the saved carries."""
+    """Return the types of the further results of a loop with ``slots`` slots."""
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -137,7 +138,7 @@ def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots
     return jax.lax.while_loop(continues, step, carry)
 
 
-# -- its forward mode ----------------------------------------------------------------------------
+# -- forward mode --------------------------------------------------------------------------------
 
 
 class Fused:
@@ -236,7 +237,7 @@ def _jvp_with_values(
             )
             results = while_(*operands, **parameters)
             tangents = results[carries : carries + len(moving)]
-            # the buffers of saved values come before the buffers of saved tangents
+            # the buffers of values come first, then the buffers of tangents
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
@@ -247,7 +248,7 @@ def _jvp_with_values(
     return ys, of_ys
 
 
-# -- series ---------------------------------------------------------------------------------------
+# -- Taylor series --------------------------------------------------------------------------------
 
 
 class SeriesLoop:
@@ -306,23 +307,23 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     used = loop.parameters | {k: v for k, v in parameters.items() if k == "slots"}
     used["body"] = marked_loop(loop.body, operands, loop.consts, len(loop.body.outputs))
     results = while_(*operands, **(used if is_same else silent(used)))
-    # saved carries only avoid recomputation, so they need no coefficients
+    # saved carries are only a cache of recomputable values, so they need no coefficients
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], loop.moving, order)
 
 
-# -- many elements at once ------------------------------------------------------------------------
+# -- batching -------------------------------------------------------------------------------------
 
 
 class Batched:
     """The loop for a batch of samples.
 
-    If the samples can differ in their number of iterations, the first part of the carry is a mask of the
-    samples whose loop has not ended.
+    If the condition depends on a batched operand, each sample can have another number of iterations. The
+    carry then has a mask as its first part: true for each sample whose loop has not ended.
 
     Attributes:
         flags: for each operand of the loop, whether it has a leading batch axis.
-        differs: whether the samples can differ in their number of iterations.
+        differs: whether samples can have different numbers of iterations.
         condition, body, consts: parameters of the batched loop.
     """
 
@@ -394,7 +395,7 @@ def _batch(
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
-    if slots:  # only `while_pullback` reads these, and its batching rule rebuilds the loop
+    if slots:  # only `while_pullback` reads the saved carries, and its batching rule runs the loop again
         iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*iterations, *buffers]
         places += [None, None, *[None if place is None else 1 for place in places]]

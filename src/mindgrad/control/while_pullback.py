@@ -2,20 +2,20 @@
 
     P(c, x₀; x̄_n) = cotangents of c and x₀, given the cotangent x̄_n of the last carry
 
-The primitive ``while_pullback`` replays the iterations from saved carries (``checkpoints``). All transforms
-map it to loops and pullbacks of loops. They need not inspect the pullback, because it is the gradient of
-``L = ⟨x̄_n, x_n(c, x₀)⟩``. With the loop ``F`` over values and tangents:
+The primitive ``while_pullback`` replays the iterations from saved carries (``checkpoints``). Its derivatives
+are again loops and pullbacks of loops. The rules do not differentiate the replay. They use that P is the
+gradient of ``L = ⟨x̄_n, x_n(c, x₀)⟩``. With the loop ``F`` over values and tangents (``control.while_``):
 
     Ṗ_body(c, x₀, x̄; ċ, ẋ₀, x̄̇)  =  P_F(c, ċ, x₀, ẋ₀; x̄̇, x̄)           (the parts of c and x₀)
     transposed, on directions v:   x̄̇-part  J_while v,    (ċ, ẋ₀)-part  P_F(c, v_c, x₀, v_x; 0, x̄)
 
 The second line holds because second derivatives are symmetric. Derivatives of any order, in any combination
-of modes, are therefore loops and pullbacks with the same iterations, and each order saves only its own
-carries.
+of modes, are therefore loops and pullbacks with the iterations of the original loop. The loop of each order
+saves its carries separately.
 
 The operands are the operands of the loop, then its saved results (number of iterations, period, buffers),
-then the cotangents of the carry's parts ``moving``. The results are the cotangents of the constants
-``active_consts`` and of these parts.
+then the cotangents of the parts ``moving`` of the last carry. The results are the cotangents of the constants
+``active_consts``, then of the parts ``moving`` of the first carry.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ __all__ = ["while_pullback"]
 Indices = tuple[int, ...]
 
 
-# -- its linear part, which exists while a derivative is built -------------------------------------
+# -- linear part of a loop (only while a derivative is built) ---------------------------------------
 
 
 def _never(*_: Any, **__: Any) -> Any:
@@ -119,8 +119,8 @@ def _pullback_numpy(
     before = carries_before(condition, body, constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
         carries = before[first : first + rows]
-        # like the compiled kernel, process `rows` iterations together. Missing iterations repeat the first
-        # carry and have zero cotangents.
+        # as the compiled kernel does, process `rows` iterations together. If a chunk has fewer iterations,
+        # copies of the first carry fill it, and their cotangents are zero
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
         residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
         if rows == 1:
@@ -152,7 +152,7 @@ def _pullback_xla(
     constants, state = operands[:consts], operands[consts:]
     carries = (len(state) - 2 - len(moving)) // 2
     fixed = outside(*constants)
-    # ones, computed from an operand so that XLA cannot fold them
+    # ones for `Totals.emit`, computed from an operand so that XLA cannot infer their value
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
     iteration = checkpoints.Iteration(
         step=lambda x: tuple(body(*constants, *x)),
@@ -168,7 +168,7 @@ def _pullback_xla(
 
 
 def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
-    """Return the operands of the loop and the cotangents, or the tangents of both."""
+    """Return the loop operands and the cotangents, or the tangents of both."""
     count = len(body.inputs)
     return operands[:count], operands[count + 2 + len(body.outputs) :]
 
@@ -239,7 +239,7 @@ def _pullback_jvp_with_values(
     values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
     tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
     operands_of = fused.operands(xs, of_consts, of_carry)
-    # if P_F computes the cotangents of all tangents, these are the value of P as well
+    # if P_F computes the cotangents of all tangents, they are also the value of P
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     wanted_consts, start = active_consts, moving
     if covers:
@@ -264,10 +264,10 @@ def _pullback_series(
 ) -> list[list[Any]]:
     """Return the Taylor coefficients of the pullback.
 
-    They are the pullback of the coefficient loop, applied to the coefficients of the cotangents in reverse
-    order. The coefficient loop is ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)``. Its derivatives ``∂y_k/∂x_j =
-    J_{k−j}`` are the Taylor coefficients of the Jacobian. With ``u_k = ȳ_{K−k}``, the part ``j`` of ``Tᵀ u``
-    is ``Σ_m J_{K−m−j}ᵀ ȳ_m``, which is coefficient ``K − j`` of the cotangent.
+    Let ``T: (x_0, …, x_K) ↦ (y_0, …, y_K)`` be the loop over Taylor coefficients. Its derivatives
+    ``∂y_k/∂x_j = J_{k−j}`` are the Taylor coefficients of the Jacobian. Apply the pullback of ``T`` to the
+    coefficients of the cotangent in reverse order, ``u_k = ȳ_{K−k}``. Part ``j`` of the result is
+    ``Σ_m J_{K−m−j}ᵀ ȳ_m``, which is coefficient ``K − j`` of the cotangent of ``x``.
     """
     parameters = equation.parameters
     condition, body, consts, slots = (parameters[k] for k in ("condition", "body", "consts", "slots"))
@@ -317,9 +317,9 @@ def _pullback_batch(
     size: int, operands: Sequence[Any], at: Sequence[int | None], *, condition: Graph, body: Graph,
     consts: int, slots: int, active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
-    """Rebuild the batched loop and return its pullback.
+    """Emit the batched loop again and return its pullback.
 
-    Cotangents differ between samples, so every operand with a cotangent is batched.
+    The cotangents of each sample differ, so every operand with a cotangent gets a batch axis.
     """
     xs, cts = _pullback_parts(operands, body)
     xs_at, cts_at = _pullback_parts(at, body)
@@ -414,8 +414,9 @@ def _pullback_tangent_transpose(
     return result + [moved[k] for k in rated]
 
 
-#: linear map from tangents of the constants ``turned``, of the first carry's parts ``start`` and of the
-#: cotangents of the parts ``rated`` to tangents of the results of ``while_pullback``
+#: linear map to the tangents of the results of ``while_pullback``. Its arguments are tangents: of the
+#: constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
+#: ``rated``
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",
     "control",

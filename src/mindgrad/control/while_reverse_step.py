@@ -1,13 +1,17 @@
 """Split the reverse step of a ``while`` loop into sequential and batched parts.
 
-    expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
-    coefficients   d = A(c, x, e)       depend only on the carry: computed for many iterations together
-    step           x̄ = B(c, d, x̄⁺)      sequential: computes what the next reverse iteration needs
-    totals         c̄ = Σ C(c, d, x̄⁺)    batched: few matrix products (``sum_hoisting``)
+Let x be the carry before an iteration. The reverse step of the iteration computes its cotangent x̄ from the
+cotangent x̄⁺ of the carry after the iteration, and adds to the cotangents c̄ of the constants. It consists of
+four graphs:
 
-Only ``step`` runs sequentially. The parts are batched over iterations unless the body contains branches,
-loops, or an operator without a batching rule. In that case ``rows`` is 1 and no value has an axis of
-iterations.
+    expensive      e = E(c, x)          subexpressions of A that are expensive and used more than once
+    coefficients   d = A(c, x, e)       do not depend on cotangents: computed for many iterations together
+    step           x̄ = B(c, d, x̄⁺)      runs iteration by iteration, last one first
+    totals         c̄ = Σ C(c, d, x̄⁺)    a few matrix products for many iterations (``sum_hoisting``)
+
+Only ``step`` must run sequentially. The coefficients and totals are batched over ``rows`` iterations. If the
+body contains a branch, a loop, or an operator without a batching rule, ``rows`` is 1, and no value has an
+axis of iterations.
 """
 
 from __future__ import annotations
@@ -39,15 +43,14 @@ class LinearIteration:
         rows: number of iterations in a chunk.
         needed: indices of the parts of the carry on which the coefficients depend.
         outside: graph from the constants of the loop to the values that ``step`` and ``totals`` use of them.
-        expensive: graph from ``(*consts, *needed parts of the carry)`` to the expensive subexpressions. It
-            has no outputs if ``rows`` exceeds 1.
+        expensive: graph from ``(*consts, *needed parts of the carry)`` to the expensive subexpressions. If
+            ``rows`` exceeds 1, it has no outputs.
         coefficients: graph of ``(*consts, *needed parts of the carry, *expensive)``.
         step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows`` is 1,
-            its further results are the cotangents of the constants, which share operators with the first
-            ones.
-        totals: ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the constants``,
-            with coefficients and cotangents stacked over ``rows`` iterations, and ``rows`` ones as weights.
-            It has no outputs if ``rows`` is 1.
+            its further results are the cotangents of the constants.
+        totals: ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the constants``.
+            Coefficients and cotangents are stacked over ``rows`` iterations, and the weights are ``rows``
+            ones. If ``rows`` is 1, it has no outputs.
     """
 
     __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
@@ -70,7 +73,7 @@ class LinearIteration:
             cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
             for k, at in enumerate(active_inputs)
         ]
-        # split the transposed iteration into values that depend on cotangents (`linear`) and all other values
+        # split the transposed iteration into equations that depend on cotangents (`linear`) and all others
         fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
         linear = _dependents(pulled.equations, cts)
         varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
@@ -118,10 +121,10 @@ class LinearIteration:
         self.totals = Graph(self.step.inputs, (), ())
 
     def _separate(self) -> None:
-        """Move mathematical functions that are used several times out of the coefficients.
+        """Move mathematical functions with several uses to ``expensive``.
 
-        XLA recomputes a function for every use. For float64 on a CPU, it calls the C library for each
-        element.
+        XLA would compute such a function again for every use. For float64 on a CPU, each computation of an
+        element is a call of the C library.
         """
         residuals = self.coefficients
         uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
@@ -166,9 +169,9 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
     The result does not use cotangents that are zero in all iterations.
 
     Args:
-        graph: function of values, of tangents of ``consts`` constants and of tangents of the carry, which
-            returns the tangents of the next carry.
-        first: number of values.
+        graph: graph from values, tangents of ``consts`` constants, and tangents of the carry to the tangents
+            of the next carry.
+        first: number of inputs that are values.
         consts: number of constants.
         marks: marks of the cotangents of the last carry; ``None`` if a cotangent is zero.
 
@@ -184,7 +187,7 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
         found = zip(reached, marks_of(pulled.outputs), strict=True)
         before = {k - first - consts: mark for k, mark in found if k >= first + consts}
         more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
-        if more == of_parts:  # drop DISCARDS marks that do not persist over an iteration
+        if more == of_parts:  # DISCARDS marks that the next iteration does not have were removed
             more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
             if more == of_parts:
                 break
@@ -199,9 +202,9 @@ def linear_iteration(
 ) -> LinearIteration:
     """Return the graphs of the reverse step of a loop.
 
-    They compute cotangents of the constants ``active_consts`` and of the carry's parts ``moving``. A chunk
-    has at most ``slots`` iterations, a power of two. ``marks`` are the marks of the cotangents of the last
-    carry.
+    They compute the cotangents of the constants ``active_consts`` and of the parts ``moving`` of the carry. A
+    chunk has at most ``slots`` iterations, where ``slots`` is a power of two. ``marks`` are the marks of the
+    cotangents of the last carry.
     """
     rows = min(slots, costs().joint_inner_iterations if is_in_loop() else costs().joint_iterations)
     return _linear_iteration(body, consts, active_consts, moving, rows, marks)

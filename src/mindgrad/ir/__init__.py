@@ -1,5 +1,5 @@
-"""Core: types, graphs, the builder, and tensors. It contains no operators."""
+"""Core data structures: types, graphs, the builder, and tensors; no operators."""
 
 from mindgrad.ir import verify
 
-__all__ = ["verify"]  # imported first, because MINDGRAD_VERIFY must apply to every graph
+__all__ = ["verify"]  # imported before any graph is built, so that MINDGRAD_VERIFY applies to every graph

@@ -1,4 +1,4 @@
-"""Conversion of Python numbers, lists, and arrays to the arrays of tensors."""
+"""Conversion of Python numbers, lists, and arrays to the arrays that tensors hold."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = [
 # element types of Python numbers in a list; complex numbers stay complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
-#: arrays with at least this many bytes are aligned, and tensors may share them instead of copying
+#: an array with at least this many bytes is allocated with alignment, and tensors may share it without a copy
 _LARGE = 1 << 20
-#: alignment in bytes that XLA needs to use an array without copying it
+#: alignment in bytes: XLA uses an array without a copy only if its address is a multiple of this number
 _ALIGNMENT = 64
 
-#: shortens data in messages to about a line
+#: abbreviates data in error messages to about one line
 _shortened = reprlib.Repr()
 _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
@@ -107,7 +107,7 @@ def is_other_array(data: Any) -> bool:
 
 
 def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
-    """Copy ``array`` with another element type, if real from the real part."""
+    """Copy ``array`` to another element type; a real type takes the real part."""
     if array.dtype.kind == "c" and dtype.kind != "complex":
         array = array.real
     with np.errstate(all="ignore"):
@@ -127,7 +127,7 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def is_shareable(array: Any, dtype: DType) -> bool:
-    """Whether tensors may share this array: it is large and nothing writes into it."""
+    """Whether tensors may share this array: it is large, and no code can write to it."""
     if type(array) is not np.ndarray or array.nbytes < _LARGE or array.dtype != dtype.numpy:
         return False
     memory: Any = array.base
@@ -137,16 +137,16 @@ def is_shareable(array: Any, dtype: DType) -> bool:
 
 
 def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
-    """Replace every element of nested Python data."""
+    """Return nested Python data with ``element(x)`` for every element ``x``."""
     if isinstance(data, (list, tuple)):
         return [_with_elements(each, element) for each in data]
     return element(data)
 
 
 def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
-    """Create an array filled by a number or an initializer; without ``init``, zeros.
+    """Create an array that a number or an initializer fills; ``None`` means zeros.
 
-    MindSpore leaves the elements of ``Tensor(shape=..., dtype=...)`` uninitialized.
+    In MindSpore, the elements of ``Tensor(shape=..., dtype=...)`` are uninitialized.
 
     Raises:
         ValueError: If ``shape`` or ``dtype`` is missing.

@@ -1,11 +1,14 @@
-"""The builder numbers, folds, and simplifies equations while it emits them.
+"""The builder: emit the equations of a graph, and simplify them at the same time.
 
-Value numbering: if a primitive is applied twice to the same atoms with the same parameters, both applications
-share one variable. So the repeated subexpressions of nested derivatives are built only once. Each primitive
-may have local rewrites (``simplify``) that do not change the value.
+Value numbering: if a primitive is applied twice to the same atoms with the same parameters, the second
+application returns the variable of the first. Repeated subexpressions of nested derivatives are therefore
+built only once. Folding: an equation on small constants becomes a constant. Simplification: each primitive
+may have a local rewrite (``simplify``) that does not change the value.
 
-While a derivative is built, equations that depend on a tangent are *linear*. The builder collects them in a
-separate list. The remaining equations form the nonlinear part, which can be used unchanged.
+While a derivative is built, an equation that depends on a tangent is *linear*. The builder stores linear
+equations in a separate list, so that the list of nonlinear equations contains no tangent.
+
+A derivative *moves* a value if the value depends differentiably on an input of the derivative.
 """
 
 from __future__ import annotations
@@ -50,13 +53,13 @@ __all__ = [
 #: kinds of pointwise operators: operands share one shape, and elements are independent
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: largest number of bytes of a constant that is compared with another one
+#: a constant with more bytes is not compared with others, so that equal large constants are not merged
 _COMPARED = 1 << 22
-#: if constants have more bytes, their first elements are compared before all of them
+#: if constants have more bytes, only their first elements are compared at first
 _COPIED = 1 << 12
-#: marks that derivatives set on their cotangents, and that rules of operators do not set
+#: marks that a derivative sets on its cotangents. The ``taint`` rules of operators do not set them
 SET_LATER = MASKED | CUT | DISCARDS
-#: a value of ``Builder.moving``: every value counts as dependent on the inputs
+#: value of ``Builder.moving`` with which every variable counts as dependent on the inputs
 EVERYTHING = None
 _FOLD = 64  # equations are folded if their constants have at most this many elements
 
@@ -92,7 +95,7 @@ def is_tainted(
 ) -> int:
     """Return the marks of a result of ``primitive``.
 
-    ``passed`` are the marks of its operands, if the caller has computed them.
+    ``passed`` contains the marks of its operands. Default: they are computed from ``inputs``.
     """
     taint: Any = primitive.taint
     if callable(taint):
@@ -107,9 +110,9 @@ def is_tainted(
 
 
 def pass_taint(old: Any, new: Any) -> None:
-    """Set the marks of ``old`` on ``new``, an atom with the same value.
+    """Copy the marks of ``old`` to ``new``, an atom with the same value.
 
-    This includes the marks ``SET_LATER`` of a masked cotangent.
+    A constant gets only the marks ``SET_LATER``.
     """
     if type(new) is Constant:
         new.marks |= 0 if new.is_splat else old.tainted & SET_LATER
@@ -140,9 +143,9 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: results derived from compiled functions, by their structural keys, see ``execution.record``
+        #: graphs derived from compiled functions, by their structural keys (``execution.record``)
         self.derived: dict[Any, Any] = {}
-        #: operands of all operators of the traced function, including simplified operators
+        #: operands of all operators of the traced function, including operators that were simplified away
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
@@ -150,20 +153,20 @@ class Builder:
         self._inlined: dict[Any, list[Any]] = {}
         #: replacements of recomputed values (:meth:`rebind`)
         self._rebound: dict[Any, Any] = {}
-        #: whether a derivative is being built, and the facts about its zeros, see ``rows.exact_zeros``
+        #: whether a derivative is being built. ``nonzeros`` holds its masks of ``primitives.exact_zeros``
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
         #: the values of masks that depend only on constants
         self.known_masks: dict[Any, Any] = {}
         #: whether all inputs with infinite elements have the mark ``INFINITE``, as in eager mode
         self.knows_infinite = False
-        #: bits of the inputs of the derivative on which the operand of the current cotangent depends
+        #: bit mask of inputs of the derivative: those on which the operand of the current cotangent depends
         self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
-        """Create an input of the graph, or a tangent (``linear``) that is not an input."""
+        """Create an input of the graph; if ``linear``, a tangent that is not an input."""
         variable = Variable(type, linear, tainted)
         if not linear:
             self.inputs.append(variable)
@@ -178,10 +181,11 @@ class Builder:
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
-        """Return the representative of a constant.
+        """Return the constant of this builder that is equal to ``constant``.
 
-        Equal small constants share one, and so do equal consecutive arrays of one type. A value computed
-        from captured data alone is a new array each time that it is read.
+        Equal small constants become one. A larger constant is compared only with the previous constant of its
+        type. This comparison is needed because a value that is computed from captured data alone is a new
+        array each time that it is read.
         """
         representative = self._constants.get(constant.key)
         if representative is None:
@@ -202,11 +206,11 @@ class Builder:
         parameters: dict[str, Any],
         source: tuple[str, int] | None,
     ) -> Any:
-        """Emit an operator of the traced function and note its operands."""
+        """Emit an operator of the traced function, and add its operands to ``operands``."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
         self.source = None
-        if not any(atom is result for atom in inputs):  # else the operator changes nothing, such as x · 1
+        if not any(atom is result for atom in inputs):  # else the operator was simplified away, such as x · 1
             self.operands.update(inputs)
         return result
 
@@ -219,8 +223,8 @@ class Builder:
     ) -> Any:
         """Apply ``primitive`` and return the variable (or variables) of the result.
 
-        ``counterparts`` are the results of the same operator on other operands of the same types. They have
-        the types of the new results.
+        ``counterparts`` are the results of the same operator on other operands of the same types. If they are
+        given, the new results take their types, and the type rule is not called.
         """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
@@ -303,8 +307,8 @@ class Builder:
     def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
         """Emit ``equation`` on other operands, with ``changed`` parameters.
 
-        Returns the results. The new equation keeps the source line. If ``equation`` has none, the current
-        line is used.
+        Returns the results. The new equation has the source line of ``equation``, or the current line if
+        ``equation`` has none.
         """
         outer = self.source
         if equation.source is not None:
@@ -339,7 +343,7 @@ class Builder:
     # -- which values a derivative moves ------------------------------------------------------------
 
     def differentiate(self, inputs: Iterable[Any]) -> None:
-        """Begin a derivative with respect to ``inputs``."""
+        """Start a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
@@ -380,7 +384,7 @@ class Builder:
         return atom
 
     def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
-        """Replace ``atoms`` by ``values`` in the outputs and in later equations."""
+        """Replace ``atoms`` by ``values`` in the outputs and in equations emitted later."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
                 continue
@@ -389,11 +393,12 @@ class Builder:
                 pass_taint(old, new)
 
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
-        """Remove all equations and yield them one by one.
+        """Remove all equations and yield them, so that the caller can replace some.
 
-        The flag with each equation says whether it is among ``equations``. The caller emits each equation
-        again (:meth:`again`), or emits equations that compute its values together with others and calls
-        :meth:`rebind`. So a loop and its tangent run once, at the place of the loop, including side effects.
+        The flag of each equation states whether it is among ``equations``. For each equation, the caller
+        either emits it again (:meth:`again`), or emits another equation that also computes its values and
+        calls :meth:`rebind`. In this way, one loop over values and tangents replaces a loop. It is emitted at
+        the position of the loop and runs once, so side effects occur once and in order.
         """
         selection = set(equations)
         emitted, self.equations = self.equations, []
@@ -409,7 +414,8 @@ class Builder:
     def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
         """Emit ``equation`` again during a replay, on the present values of its operands.
 
-        ``simplifies``: whether to simplify the equation again if an operand has changed. Returns the results.
+        If an operand has changed and ``simplifies`` is true, the equation is simplified again. Returns the
+        results.
         """
         rebound, inputs, is_kept = self._rebound, equation.inputs, True
         for atom in inputs:
@@ -443,7 +449,7 @@ class Builder:
         return copy
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
-        """Return the graph of ``outputs`` without equations that they do not need."""
+        """Return the graph of ``outputs``, without equations on which they do not depend."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

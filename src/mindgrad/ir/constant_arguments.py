@@ -1,8 +1,8 @@
 """Tensor arguments that are compile-time constants: ``Tensor(…, const_arg=True)``.
 
-A compiled function treats the values of its tensor arguments as data. The value of a marked tensor is a
-constant at compile time: the function is compiled for each value, and there is no gradient with respect to
-it.
+A compiled function accepts any values of its tensor arguments. With ``const_arg=True``, the value of the
+tensor is a constant of the compiled function. The function is then compiled separately for each value, and
+there is no gradient with respect to the tensor.
 """
 
 from __future__ import annotations

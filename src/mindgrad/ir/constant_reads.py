@@ -1,7 +1,8 @@
-"""Reading values of tensors inside functions with custom derivatives.
+"""Allow functions with custom derivatives to read values of tensors.
 
-A function with a custom derivative receives its inputs as constants. Its code may read their values, for
-example with NumPy, without losing a derivative.
+If code reads the value of a differentiated tensor, for example with NumPy, the derivative is usually lost,
+and mindgrad prints a warning. A function with a custom derivative is not differentiated, so it may read the
+values of its inputs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ __all__ = ["constants_below", "is_constant"]
 
 
 class _Local(threading.local):
-    #: tensors of scopes up to this level are constants
+    #: the values of tensors of scopes up to this level may be read
     level = 0
 
 
@@ -21,7 +22,7 @@ _local = _Local()
 
 
 class constants_below:
-    """Treat values of the scopes up to ``level`` as readable constants in this block."""
+    """Allow reading values of the scopes up to ``level`` inside the ``with`` block."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -34,5 +35,5 @@ class constants_below:
 
 
 def is_constant(scope: Any) -> bool:
-    """Whether tensors of ``scope`` may be read as constants in the present block."""
+    """Whether the values of tensors of ``scope`` may be read in the present block."""
     return scope.level <= _local.level

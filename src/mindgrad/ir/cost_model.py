@@ -1,9 +1,10 @@
-"""Cost model: every constant that was tuned by measurements, by kind of device.
+"""Cost model: thresholds that were tuned by measurements.
 
-Graph transformations, loops, sparse derivatives and the back end read the constants of the device for which
-a function is compiled (:func:`costs`). Eager mode reads the constants of the host (``HOST``). A new kind of
-device is one entry of ``DEVICES``. The comment above each group names the decision record that describes the
-measurements.
+Most thresholds decide whether a graph transformation saves time. They depend on the kind of device, so a
+transformation reads them from :func:`costs`, which returns the constants of the device that runs the compiled
+function. Eager mode reads the constants of the host from ``HOST``. To support a new kind of device, add an
+entry to ``DEVICES``. The comment above each group of constants names the decision record in
+``docs/decisions`` that describes the measurements.
 """
 
 from typing import NamedTuple
@@ -14,252 +15,300 @@ __all__ = ["DEVICES", "HOST", "Costs", "HostCosts", "costs"]
 
 
 class Costs(NamedTuple):
-    """Constants of one kind of device; the defaults are for a CPU."""
+    """Constants of one kind of device. The defaults are for a CPU."""
 
-    # Products of matrices, see docs/decisions/0009
-    #: number of floating-point operations that take as long as moving one byte
+    # Products of matrices: decision 0009.
+    #: moving one byte to or from memory is counted as this many floating-point operations
     flops_per_byte: int = 8
-    #: a chain of products is reordered only if it costs at least this many operations
+    #: a chain of matrix products that costs fewer floating-point operations is not reordered
     reordered_flops: int = 100_000
-    #: a chain of products is reordered only if the best order costs at most this fraction of its order
+    #: a chain is reordered only if the best order costs at most this fraction of the operations of the
+    #: present order
     reordered_part: float = 0.8
-    #: sizes of a contracted axis that may grow by 1 to merge the two products of a difference into one
+    #: if the contracted axis of ``(a - b) @ c`` has one of these sizes, and one term is the same for all
+    #: samples, the two products become one, in which this axis is longer by 1
     merged_columns: range = range(8, 25)
-    #: operands of a product with fewer elements are not rewritten as differences or repeated values
+    #: an operand of a product with fewer elements is not rewritten, even if it is a difference or a repeated
+    #: value
     distributed_elements: int = 4096
-    #: a difference is distributed over a product if it has at least this many times the elements of each term
+    #: ``(a - b) @ c`` becomes ``a @ c - b @ c`` only if the difference has at least this many times the
+    #: elements of each term. In a product, a value counts as small if it has at most 1 / ``distributed_part``
+    #: of the elements of the largest value
     distributed_part: int = 4
-    #: scalar factors are moved out of a product only if its largest value has at least this many elements
+    #: a scalar factor is moved to a small value of a product only if the largest value has at least this many
+    #: elements
     scaled_elements: int = 16384
-    #: repeated (broadcast) inputs with fewer elements are not replaced by smaller ones
+    #: a repeated (broadcast) operand of an inner graph with fewer elements is not replaced by the smaller
+    #: value that it repeats
     repeated_elements: int = 4096
-    #: transposed values with fewer elements do not start a change of layout
+    #: the layout of a graph is changed only if it transposes a value of at least this many elements
     transposed_elements: int = 4096
-    #: a product with fewer elements is not transposed for a reduction
+    #: a product with fewer elements is not transposed for a reduction over its first axis
     turned_elements: int = 1 << 15
-    #: number of terms of a reduction for which its operand, a product, is transposed
+    #: a product is transposed for a reduction over its first axis only if this axis has one of these sizes
     turned_terms: range = range(33, 1 << 13)
-    #: smallest number of rows of a long first operand in a product of a long and a small matrix
+    #: a matrix is *long* if it has at least this many rows. Products of a long and a small matrix are
+    #: transposed
     long_rows: int = 256
-    #: largest number of rows and of columns of the small second operand in such a product
+    #: a matrix is *small* if it has at most this many rows and at most this many columns
     short_sides: int = 24
-    #: whether convolutions and the operators between them have their channels last (docs/decisions/0029)
+    #: whether convolutions and the operators between them are computed with channels last
+    #: (docs/decisions/0029)
     channels_last: bool = True
-    #: smallest number of channels that fill vector registers; with fewer, channels are not moved last
+    #: channels are not moved last if most results have fewer channels, because they do not fill a vector
+    #: register
     vector_channels: int = 8
-    #: largest window (in elements) for which a convolution of one channel is a sum of shifted products
+    #: a convolution whose output channels each read one input channel becomes a sum of shifted products if
+    #: its window has at most this many elements
     stencil_taps: int = 49
-    #: largest number of outputs of each input channel in such a convolution
+    #: such a convolution is not rewritten if an input channel has more output channels
     stencil_outputs: int = 16
 
-    # Derivatives, see docs/decisions/0012
-    #: largest number of input columns of a gradient for which forward mode uses one pass per column
+    # Derivatives: decision 0012.
+    #: a gradient with respect to at most this many input dimensions is computed by one forward pass per
+    #: dimension
     series_columns: int = 4
-    #: largest number of inputs of a gradient for which forward mode is considered
+    #: a gradient with respect to more inputs always uses reverse mode
     series_inputs: int = 16
-    #: the same limit for the columns of one gradient whose function has one value per sample
+    #: the limit ``series_columns`` for a function with one value per sample
     gradient_columns: int = 128
-    #: limit of equations × columns for such a gradient, because its derivative repeats them for each column
+    #: for such a function, forward mode is not used if equations × input dimensions exceed this number,
+    #: because forward mode repeats the equations for each dimension
     gradient_equations: int = 2048
-    #: smallest number of second derivatives in a sum that are combined into one pass
+    #: a sum of at least this many second derivatives is computed in one pass (a forward Laplacian)
     collapsed_directions: int = 3
 
-    # Sums over rows, see docs/decisions/0019
-    #: number of terms for which a sum over the first axes is computed by halving
+    # Sums over the first axes: decision 0019.
+    #: a sum over the first axes is computed by repeated halving if its number of terms is in this range
     halved_terms: range = range(16, 129)
-    #: smallest number of results of such a sum
+    #: such a sum is not halved if it has fewer results
     halved_width: int = 1024
-    #: smallest number of terms, and of contiguous results, if other axes come first
+    #: if other axes come before the summed axes, a sum with fewer terms or fewer contiguous results is not
+    #: halved
     halved_inner: int = 64
-    #: if a graph has more such sums, none is halved, because XLA compiles them slowly (docs/decisions/0029)
+    #: if halving would pay for more sums of a graph, no sum is halved, because XLA compiles halved sums
+    #: slowly (docs/decisions/0029)
     halved_sums: int = 24
-    #: number of elements of the operand, if other axes come first
+    #: if other axes come before the summed axes, the number of elements of the operand must be in this range
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
 
-    # Tiles of a batch, see docs/decisions/0019
-    #: smallest number of samples for which the batch axis becomes the last axis of narrow values
+    # Tiles of a batch: decision 0019.
+    #: with fewer samples, the batch axis is not moved to the end
     tiled_rows: int = 1024
-    #: smallest number of products for which moving the batch axis is considered
+    #: with fewer products over the batch, the batch axis is not moved to the end
     tiled_products: int = 8
-    #: largest mean number of features per product for which one tile with the batch axis last pays
+    #: if the batch fits into one tile, and its products have more features on average, the batch axis is not
+    #: moved to the end
     tiled_features: int = 64
-    #: products of at most this many bytes are not tiled: above, glibc requests fresh memory in each call
+    #: a batch is divided into tiles if the results of its products have more bytes in total. glibc requests
+    #: such a large memory block from the operating system in each call
     whole_bytes: int = 30 << 20
-    #: bytes of all products in one tile with the batch axis last
+    #: target size of a tile: bytes of all products in it
     tile_bytes: int = 18 << 20
-    #: bytes of the largest value in one tile of stacks (tangents of each sample along all directions)
+    #: target size of a tile of *stacks* (tangents of each sample along all directions): bytes of the largest
+    #: value in it
     stack_tile_bytes: int = 1 << 18
-    #: the same limit for fewer than ``stack_products`` products, because a small tile cannot fill two threads
+    #: the same target for fewer than ``stack_products`` products, because a small tile with little work
+    #: cannot occupy two threads
     lone_stack_tile_bytes: int = 8 << 20
-    #: a loop over tiles pays if the largest stack has at least this many times ``stack_tile_bytes``
+    #: stacks are divided into tiles only if the largest stack has at least this many times
+    #: ``stack_tile_bytes``
     stack_tiles: int = 8
-    #: a stack is tiled only if it has at least this many times the bytes of the data
+    #: stacks are divided into tiles only if the largest stack has at least this many times the bytes of the
+    #: data
     stack_width: int = 48
-    #: smallest number of products that count as a chain of layers
+    #: at least this many products count as a chain of layers, whose tiles are small
     stack_products: int = 3
-    #: smallest number of tiles for a chain of layers
+    #: a chain of layers is not divided if it would have fewer tiles
     fewest_tiles: int = 4
-    #: bytes of weights that stay in the cache between two tiles
+    #: weights of at most this many bytes are assumed to stay in the cache between two tiles. Larger weights
+    #: need larger tiles
     weight_bytes: int = 1 << 20
-    #: bytes of one value's tangents along the directions of one tile
+    #: target size of a tile of directions: bytes of one value's tangents along these directions
     direction_tile_bytes: int = 1 << 19
-    #: a loop over directions pays if all tangents of a value have more than this many such tiles
+    #: directions are divided into tiles only if the tangents of a value along all directions have more bytes
+    #: than this many tiles
     direction_tiles: int = 4
 
-    # Reverse mode of loops, see docs/decisions/0003
-    #: a cotangent is summed after the loop if it has this many times the elements to be stacked instead
+    # Reverse mode of loops: decision 0003.
+    #: the cotangent of a constant is computed after the loop if it has at least this many times the elements
+    #: that each iteration must then stack
     stacked_part: int = 4
-    #: largest number of operands that the search for a cheap recomputation of one value visits
+    #: the search for a cheap recomputation of a value stops after this many operands
     rematerialized_equations: int = 64
     #: if a scan would stack more residual bytes than this, also consider recomputing some residuals
     residual_bytes: int = 8 << 20
-    #: largest number of iterations whose derivatives are computed in one batch
+    #: the coefficients of at most this many iterations are computed in one batch
     joint_iterations: int = 128
-    #: a batch with a value of more than ``block_elements`` elements is halved down to this many iterations,
-    #: because a loop with fewer iterations pays for the whole batch
+    #: a batch is halved until no value has more than ``block_elements`` elements, but not to fewer iterations
+    #: than this, because a loop with few iterations pays for a whole batch
     joint_block_iterations: int = 32
+    #: see ``joint_block_iterations``: number of elements of a value over all iterations of a batch
     block_elements: int = 1024
     #: the limit ``joint_iterations`` for a loop inside another loop
     joint_inner_iterations: int = 16
-    #: largest number of elements of a value of one batch, because unused iterations of a batch cost time
+    #: a batch is halved until no value has more elements than this, because unused iterations of a batch take
+    #: time
     joint_elements: int = 4096
-    #: smaller batches of iterations are not worth the effort
+    #: if a batch would have fewer iterations, iterations are processed one by one
     fewest_joint_iterations: int = 8
-    #: bytes that the checkpoint slots of one loop may use, unless fewer than ``fewest_slots`` fit
+    #: a loop stores at most this many bytes in its checkpoint slots, or ``fewest_slots`` slots if they need
+    #: more
     slot_bytes: int = 1 << 18
-    #: smallest number of checkpoint slots of a loop
+    #: number of checkpoint slots that a loop may use regardless of ``slot_bytes``
     fewest_slots: int = 16
-    #: largest number of slots of a loop inside another loop, which refills them in every outer iteration
+    #: a loop inside another loop has at most this many slots, because every outer iteration fills them again
     inner_slots: int = 64
-    #: if the carry has at least this many bytes, each of the first iterations saves it. XLA compiles a loop
-    #: over a smaller carry to one piece of machine code if it touches nothing larger, and running that loop
-    #: twice is cheaper than saving
+    #: a carry of at least this many bytes is saved in each of the first iterations. A smaller carry is not,
+    #: because XLA compiles a loop over small values to one piece of machine code, and running that loop twice
+    #: takes less time than saving
     saved_carry_bytes: int = 1 << 10
-    #: smallest number of shielded products per iteration for which a loop first runs with plain products, and
-    #: the largest number of elements of a value in such a loop (``optimize.guarded_loops``)
+    #: a loop with at least this many shielded products per iteration first runs with plain products, and runs
+    #: again with shields only if a result is not finite (``optimize.guarded_loops``)
     postponed_guards: int = 4
+    #: this rewrite is not applied to a loop with a value of more elements
     guarded_elements: int = 64
-    #: an unrolled loop becomes a scan if it has more operators than this. XLA compiles a shorter one about as
-    #: fast unrolled, and it runs faster
+    #: if unrolling a loop would emit more operators than this, it becomes a scan. XLA compiles a shorter
+    #: unrolled loop about as fast as a scan, and the unrolled loop runs faster
     scan_equations: int = 128
-    #: smallest number of iterations of a scan, because XLA compiles a scan about as long as three iterations
+    #: a loop with fewer iterations is unrolled, because XLA compiles a scan in about the time of three
+    #: iterations
     scan_iterations: int = 4
-    #: number of operators that compile as slowly as one operator that calls a library
+    #: an operator that calls a library, such as a matrix product, counts as this many operators in
+    #: ``scan_equations``
     library_call_equations: int = 8
 
-    # Sparse derivatives, see docs/decisions/0008
-    #: largest number of equations of all colors together that are unrolled
+    # Sparse derivatives: decision 0008.
+    #: colors are processed one by one only if the graph has at most this many equations for all colors
+    #: together
     unrolled_equations: int = 3000
-    #: largest number of parts of a value that are colored one by one
+    #: a value that consists of more parts is not colored part by part
     single_parts: int = 100
-    #: largest number of pattern entries for which parts are colored one by one, or other colorings are tried
+    #: if a pattern has more nonzeros, its parts are not colored separately and no other coloring is tried
     single_entries: int = 10_000_000
-    #: largest number of entries of a dense matrix that is computed if its pattern is full
+    #: if a pattern is full, the dense matrix is computed if it has at most this many entries
     dense_entries: int = 100_000_000
-    #: with at most this many colors no other strategy is tried, unless every row has fewer entries
+    #: if forward mode needs at most this many colors, and no more colors than the fullest row has nonzeros,
+    #: no other strategy is tried
     few_colors: int = 8
-    #: largest number of entries of a pattern
+    #: a pattern with more nonzeros counts as too dense
     pattern_entries: int = 50_000_000
-    #: largest number of equations, over all iterations of a scan, through which patterns are propagated
+    #: if the iterations of a scan have more equations in total, its pattern is propagated to a fixed point,
+    #: as for ``while``
     pattern_equations: int = 20_000
-    #: if the pattern of a loop still grows after this many iterations, every output depends on every input
+    #: if the pattern of a loop still grows after this many iterations, every output is assumed to depend on
+    #: every input
     pattern_iterations: int = 64
-    #: largest number of elements of a window that are propagated one by one
+    #: the pattern of a convolution is exact only if its window has at most this many elements
     window_positions: int = 512
-    #: largest number of distinct steps between columns for which a periodic coloring is tried
+    #: a periodic coloring is not tried if the columns of a row have more distinct distances
     coloring_steps: int = 2048
-    #: largest number of products in the search for a periodic coloring
+    #: the search for a periodic coloring stops if it would need more products
     coloring_products: int = 40_000_000
-    #: values with more elements are computed into a separate array (``sparse.color_seeds``)
+    #: a value with several uses and more elements is computed into a separate array (``sparse.color_seeds``)
     seed_elements: int = 2048
-    #: a value with several uses is computed once if it costs at least this many products
+    #: a value with several uses is computed only once if it costs at least as much as this many products
     shared_products: int = 6
-    #: largest number of contributions to one entry that are read side by side; more are summed
+    #: if no matrix entry has more contributions than this, all contributions are read together; otherwise
+    #: they are added by a scatter
     parallel_entries: int = 4
 
-    # Compilation, see docs/decisions/0011
-    #: bytes up to which messages between processes are joined
+    # Compilation: decision 0011.
+    #: messages between processes are joined until they have this many bytes
     message_bytes: int = 1 << 25
-    #: constants with more elements are operands of the compiled function instead of part of it
+    #: a constant with more elements is an operand of the compiled function instead of part of its code
     inlined_elements: int = 1024
     #: a loop with more iterations may take longer than ``interrupted_seconds``
     long_loop_iterations: int = 100_000
-    #: iterations that are assumed for a loop of unknown length, so that its body outweighs the code outside
+    #: assumed number of iterations of a loop whose length depends on data, so that its body has more weight
+    #: than the code outside
     assumed_iterations: int = 100
-    #: a compile option is set if it saves more than this many nanoseconds per call
+    #: XLA's library kernels for reductions are turned off if this saves more than this many nanoseconds per
+    #: call
     option_nanoseconds: float = 1000.0
-    #: nanoseconds per element that library kernels save in a reduction of many terms; negative: they lose
+    #: nanoseconds per element that such a kernel saves in a reduction of many terms; a negative value is a
+    #: loss
     kernel_saves: float = 0.5
     #: the same for a reduction of at most ``few_terms`` terms
     kernel_saves_few: float = -0.25
     #: the same if fewer than ``narrow_results`` results are contiguous
     kernel_saves_narrow: float = -0.8
-    #: the same for a reduction over the first axes to more than ``wide_bytes``
+    #: the same for a reduction over the first axes whose result has more than ``wide_bytes`` (jaxlib before
+    #: 0.11)
     kernel_saves_wide: float = -3.5
-    #: largest number of terms of a short reduction
+    #: a reduction of at most this many terms is short
     few_terms: int = 32
-    #: contiguous results below this number are narrow
+    #: fewer contiguous results are narrow
     narrow_results: int = 8
-    #: contiguous results above this number of bytes are wide
+    #: contiguous results of more bytes are wide
     wide_bytes: int = 1 << 16
 
 
 class HostCosts(NamedTuple):
     """Constants of the host, which runs Python and calls compiled functions."""
 
-    # Compilation of eager calls, see eager/tiers.py
-    #: calls of a kind are not compiled if the shortest takes less than this many seconds
+    # Compilation of eager calls (``eager.tiers``). A *kind* of call is one function with arguments of given
+    # types.
+    #: calls of a kind are not compiled if the shortest of them took less than this many seconds
     shortest_seconds: float = 2e-4
-    #: seconds that all calls of a kind together must have taken before they are compiled
+    #: calls of a kind are compiled after they have taken this many seconds in total
     compiling_seconds: float = 0.05
-    #: seconds that calls of all kinds together must have taken before JAX is imported to compile one of them
+    #: JAX is imported after calls of all kinds have taken this many seconds in total
     importing_seconds: float = 0.1
-    #: while a kind is being compiled, each call waits at most as long as this many calls take
+    #: while a kind is being compiled, each of its calls waits for at most this many times the duration of the
+    #: shortest call
     waiting_calls: float = 8.0
-    #: number of calls that may differ from the recording before calls of this kind are never compiled
+    #: a kind is never compiled if this many calls differed from the recording and no two calls agreed
     divergences: int = 6
-    #: number of calls that request a value inside a recording before a function is compiled for it
+    #: if this many calls read the same value before they end, a function that computes this value is compiled
     requested_calls: int = 3
 
-    #: on another device, the first calls of an operator with one signature run on the host: their number
+    #: on another device than the CPU, the first calls of an operator with one signature run on the host, up
+    #: to this number
     kernel_calls: int = 8
-    #: largest total number of elements of the operands of such calls
+    #: this holds only if the operands of the call have at most this many elements in total
     kernel_elements: int = 1 << 20
 
-    #: intermediate values of a gradient with at least this many bytes are freed after their last use
+    #: an intermediate value of a gradient with at least this many bytes is freed after its last use
     freed_bytes: int = 1 << 20
 
-    #: largest number of elements that the windows of a convolution occupy at a time
+    #: NumPy's convolution copies windows in portions of at most this many elements
     window_elements: int = 1 << 25
 
-    # Operands of compiled functions
-    #: arrays with at most this many elements are passed as NumPy arrays at their first use
+    # Operands of compiled functions.
+    #: an array with at most this many elements is passed as a NumPy array at its first use; a larger one is
+    #: moved to the device
     handed_elements: int = 16384
-    #: arrays with at most this many elements are not remembered
+    #: for an array with at most this many elements, no facts (such as whether it is finite) are stored
+    #: between calls
     forgotten_elements: int = 16
-    #: largest number of bytes of an array whose values may be constants of a compiled function
+    #: the values of an array with more bytes are never constants of a compiled function
     known_bytes: int = 4096
-    #: arrays with at most this many elements are compared by value; if they are equal, they become constants
+    #: the value of an input with at most this many elements is compared in each call, and the compiled
+    #: function treats it as a constant while it is unchanged
     compared_elements: int = 16
-    #: number of elements that NumPy copies in the time in which it creates a view
+    #: NumPy copies this many elements in the time in which it creates a view
     copied_elements: int = 4096
-    #: smallest capacity of a function compiled for any size; larger capacities are powers of two
+    #: smallest capacity of an axis of any size; larger capacities are powers of two
     open_capacity: int = 16
-    #: calls shorter than this many seconds are quick: waiting for another thread would add 60 µs
+    #: a call that takes fewer seconds is *quick*. For such a call, the 60 µs of waiting for another thread
+    #: would matter
     quick_seconds: float = 0.002
-    #: after this many quick calls in a row, calls run without another thread
+    #: after this many quick calls in a row, calls run in the calling thread
     quick_calls: int = 8
-    #: after about this many seconds a user may press Ctrl-C
+    #: a call that takes more seconds must be interruptible by Ctrl-C
     interrupted_seconds: float = 0.1
-    #: upper bounds, on slow machines too, of the seconds of an arithmetic operation, and per element of a
-    #: pointwise operator, of a mathematical function, and of a library algorithm
+    #: largest number of seconds, on slow machines too, of an arithmetic operation
     operation_seconds: float = 1e-9
+    #: the same for one element of a pointwise operator
     element_seconds: float = 3e-9
+    #: the same for one element of a mathematical function
     function_seconds: float = 2e-8
+    #: the same for one element of a library algorithm
     library_seconds: float = 1e-7
 
 
-#: constants by the device names of ``set_device``; loops over tiles are tuned for the caches of a CPU
+#: constants by the device names of ``set_device``. The sizes of tiles in ``Costs`` fit the caches of a CPU
 DEVICES = {
     "CPU": Costs(),
     "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0, guarded_elements=0),

@@ -167,9 +167,9 @@ _PROMOTED: dict[tuple[DType, DType], DType] = {(a, b): _promote(a, b) for a in D
 def promote(a: DType, b: DType) -> DType:
     """Return the element type of an operation on tensors of types ``a`` and ``b``.
 
-    As in MindSpore, the higher category determines the type (bool < integers < float < complex), and within
-    one category the wider type. An unsigned integer with a signed integer of the same or a smaller size
-    gives the next wider signed type, and float64 for uint64.
+    As in MindSpore, types have categories: bool < integers < float < complex. The type of the higher category
+    is the result. Within one category, the wider type is the result. For an unsigned integer and a signed
+    integer of the same or a smaller size, the result is the next wider signed type; for uint64 it is float64.
 
     >>> from mindgrad.ir.dtype import promote, uint8, int8, int32, float16
     >>> str(promote(uint8, int8)), str(promote(int32, float16))
@@ -181,8 +181,8 @@ def promote(a: DType, b: DType) -> DType:
 def promote_scalar(dtype: DType, scalar: bool | int | float | complex) -> DType:
     """Return the element type of an operation on a tensor and a Python number.
 
-    The number never widens a type of the same category: ``float16 + 1.5`` stays float16.
-    ``int32 + 1.5`` is float32.
+    A number of the same category does not change the type: ``float16 + 1.5`` is float16. A number of a higher
+    category does: ``int32 + 1.5`` is float32.
     """
     if isinstance(scalar, (bool, np.bool_)):
         return dtype

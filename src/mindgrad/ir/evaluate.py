@@ -1,6 +1,6 @@
-"""Evaluation of a graph equation by equation, with NumPy kernels or on tensors.
+"""Evaluate a graph equation by equation, with NumPy kernels or on tensors.
 
-:func:`evaluate` is the reference executor.
+Tests compare compiled functions with :func:`evaluate`, the reference executor.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
 
 
 def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Apply every equation of ``graph`` to ``tensors``: run, record, or emit it."""
+    """Apply ``graph`` to ``tensors``; open scopes run, record, or emit the operators."""
     values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
 
     def read(atom: Any) -> Tensor:
@@ -58,7 +58,7 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
 
     for equation in graph.equations:
         operands = [read(atom) for atom in equation.inputs]
-        # a warning may have to name the line of a comparison, and whether it is part of a derivative
+        # `transforms.zero_gradients` warns at the line of an operator without a derivative
         is_named = equation.primitive.jvp is None and equation.source
         with Located(equation.source) if is_named else nullcontext():
             result = apply(equation.primitive, *operands, **equation.parameters)

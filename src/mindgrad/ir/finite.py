@@ -1,7 +1,7 @@
 """Find the operator that first returns NaN or infinity (``debug_nans``).
 
-Eager kernels are checked one by one. If a compiled function returns a result that is not finite, it is
-evaluated again, equation by equation (``execution.finite_results``).
+In eager mode, the results of every kernel are checked. For a compiled function, only its results are checked.
+If one of them is not finite, ``execution.finite_results`` evaluates the function again, equation by equation.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
 def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """Return the first result that is infinite or NaN without cause in the operands.
+    """Return the first result with an unexpected infinity or NaN, or ``None``.
 
-    If all operands are finite, every infinity or NaN is a fault. If an operand is infinite, only NaN is:
-    infinities from infinities are allowed because masks use −∞, but differences of infinities and their
-    products with zero are faults. An operator without operands, or with an infinite parameter (padding with
-    −∞), is expected to return infinities.
+    If all operands are finite, every infinity or NaN is a fault. If an operand is infinite, only NaN is a
+    fault, for example from a difference of infinities or a product of zero and infinity. An infinite result
+    is allowed in this case because masks use −∞. If an operand is NaN, the fault occurred earlier. An
+    operator without operands, or with an infinite parameter (padding with −∞), may return infinities.
     """
     for faulty in results:
         if type(faulty) is not np.ndarray:
@@ -63,13 +63,14 @@ def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, paramete
 
 
 def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source: Any) -> NoReturn:
-    """Raise the error for an operator's result.
+    """Raise the error for a result that is not finite.
 
     Args:
         name: the operator.
         operands: its operands.
         faulty: the result that is not finite.
-        source: the user's line, from an equation or with columns; ``None`` if it is not known.
+        source: line of the user's code, as the source of an equation or a ``SourceLocation``; ``None`` if it
+            is not known.
 
     Raises:
         FloatingPointError: always.

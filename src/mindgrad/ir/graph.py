@@ -4,9 +4,12 @@
     equation  ::=  variable+ = primitive[parameters](atom*)
     atom      ::=  variable | constant
 
-Every variable is defined once. Atoms have Python's arithmetic operators, so that a derivative rule
-reads like a formula. Each arithmetic operator emits an equation into the builder of this thread (see
-``build``).
+Every variable is defined once. Atoms have Python's arithmetic operators, so that a derivative rule reads like
+a formula. Each arithmetic operator emits an equation into the builder of this thread (see ``ir.build``).
+
+An atom has *marks* (``Atom.tainted``, a bit mask) that state how products treat its zeros and infinities. In
+a derivative, the product of a zero and an infinite value is NaN, unless the marks imply that the zero
+discards the other factor (``primitives.exact_zeros``).
 """
 
 from __future__ import annotations
@@ -35,19 +38,18 @@ __all__ = [
 
 Result = TypeVar("Result")
 
-#: marks of an atom (``Atom.tainted``, bits): an element can be infinite or NaN
+#: mark: an element can be infinite or NaN
 INFINITE = 1
-#: the atom has zeros from a selection, and zero times infinity is zero for them
+#: mark: some elements are zero because a selection discarded them. Zero times infinity is zero for them
 MASKED = 2
-#: the atom has zeros around a part that was cut out (a slice, a lookup); zero times a possibly infinite value
-#: is zero for them
+#: mark: some elements are zero because a slice or lookup did not read them. Zero times a value that is marked
+#: as possibly infinite is zero for them
 CUT = 4
-#: zero times any value is zero for the zeros of this atom (``rows.exact_zeros.discarding``)
+#: mark: zero times any value is zero for the zeros of the atom (``primitives.exact_zeros.discarding``)
 DISCARDS = 32
-#: the atom is an input whose elements are all equal in every run; results do not inherit this mark
+#: mark of an input whose elements are all equal in every run. Results do not inherit it
 UNIFORM = 8
-#: the atom is a stored residual that does not depend on the inputs of the derivative; results do not inherit
-#: this mark either
+#: mark of a stored residual that does not depend on the inputs of the derivative. Results do not inherit it
 STEADY = 16
 #: marks that results inherit from operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
@@ -55,7 +57,7 @@ INHERITED = INFINITE | MASKED | CUT | DISCARDS
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}
-_SMALL = 64  # constants up to this many elements are compared by value
+_SMALL = 64  # constants with at most this many elements are compared by value
 
 
 def is_finite(array: Any) -> bool:
@@ -65,7 +67,7 @@ def is_finite(array: Any) -> bool:
     if array.ndim == 0:
         return cmath.isfinite(array.item())
     if array.dtype.char in "fd" and array.flags.c_contiguous and isfinite(np.vdot(array, array)):
-        return True  # takes half the time; the sum of squares may overflow although all elements are finite
+        return True  # 2× faster than the line below, which handles sums of squares that overflow
     return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
@@ -77,7 +79,7 @@ class Atom:
     linear: bool
     tainted: int
 
-    #: the functions of Python's operators; the package that defines the primitives fills this table
+    #: functions that implement Python's operators. ``primitives.arithmetic`` fills this table
     operators: dict[str, Callable[..., Any]] = {}
 
     @property
@@ -136,10 +138,10 @@ class Atom:
 class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
-    ``linear`` marks a value that depends on a tangent. While a graph is built, linear equations are kept in a
-    separate list, which is all that *linearize* needs. ``tainted`` holds marks: possibly infinite values, and
-    zeros for which zero times infinity is zero (see ``rows.kinds``). ``made_by`` is the defining equation,
-    or ``None`` for an input.
+    Attributes:
+        linear: whether the value depends on a tangent. The builder stores linear equations separately.
+        tainted: bit mask of marks, such as ``INFINITE``.
+        made_by: the equation that defines the variable, or ``None`` for an input.
     """
 
     __slots__ = ("linear", "made_by", "tainted", "type")
@@ -157,8 +159,8 @@ class Variable(Atom):
 class Constant(Atom):
     """A value known when the graph is built.
 
-    A *splat*, whose elements are all equal, is stored as one element with the full type, so that the zeros
-    and ones of derivatives cost nothing.
+    A *splat* is a constant whose elements are all equal. Only one element is stored, together with the full
+    type, so that zeros and ones in derivatives need no memory.
     """
 
     __slots__ = ("_tainted", "is_splat", "key", "marks", "type", "value")
@@ -169,11 +171,11 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: set by a derivative that folded a cotangent to this constant
+        self.marks = 0  #: marks of a cotangent that was folded to this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # two constants in the same memory are equal in every scope that captures them
+        else:  # constants in the same memory are equal, even if different scopes capture them
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
@@ -203,7 +205,7 @@ class Constant(Atom):
 
 
 class DerivativeOf(tuple):
-    """Source ``(file, line)`` of an equation in the derivative of that line.
+    """Source ``(file, line)`` of an equation in the derivative of this line.
 
     Attributes:
         cell, layer: the cell and layer of the line, if they are known (:class:`Line`).
@@ -250,9 +252,9 @@ class Equation:
         self.parameters = parameters
         self.outputs = outputs
         self.source = source
-        #: whether it has a side effect, so that it must not be eliminated
+        #: whether the equation has a side effect, so that it must not be eliminated
         self.has_effect = primitive.effect
-        #: whether value numbering skips the equation: it, or one in its inner graphs, is unique
+        #: whether value numbering must not merge the equation: it, or an equation of its graphs, is unique
         self.is_unique = primitive.unique
         #: the graphs among its parameters by name, such as branches and the bodies of loops
         self.graphs: dict[str, Graph] = _NO_GRAPHS
@@ -264,7 +266,7 @@ class Equation:
 
     @property
     def is_only_effect(self) -> bool:
-        """Whether it has a side effect and no outputs."""
+        """Whether the equation has a side effect and no outputs."""
         return self.has_effect and not self.outputs
 
 
@@ -296,7 +298,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
-        #: results derived from the graph, see ``ir.memo``
+        #: memoized results that were computed from the graph (``ir.memo``)
         self.derived: dict[Any, Any] = {}
         if Graph.verifier is not None:
             Graph.verifier(self)
@@ -318,8 +320,8 @@ class Graph:
     def key(self) -> tuple[Any, ...]:
         """Return a key that is equal for graphs that differ only in their variables.
 
-        The key includes inner graphs. Large constants are compared by identity, so the graph must live as
-        long as the key is used.
+        The key includes inner graphs. Large constants are compared by identity (``id``), so the graph must
+        stay alive while the key is used.
         """
         key = self.derived.get("key")
         if key is None:
@@ -360,7 +362,7 @@ def _interned(value: Any) -> Any:
 
 
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
-    """Dead-code elimination: the equations that ``outputs`` need or that have effects."""
+    """Return the equations that ``outputs`` need or that have effects, in order."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
     for equation in reversed(equations):
@@ -402,7 +404,7 @@ def is_communication(equation: Equation) -> bool:
 
 @memoized
 def without_effects(graph: Graph) -> Graph:
-    """Remove the side effects of ``graph``, so that a second run does not print again."""
+    """Remove the side effects of ``graph``, so that a second run does not print."""
     if not graph.has_effect:
         return graph
     equations = []

@@ -1,20 +1,23 @@
-"""Index maps label the axes of an equation's operands and results.
+"""Index maps: labels for the axes of an equation's operands and results.
 
-The kind of a label says how a result element depends on the operand elements along this axis:
+Axes with the same label correspond to each other, such as the batch axes or the contracted axes of a product.
+In the notation of einsum, ``ij,jk->ik`` has the labels i, j, k. The kind of a label l describes which
+elements of an operand x affect the element of the result y with index i along l:
 
-    y[…, i at l, …] depends on x[…, j at l, …] only for j = i          l is parallel
-                                    for every j, and y has no axis l    l is reduced
-                                    for the j before i, and i           l is ordered
-                                    for j in a window around i          l is windowed
-                                    for any j                           l is opaque
+    parallel    only the element of x with index j = i along l
+    reduced     all elements of x along l; the result has no axis l
+    ordered     the elements of x with j ≤ i (or j ≥ i), as in a cumulative sum
+    windowed    the elements of x with j in a window around i, as in a convolution
+    opaque      possibly any elements of x
 
-Axes of operands and results with the same label run together, such as batch axes or the contracted axes of a
-product. A primitive returns the map of its equations from its field ``axes`` (``rows.axes`` has the common
-treatments). The same object returns the parameters of the operator for operands whose axes are permuted, have
-other sizes along parallel labels, or have additional labels (a batch). ``transforms.axis_propagation``,
-``optimize.batch_region``, ``optimize.tiling``, and ``optimize.layout`` use index maps.
+The field ``axes`` of a primitive is an object of class :class:`Axes`. It returns the map of an equation. It
+also returns the parameters of the operator for operands whose axes are permuted, have other sizes along
+parallel labels, or have additional labels (a batch). ``primitives.axes`` contains the common classes.
+``transforms.axis_propagation``, ``optimize.batch_region``, ``optimize.tiling``, and ``optimize.layout`` use
+index maps.
 
-The name comes from MLIR (``linalg`` indexing maps and iterator types); there is no arithmetic of indices.
+The name comes from the indexing maps and iterator types of MLIR's ``linalg``. Unlike MLIR's maps, these index
+maps do not contain index arithmetic.
 """
 
 from __future__ import annotations
@@ -40,8 +43,8 @@ class IndexMap(NamedTuple):
 
     Attributes:
         operands: for each operand the labels of its axes.
-        results: for each result the labels of its axes. A repetition adds labels that no operand has.
-        kinds: the kinds of all labels that are not parallel.
+        results: for each result the labels of its axes. A broadcast adds labels that no operand has.
+        kinds: the kind of each label that is not parallel.
     """
 
     operands: tuple[Labels, ...]
@@ -53,7 +56,7 @@ class IndexMap(NamedTuple):
         return self.kinds.get(label, PARALLEL)
 
     def through(self, operand: int, index: int, axis: int) -> int | None:
-        """Return the axis of a result that carries an axis of an operand, or ``None``."""
+        """Return the axis of a result that carries ``axis`` of an operand, or ``None``."""
         label = self.operands[operand][axis]
         if label in self.kinds or label not in self.results[index]:
             return None
@@ -64,10 +67,10 @@ class Arrangement(NamedTuple):
     """A requested order of the axes of an equation.
 
     Attributes:
-        operands: for each operand its labels in the new order; parallel labels may be new.
+        operands: for each operand its labels in the new order. There may be additional parallel labels.
         results: for each result its labels in the preferred order.
-        sizes: the size of every label; sizes of parallel labels may have changed.
-        parameters: the parameters of the equation in the present order.
+        sizes: the size of every label. Sizes of parallel labels may differ from the equation's sizes.
+        parameters: the parameters of the equation for its present order of axes.
     """
 
     operands: Sequence[Labels]
@@ -82,7 +85,7 @@ class Relabeling(NamedTuple):
     Attributes:
         parameters: the parameters of the new equation.
         results: for each result the labels of its axes.
-        swaps: whether the two operands are exchanged (a product).
+        swaps: whether the two operands (of a product) must be exchanged.
     """
 
     parameters: dict[str, Any]
@@ -91,7 +94,7 @@ class Relabeling(NamedTuple):
 
 
 class Axes:
-    """The treatment of axes by an operator; primitives store it in the field ``axes``."""
+    """How an operator treats axes: the class of a primitive's field ``axes``."""
 
     #: whether :meth:`preferred` can return an order
     prefers: bool = False
@@ -101,7 +104,7 @@ class Axes:
         raise NotImplementedError
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
-        """Return the operator for the axes in ``new``, or ``None`` if it has no such form.
+        """Return the operator for the axes in ``new``, or ``None`` if there is none.
 
         Args:
             old: the map of the present equation.
@@ -110,7 +113,7 @@ class Axes:
         return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
     def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
-        """Return the order of operand axes that CPU kernels need; ``None``: any order.
+        """Return the order of operand axes for which CPU kernels are fast, or ``None``.
 
         Args:
             axes: the map of the equation.
@@ -132,12 +135,12 @@ class Uniform(Axes):
         return Relabeling(dict(new.parameters), (new.operands[0],))
 
 
-#: the treatment of axes of every pointwise operator
+#: the field ``axes`` of every pointwise operator
 UNIFORM = Uniform()
 
 
 def index_map(equation: Any) -> IndexMap | None:
-    """Return the map of ``equation``; ``None``: any element may depend on any other.
+    """Return the map of ``equation``; ``None`` if any element may depend on any other.
 
     >>> from mindgrad.ir.build import Builder, building
     >>> from mindgrad.ir.types import tensor_type
@@ -179,7 +182,7 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
 def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
     """Return the size of every label in the map of ``equation``.
 
-    For windowed labels, along which sizes differ, it is the size of one of the values.
+    Values can have different sizes along a windowed label. Its size is then the size in one of the values.
     """
     sizes: dict[int, int] = {}
     for values, sides in ((equation.outputs, axes.results), (equation.inputs, axes.operands)):
@@ -200,12 +203,12 @@ def relabeled(
     Args:
         equation: the equation.
         axes: its map.
-        operands: for each operand its labels in the new order; parallel labels may be new.
+        operands: for each operand its labels in the new order. There may be additional parallel labels.
         results: for each result its labels in the preferred order.
         sizes: the size of every label that is new or has changed.
 
     Returns:
-        The parameters and the order of the results, or ``None`` if the operator has no such form.
+        The parameters and the labels of the results, or ``None`` if the operator does not support this order.
     """
     new = Arrangement(
         operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters

@@ -1,7 +1,7 @@
 """Inner graphs of an equation: branches, and the bodies of loops.
 
 The field ``programs`` of a primitive returns which of its graphs run, how many times, and on which operands.
-Without this field, each graph runs once.
+If a primitive has no such field, each of its graphs runs once.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Inner(NamedTuple):
     Attributes:
         graph: the graph.
         operands: the operands for its first inputs in the first run.
-        times: how many times it runs.
-        is_known: whether ``times`` is exact, not based on an assumed number of iterations.
+        times: number of times that it runs.
+        is_known: whether ``times`` is exact. It is not if the number of iterations of a loop was assumed.
     """
 
     graph: Graph

@@ -3,10 +3,11 @@
     memoized(f)(graph, …) = f(graph, …), computed once
     interned(a) is interned(b)  ⟺  a.key() == b.key()
 
-A result lives as long as its graph and keeps no other graph alive. A global cache would keep graphs alive,
-with the large arrays among their constants.
+A graph stores the results that were computed from it. When the graph is deleted, its results are deleted,
+and they keep no other graph alive. A global cache would keep graphs alive, with the large arrays among their
+constants.
 
-Cost: one lookup. Limits: a memoized result may depend only on its arguments.
+A memoized function must depend only on its arguments. A repeated call costs one lookup.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Result = TypeVar("Result")
 
 _graphs: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
 
-#: number of graphs that stay alive without other references
+#: number of graphs that :func:`retained` keeps alive
 _RETAINED = 256
 
 
 def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
-    """Compute ``function(graph, …)`` once for each graph, which stores the result."""
+    """Compute ``function(graph, …)`` once, and store the result in the graph."""
 
     @wraps(function)
     def once(graph: Graph, *arguments: Any, **options: Any) -> Result:
@@ -43,21 +44,21 @@ def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def interned(graph: Graph) -> Graph:
-    """Return the living graph that is structurally equal to ``graph``.
+    """Return the representative of all graphs with the structure of ``graph``.
 
-    Each call of a function under a derivative is traced separately. With interned graphs, the derivatives of
-    these traces are shared.
+    If a function is called several times in a differentiated function, each call is traced. The traces are
+    equal graphs. Because they have one representative, its memoized derivatives are computed once.
     """
     return _graphs.setdefault(graph.key(), graph)
 
 
 def retained(graph: Graph) -> Graph:
-    """Intern ``graph`` and keep it alive for the next trace of an equal graph."""
+    """Intern ``graph``, and keep it alive so that a later equal trace can reuse it."""
     return _retained(interned(graph))
 
 
 def forget() -> None:
-    """Delete the memoized results of interned graphs, and the graphs from the table."""
+    """Clear the table of interned graphs, and delete their memoized results."""
     for graph in list(_graphs.values()):
         graph.derived.clear()
     _graphs.clear()

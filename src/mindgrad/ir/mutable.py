@@ -1,9 +1,10 @@
 """``mutable``: containers and numbers that are data instead of constants.
 
-A compiled function is compiled again for each value of a Python number. Numbers marked with ``mutable`` are
-data: one compiled function accepts all values. ``GradOperation`` treats a tuple, list, dict, or number as a
-constant unless it is marked. ``grad``, ``value_and_grad``, and related functions differentiate all of these
-without a mark, except ints, which have a derivative (an int) only if they are marked.
+By default, a Python number is a constant of a compiled function, which is compiled again for each value. A
+number that is marked with ``mutable`` is data: one compiled function accepts all values. ``GradOperation``
+treats a tuple, list, dict, or number as a constant unless it is marked. ``grad``, ``value_and_grad``, and
+related functions differentiate all of them without a mark, except ints. An int has a derivative (an int) only
+if it is marked.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class MutableInt(int):
     __slots__ = ()
 
 
-#: mutable container types and the ordinary types that they mark; subclasses of other types (named tuples,
+#: maps each mutable container type to the ordinary type. Mutable subclasses of other types (named tuples,
 #: dataclasses, OrderedDict, …) are added when they are used
 _CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
 _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
@@ -78,16 +79,16 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
 
     Args:
         input_data (int, float, tuple, list, dict, or dataclass): a number, or a container of numbers and
-            Tensors, nested to any depth. ``None`` in a container is a constant. In a dataclass everything
-            except Tensors and results of ``mutable`` is a constant, numbers too. A Tensor or bool is returned
-            unchanged; a Tensor with ``const_arg=True`` is copied without the mark.
-        dynamic_len (bool, optional): accepted for compatibility, for a tuple or list; each length is compiled
-            separately. Default: ``False``.
+            Tensors, nested to any depth. ``None`` in a container is a constant. In a dataclass, every value
+            (numbers too) is a constant, except Tensors and results of ``mutable``. A Tensor or bool is
+            returned unchanged. A Tensor with ``const_arg=True`` is copied without this property.
+        dynamic_len (bool, optional): accepted for compatibility, for a tuple or list, and ignored. Each
+            length is compiled separately. Default: ``False``.
 
     Returns:
         int, float, tuple, list, dict, or dataclass: a copy of ``input_data`` that behaves like it. The
-        gradient with respect to a container has its structure, with constants unchanged. The gradient with
-        respect to a number is a number of the same type.
+        gradient with respect to a container is a container of the same structure, with constants unchanged.
+        The gradient with respect to a number is a number of the same type.
 
     Raises:
         TypeError: If ``input_data`` or an element of it has an unsupported type, ``dynamic_len`` is not a
@@ -167,5 +168,5 @@ def is_mutable(value: Any) -> bool:
 
 
 def plain_kind(kind: type) -> type:
-    """Return the ordinary type of a mutable container type; keep any other type."""
+    """Return the ordinary type of a mutable container type, or ``kind`` itself."""
     return _CONTAINERS.get(kind, kind)

@@ -1,11 +1,12 @@
-"""A partition divides the arrays of a compiled function among devices.
+"""Partitions: how the arrays of a compiled function are divided among devices.
 
-    devices = p₀ p₁ … p_k        axis i of an array: the product of p_j over its mesh axes j, in equal slices
+    number of devices = p₀ p₁ … p_k
+    number of slices of an array axis = product of p_j over the mesh axes j that divide it
 
-All arrays of a function share one mesh, whose axes have prime sizes. Layouts that users define with other
-meshes, or as numbers of slices, are converted to its axes, so that XLA's partitioner propagates all of them
-together. For an array, ``axes`` has a tuple of mesh axes for each array axis: ``()`` if the axis is not
-divided, ``None`` if the partitioner chooses.
+The devices form a mesh whose axes have the prime factors p_j as sizes. All arrays of a function share this
+mesh. Users define layouts with other meshes, or as numbers of slices. These layouts are converted to mesh
+axes, so that XLA's partitioner can propagate all of them together. For an array, ``axes`` contains a tuple of
+mesh axes for each array axis: ``()`` if the axis is not divided, or ``None`` if the partitioner chooses.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Axes = tuple[tuple[int, ...] | None, ...]
 #: the number of devices that stands for all available devices
 ALL = 0
 
-#: returns the number of devices; the back end sets this function
+#: function that returns the number of devices. The back end sets it
 _count: Callable[[], int] = lambda: 1
 
 
@@ -36,10 +37,11 @@ class Partition(NamedTuple):
     """Division of compiled functions among devices.
 
     Attributes:
-        devices: number of devices; :data:`ALL`: all available devices.
-        data: how arguments are divided. ``"rows"``: along the first axis if its size is divisible.
-            ``"whole"``: not. ``"free"``: as the partitioner chooses. Otherwise a tuple with an entry for each
-            argument: the numbers of slices of its axes, or an object with a method ``axes()``.
+        devices: number of devices, or :data:`ALL` for all available devices.
+        data: how arguments are divided. ``"rows"``: along the first axis if its size is divisible by the
+            number of devices. ``"whole"``: not divided. ``"free"``: as the partitioner chooses. Otherwise, a
+            tuple with an entry for each argument: the number of slices of each axis, or an object with a
+            method ``axes()``.
         splits_state: whether the state of optimizers is divided too.
     """
 
@@ -55,7 +57,7 @@ def set_device_counter(count: Callable[[], int]) -> None:
 
 
 def current() -> Partition | None:
-    """Return the partition for compiled functions; ``None``: they run on one device."""
+    """Return the partition for compiled functions, or ``None`` for one device."""
     partition: Partition | None = settings.options["partition"]
     if partition is None:
         return None
@@ -65,7 +67,7 @@ def current() -> Partition | None:
 
 @contextmanager
 def in_force(partition: Partition | None) -> Iterator[None]:
-    """Use ``partition`` in the block; ``None`` leaves the present partition unchanged."""
+    """Use ``partition`` in the ``with`` block; ``None`` changes nothing."""
     before = settings.options["partition"]
     if partition is not None and (partition.devices or _count()) != 1:
         settings.store("partition", partition)
@@ -98,7 +100,7 @@ def mesh_sizes(devices: int) -> tuple[int, ...]:
 
 
 class Allocation:
-    """Allocator of mesh axes; each axis is allocated once.
+    """Allocator of mesh axes, which allocates each axis once.
 
     Args:
         devices: the number of devices.
@@ -112,7 +114,7 @@ class Allocation:
         self._free = {k: size for k, size in enumerate(mesh_sizes(devices)) if k not in used}
 
     def take(self, count: int) -> tuple[int, ...] | None:
-        """Allocate axes that make ``count`` slices; ``None``: the free axes cannot."""
+        """Allocate axes for ``count`` slices, or return ``None`` if this is impossible."""
         chosen: list[int] = []
         for factor in mesh_sizes(count):
             axis = next((k for k, size in self._free.items() if size == factor and k not in chosen), None)

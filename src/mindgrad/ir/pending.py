@@ -1,9 +1,10 @@
 """Pending arrays: arrays of tensors whose operators are deferred.
 
-    tensor._array is PendingArray  ⟺  the value can be computed on request, and has not been computed
+    tensor._array is a PendingArray  ⟺  the value has not been computed, but can be computed on request
 
-A pending array behaves like a device array: NumPy converts it, which computes it. The deferred call of the
-array decides which operators run, and when.
+In eager mode, a call of a function can be *deferred*: its operators are recorded, and one compiled function
+computes their values later (``eager.deferral``). A pending array behaves like a device array. If NumPy
+converts it, its value is computed. The deferred call decides which operators run, and when.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class PendingArray:
         number: index among the values of that call.
         type: element type and shape.
         value: the array, after it has been computed.
-        shadow: the tensor that operator-by-operator execution computed instead, or ``None``.
+        shadow: the tensor, if operators were executed one by one instead, or ``None``.
     """
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")

@@ -1,77 +1,80 @@
-"""Primitives: all properties and rules of one operator.
+"""Primitives: one object holds all properties and rules of an operator.
 
-The constructors in ``mindgrad.primitives.kinds`` create primitives and derive most fields. Parameters are
-static and passed by keyword. Operands are atoms and passed by position.
-
-Names in the rules: ``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cotangent, ``p`` partial derivative.
+The constructors in ``mindgrad.primitives.kinds`` create primitives and derive most fields. The operands of an
+operator are atoms, which are passed by position. Its parameters are static values, which are passed by
+keyword. In the names of arguments, ``x`` is an operand, ``y`` an output, ``t`` a tangent, ``ct`` a cotangent,
+and ``p`` a partial derivative. The fields are:
 
 - ``type_rule(*types, **parameters)`` returns the output's :class:`TensorType`, or a tuple of types if
   ``multiple`` is set. It raises ``TypeError`` or ``ValueError`` with a message for the user.
 - ``numpy(*arrays, **parameters)`` is the NumPy kernel.
 - ``xla`` is the name of a function of ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
   Parameters that are graphs are passed as functions from arrays to a list of arrays.
-- ``jvp(y, xs, ts, **parameters)`` returns the output's tangent, which is linear in ``ts``. ``None`` stands
-  for a tangent that is known to be zero, in ``ts`` and in the result.
+- ``jvp(y, xs, ts, **parameters)`` returns the output's tangent, which is linear in ``ts``. In ``ts`` and in
+  the result, ``None`` means a tangent that is known to be zero.
 - ``jvp_with_values(xs, ts, **parameters)`` returns outputs and tangents of a loop or branch. One equation
   computes both and replaces the equation that computed the outputs alone.
-- ``transpose(ct, *xs, **parameters)`` exists for operators that are linear in some operands. It returns one
-  cotangent per operand, ``None`` for operands in which the operator is not linear.
+- ``transpose(ct, *xs, **parameters)`` is the rule of an operator that is linear in some operands. It returns
+  one cotangent per operand, and ``None`` for operands in which the operator is not linear.
 - ``taint`` describes whether the output can be infinite or NaN. ``"starts"``: it can. ``"passes"``: it can if
-  an operand can. ``"stops"``: it cannot (see ``rows.kinds``). A callable ``taint(*xs, **parameters)`` returns
-  one of these strings, or marks that are added to the marks of the operands.
-- ``effect`` marks an observable side effect such as printing. These operators are never merged, folded, or
-  eliminated. The same holds for operators whose inner graph (the body of a loop) contains such an operator.
-  If ``runs_graphs`` is not set, only the derivative runs the inner graphs, including their effects.
-- ``unique`` operators have no observable effect but are never merged: two calls with the same operands stay
-  two.
-- ``calls_back`` operators call Python functions of this process while a compiled function runs. Such compiled
-  functions are not stored on disk. Their calls wait for the results, so that they raise errors of the Python
-  function.
-- ``communicates`` operators combine the arrays of several processes. They run in program order, which is the
-  same on every rank. They are never folded, and eager mode does not compile them in the background, because
-  its timing differs between ranks. ``sends=False`` marks an operator that sends nothing itself.
-- ``keeps_type``: all operands and the result have one type. The type rule sets this field.
+  an operand can. ``"stops"``: it cannot (see ``primitives.kinds``). A callable ``taint(*xs, **parameters)``
+  returns one of these strings, or marks that are added to the marks of the operands.
+- ``effect``: whether the operator has an observable side effect such as printing. It is then never merged,
+  folded, or eliminated. The same holds for an operator whose inner graph (such as the body of a loop)
+  contains an operator with an effect.
+- ``runs_graphs``: whether the operator runs its inner graphs. If not, only its derivative runs them, and
+  their effects.
+- ``unique``: whether two calls with the same operands must not be merged, although the operator has no
+  observable effect.
+- ``calls_back``: whether the operator calls a Python function of this process while a compiled function runs.
+  The compiled function is then not stored on disk. Each call waits for the results, so that it can raise the
+  error of the Python function.
+- ``communicates``: whether the operator combines arrays of several processes. Such operators run in program
+  order, which is the same on every rank. They are never folded. Eager mode does not compile them in the
+  background, because the time at which compilation ends differs between ranks. ``sends=False`` marks an
+  operator of this kind that sends no message.
+- ``keeps_type``: whether all operands and the result have one type. The type rule sets this field.
 - ``series(equation, coefficients, order)`` returns the Taylor coefficients 0 … ``order`` of each output of an
   operator with inner graphs, from the coefficients of each operand (``None`` for zero, see
   ``transforms.taylor``). Other operators need no such rule.
 - ``axes`` (an :class:`mindgrad.ir.index_map.Axes`) describes which axes of operands and results correspond
-  and how the elements along each axis depend on each other. It also returns the parameters for operands with
-  another arrangement of axes. Without ``axes``, every output element may depend on every input element.
-  Pointwise operators need no ``axes``.
-- ``linear_in``: the operands in which a linear operator is jointly linear, ``None`` for all of them.
-- ``moves``: the result consists of elements of these operands and zeros, at any positions.
-- ``stops``: the derivative is zero.
+  to each other, and how elements along each axis depend on each other. It also returns the parameters for
+  operands whose axes are arranged differently. Without ``axes``, every output element may depend on every
+  input element. Pointwise operators need no ``axes``.
+- ``linear_in``: the operands in which a linear operator is jointly linear; ``None`` for all of them.
+- ``moves``: operands whose elements the operator only moves. The result consists of these elements and zeros.
+- ``stops``: whether the derivative is zero.
 - ``work`` (an :class:`mindgrad.ir.work.Work`) describes the cost.
-- ``symbol`` is the corresponding operator of Python (``+``).
+- ``symbol`` is the corresponding operator of Python, such as ``+``.
 - ``pattern(run, equation, patterns)`` returns the sparsity pattern of each output from the patterns of the
-  operands, if it is more precise than ``axes`` (``sparse.sparsity``). An operator that ``moves`` uses it if
-  the positions are not known.
+  operands (``sparse.sparsity``). It exists if the pattern is more precise than ``axes``. An operator with
+  ``moves`` uses it if the positions are not known.
 - ``recurrence(equation, coefficient, k)`` returns Taylor coefficient k of a pointwise operator, computed from
   lower coefficients of its result. ``coefficient(atom, j)`` returns coefficient j of an atom.
-- ``contracted(xs, along, **parameters)`` returns, as one equation, the sum over j of the operator applied to
-  slices j of its operands. Each operand has its axis of slices in ``along``.
-- ``passage(equation)`` returns the axis of a result that carries an axis of an operand, by operand, result,
-  and axis. Operators without an index map use it.
+- ``contracted(xs, along, **parameters)`` applies the operator to slice j of each operand, and returns the sum
+  over j as one equation. ``along`` contains the axis of the slices of each operand.
+- ``passage(equation)`` returns a function of operand, result, and axis of the operand. The function returns
+  the axis of the result that carries this axis. Operators without an index map have this rule.
 
 Only for operators with inner graphs:
 
-- ``expand(**parameters)`` returns the graph that a lazy operator stands for (``control.lazy``).
-- ``closed``: the derivative along the operand with respect to which it differentiates is an equation of the
-  same operator.
-- ``by_user``: the user defined the derivative.
-- ``reads_cotangent``: second derivatives need reverse mode, because the rule reads the form of the cotangent
-  (``rows.spectra``).
-- ``replaceable``: the graphs may be replaced by equivalent graphs.
+- ``expand(**parameters)`` returns the graph for which a lazy operator stands (``control.lazy``).
+- ``closed``: whether the derivative of this lazy derivative, with respect to the same operand, is an equation
+  of the same operator.
+- ``by_user``: whether the user defined the derivative.
+- ``reads_cotangent``: whether second derivatives need reverse mode, because the rule depends on the equations
+  that compute the cotangent (``primitives.spectra``).
+- ``replaceable``: whether the graphs may be replaced by equivalent graphs.
 - ``programs(equation, iterations)`` returns an :class:`mindgrad.ir.inner_programs.Inner` for every graph that
   runs.
-- ``iteration(equation)`` returns the graph of one iteration and its operands, if no parameter holds the
+- ``iteration(equation)`` returns the graph of one iteration and its operands, if no parameter contains this
   graph.
-- ``paths(equation, after)`` returns how the outputs of the surrounding graph depend on each operand, from how
-  they depend on each result (``transforms.zero_gradients``). Without it, they depend on every operand as they
-  do on the results.
-- ``batch(size, xs, axes, **parameters)`` returns ``(output, axis)``, or a tuple of each if ``multiple`` is
-  set. ``axes[i]`` is the batch axis of operand i, or ``None``. This rule is for operators to which a batch
-  axis is not just another parallel axis.
+- ``paths(equation, after)`` computes how the outputs of the surrounding graph depend on each operand
+  (``transforms.zero_gradients``). ``after`` describes how they depend on each result. Without this rule, they
+  depend on every operand as on the results.
+- ``batch(size, xs, axes, **parameters)`` returns ``(output, axis)``. If ``multiple`` is set, it returns a
+  tuple of outputs and a tuple of axes. ``axes[i]`` is the batch axis of operand i, or ``None``. An operator
+  has this rule if a batch axis is not just another parallel axis.
 """
 
 from __future__ import annotations
@@ -93,9 +96,9 @@ REGISTRY: dict[str, Primitive] = {}
 
 
 class Primitive:
-    """One operator. A call on atoms emits an equation into the current builder."""
+    """One operator. Calling it on atoms emits an equation into the current builder."""
 
-    # fields that few primitives have, with the defaults of the others
+    # defaults of fields that few primitives set
     linear_in: Sequence[int] | None = None
     moves: bool = False
     stops: bool = False
@@ -180,7 +183,7 @@ class Primitive:
         REGISTRY[name] = self
 
     def linear_operands(self, count: int) -> Sequence[int]:
-        """Return the indices, below ``count``, of operands in which it is jointly linear."""
+        """Return the operands, among ``count``, in which the operator is jointly linear."""
         if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
@@ -210,7 +213,7 @@ class Primitive:
         return f"<primitive {self.name}>"
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
-        """Emit the operator on atoms; Python numbers get the type of the first atom."""
+        """Emit the operator on atoms. Python numbers get the type of the first atom."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)

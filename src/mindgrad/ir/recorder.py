@@ -1,4 +1,4 @@
-"""Recorders run each operator of eager mode and record it for a gradient."""
+"""Recorders run each operator of eager mode, and record it to compute a gradient."""
 
 from __future__ import annotations
 
@@ -24,26 +24,29 @@ _new_tensor = Tensor.__new__
 class Recorder(Scope):
     """Scope that runs each operator immediately and records it.
 
-    Values are numbered. An entry holds a primitive, its operands' numbers, its parameter items, the number of
-    its first result, and the count of results. ``leaves`` are the numbers of values from outside, with their
-    tensors.
-    ``marks`` are the marks (``Atom.tainted``) of values if the rules of their operators do not set them.
+    Every value gets a number: its index in ``values``.
+
+    Attributes:
+        entries: for each call of an operator, a tuple of the primitive, the numbers of its operands, the
+            items of its parameters, the number of its first result, and the count of results.
+        leaves: numbers and tensors of the values that were computed outside the recording.
+        marks: by number of a value, the marks (``Atom.tainted``) that the rules of operators do not set.
     """
 
     __slots__ = ("_lifted", "_numbers", "differentiated", "entries", "leaves", "lines", "marks", "values")
     lifts = True
-    #: the user's source lines of the entries, only in a :class:`LocatedRecorder`
+    #: for each entry, the line of the user's code; empty except in a :class:`LocatedRecorder`
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
-        # as in ``Scope``, but without a call, because each call of a gradient creates a recorder
+        # the code of `Scope.__init__`, without a call: each call of a gradient creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
-        #: by entry, the lines of operators without a derivative, for warnings
+        #: source lines of operators without a derivative, by index of the entry, for warnings
         self.lines: dict[int, Any] = {}
         #: values on which functions differentiated inside the recording depend smoothly
         self.differentiated: dict[int, None] = {}
@@ -67,7 +70,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """Return the number of ``tensor`` in this recording; capture outer tensors."""
+        """Return the number of ``tensor``; capture a tensor from outside."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -95,15 +98,15 @@ class Recorder(Scope):
             return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
         self.entries.append((primitive, numbers, items, first, 1))
         values.append(value)
-        tensor = _new_tensor(Tensor)  # as in ``make_tensor``, but without a call
+        tensor = _new_tensor(Tensor)  # the code of `make_tensor`, without a call
         tensor._array, tensor._type = value, tensors[0]._type if primitive.keeps_type else None
         tensor._scope, tensor._atom = self, first
         return tensor
 
     def handed_over(self) -> list[Any]:
-        """Return the values for their last use, and drop large results of kernels.
+        """Return the values to the gradient, and remove large ones from the recording.
 
-        :meth:`lift` computes a dropped value again.
+        If a removed value is needed later, :meth:`lift` computes it again.
         """
         values = self.values.copy()
         for primitive, _, _, first, count in self.entries:
@@ -115,13 +118,13 @@ class Recorder(Scope):
         return values
 
     def makers(self) -> dict[int, int]:
-        """Map the number of each value to its entry; values from outside have none."""
+        """Map the number of each result to the index of its entry."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """Return the value as a tensor of the next outer level.
+        """Return the value with this number as a tensor of the next outer level.
 
-        If the value depends on tensors of that level, their scope records it.
+        If the value depends on tensors of that level, their scope records the operators that compute it.
         """
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()
@@ -139,10 +142,10 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # the scope of a lifted operand may have ended too
+        # the scope of an operand may have been closed too
         operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
-        if any(value is None for value in values):  # dropped by ``handed_over``
+        if any(value is None for value in values):  # `handed_over` has removed them
             computed = run_kernel(primitive, operands, dict(parameters))
             values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]
@@ -157,7 +160,7 @@ class Recorder(Scope):
 
 
 class LocatedRecorder(Recorder):
-    """Recorder that notes the source line of each operator, to name its derivative."""
+    """Recorder that stores the source line of each operator, for its derivative."""
 
     __slots__ = ("sources",)
 

@@ -1,10 +1,11 @@
-"""Rewrites: graph transformations that keep the value and reduce the cost.
+"""Rewrites: graph transformations that preserve the values and reduce the cost.
 
     a rewrite:  G ⟼ G',  G'(x) = G(x) up to rounding,  cost(G') ≤ cost(G)
 
-The module of each rewrite declares it once, with its law, and calls :meth:`Rewrite.fired` when it is applied.
-``tools.explain`` lists the applied rewrites. ``MINDGRAD_OPT=0`` in the environment turns all of them off. In
-a process, the option ``rewrites`` does (``ir.settings``); functions are compiled separately for each setting.
+A module that implements a rewrite declares a :class:`Rewrite` with its law, an equation. It calls
+:meth:`Rewrite.fired` when it applies the rewrite, so that ``tools.explain`` can list the applied rewrites.
+To turn all rewrites off, set ``MINDGRAD_OPT=0`` in the environment, or the option ``rewrites`` in a process
+(``ir.settings``). Functions are compiled separately for each setting of this option.
 """
 
 from __future__ import annotations
@@ -57,13 +58,13 @@ class Rewrite:
 
 
 def is_rewriting() -> bool:
-    """Whether graphs are rewritten."""
+    """Whether rewrites are turned on for this thread."""
     return bool(settings.get("rewrites")) and not _local.is_off
 
 
 @contextmanager
 def without_rewrites() -> Iterator[None]:
-    """Do not rewrite the graphs that this thread builds inside the ``with`` block."""
+    """Turn off rewrites for graphs that this thread builds inside the ``with`` block."""
     before, _local.is_off = _local.is_off, True
     try:
         yield

@@ -4,15 +4,16 @@
     Recorder       the kernel runs immediately, and the call is recorded   (eager mode, in a gradient)
     GraphScope     an equation is emitted, and nothing runs                (compiled)
 
-In a deferred call of eager mode (``eager.deferral``), the call receives the operators; :class:`DeferredScope`
-marks it.
+In eager mode, a call of a function can be deferred (``eager.deferral``). The deferred call then receives the
+operators instead of these scopes. A gradient inside it has a :class:`DeferredScope`.
 
-Every gradient call opens a new scope, one level above the open scopes. An operator call belongs to the
-highest level among its operands. An operand of a lower level is *captured*: it becomes an input of the inner
-graph. So inner graphs are closed, and the tangents of different levels cannot be confused.
+Every gradient call opens a new scope, one level above the open scopes. An operator belongs to the scope with
+the highest level among its operands. An operand of a lower level is *captured*: it becomes an input of the
+inner graph. Inner graphs therefore have no free variables, and tangents of different levels cannot be
+confused.
 
-The body of a loop or branch is a scope too (:class:`BodyScope`). All values that are computed inside belong
-to it, even values computed from outer operands only, because a branch that is not taken must not run.
+The body of a loop or branch also has a scope (:class:`BodyScope`). All operators that are called inside
+belong to it, even if all their operands are from outside, because a branch that is not taken must not run.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class _Local(threading.local):
         self.body: BodyScope | None = None
         #: the deferred call that receives the operators
         self.deferral: Any = None
-        #: values up to this level are constants, which ``as_constant`` creates (:func:`hold_constant`)
+        #: values of scopes up to this level are constants (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
 
@@ -69,7 +70,7 @@ def open_scopes() -> list[Scope]:
 
 
 def outermost_program() -> GraphScope | None:
-    """Return the outermost open scope that is being compiled."""
+    """Return the outermost open scope of a function that is being compiled."""
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
@@ -79,7 +80,7 @@ def current_deferral() -> Any:
 
 
 def defer_to(deferral: Any) -> None:
-    """Send the operators of this thread to ``deferral``; ``None`` ends this."""
+    """Send the operators of this thread to ``deferral``; ``None`` for none."""
     _local.deferral = deferral
 
 
@@ -87,7 +88,8 @@ def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple
     """Treat values of the scopes up to a level as constants on this thread.
 
     Args:
-        block: the level, and the function that converts a value to a constant; ``None`` ends this.
+        block: the level, and the function that converts a value to a constant. ``(0, None)`` treats no value
+            as a constant.
 
     Returns:
         The previous setting.
@@ -134,7 +136,7 @@ def innermost() -> Scope | None:
 
 
 class opened:
-    """Open ``scope`` for the ``with`` block; its tensors are ordinary afterwards."""
+    """Open ``scope`` for the ``with`` block, and close it at the end."""
 
     __slots__ = ("deferral", "outer_body", "scope")
 
@@ -149,7 +151,7 @@ class opened:
         self.outer_body = local.body
         self.deferral = local.deferral
         if isinstance(scope, GraphScope):
-            local.deferral = None  # a deferred call does not receive operators of a graph that is traced
+            local.deferral = None  # while a graph is traced, no deferred call receives operators
             if isinstance(scope, BodyScope):
                 local.body = scope
         return scope
@@ -158,7 +160,7 @@ class opened:
         local, scope = _local, self.scope
         local.scopes.pop()
         scope.level = 0
-        scope.runs = None  # avoids a reference cycle, because the tensors refer to the scope
+        scope.runs = None  # breaks a reference cycle: the tensors of these runs refer to the scope
         local.body = self.outer_body
         local.deferral = self.deferral
         if scope.restored:
@@ -167,7 +169,7 @@ class opened:
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """Copy the tensor, so that item assignment does not change the captured tensor."""
+    """Copy the tensor object, so that item assignment does not change the copy."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -175,11 +177,11 @@ def as_it_is(tensor: Tensor) -> Tensor:
 
 
 def lifted(tensor: Tensor) -> Tensor:
-    """Return the tensor as the open scopes see it.
+    """Return the tensor to use in the open scopes, if its own scope may be closed.
 
-    A value of a recording that has ended is an ordinary tensor, unless a scope around the recording is still
-    open. In that scope, the value depends on the traced tensors. The differentiated function may have stored
-    the value in a list or an attribute instead of returning it.
+    A differentiated function may store a value in a list or an attribute instead of returning it. After its
+    recording has ended, the value is an ordinary tensor. If a scope around the recording is still open, the
+    value may depend on tensors of this scope. It is then recorded in this scope.
     """
     scope = tensor._scope
     if scope is None:
@@ -195,8 +197,8 @@ def lifted(tensor: Tensor) -> Tensor:
 def rebind(tensor: Tensor, value: Tensor) -> None:
     """Bind the object ``tensor`` to ``value``, as ``x[0] = 1`` does.
 
-    A tensor from outside a compiled function is bound to its old value again when compilation ends, because
-    compiled functions change only Parameters.
+    Compiled functions can change only Parameters. If code changes another tensor from outside the function
+    while it is traced, the tensor gets its old value back when compilation ends.
     """
     scopes = _local.scopes
     body = _local.body
@@ -208,12 +210,12 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
             program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), user_location()))
     is_of_scope = tensor._scope is value._scope
     assign(tensor, value)
-    if value.is_traced and not is_of_scope:  # tensors that the scope created end with it
+    if value.is_traced and not is_of_scope:  # a tensor of the scope is not used after the scope ends
         value._scope.rebound.append(weakref.ref(tensor))
 
 
 def identity(tensor: Tensor) -> Any:
-    """Return the key of a value: a scope and an atom, or an array."""
+    """Return a key that identifies a value: its scope and atom, or its array."""
     if tensor.is_traced:
         atom = tensor._atom
         return (id(tensor._scope), atom if isinstance(atom, int) else id(atom))
@@ -232,7 +234,7 @@ class Scope:
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
         restored: tensors from outside the scope that item assignment changed, with the old tensor and the
-            line of the first change (``None``: the elements stay).
+            line of the first change. The line is ``None`` if the elements did not change.
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
@@ -272,13 +274,13 @@ class Scope:
 
 
 class DeferredScope(Scope):
-    """Recording of a deferred call, which can compute the tensors later.
+    """Recording of a gradient inside a deferred call. Its tensors can be computed later.
 
     Attributes:
         deferral: the call; ``None`` after it has ended.
         index: number among the recordings of the call, starting at 1.
-        shadow: the scope that operator-by-operator execution recorded instead, and its tensors for the
-            inputs; ``None`` if there is none.
+        shadow: if operators were executed one by one instead, the scope that recorded them and its tensors
+            for the inputs; otherwise ``None``.
     """
 
     __slots__ = ("deferral", "index", "shadow")
@@ -290,15 +292,15 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # reached inside a function that is traced, if all tensors are from outside
+        # called if a function is being traced, and all operands are from outside this function
         return self.deferral.record(primitive, tensors, parameters)
 
 
 class GraphScope(Scope):
-    """Scope that emits equations into a builder; its tensors have no values.
+    """Scope that emits equations into a builder. Its tensors have no values.
 
     Args:
-        values_are_inputs: whether arrays from outside become inputs; otherwise they become constants.
+        values_are_inputs: whether an array from outside becomes an input; otherwise it becomes a constant.
 
     Attributes:
         captures: inputs that represent tensors from outside, in the order of ``builder.inputs``.
@@ -338,7 +340,7 @@ class GraphScope(Scope):
         self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
 
     def symbol(self, type: TensorType) -> Tensor:
-        """Create an input that represents no tensor yet."""
+        """Create an input of the graph that does not represent a tensor from outside."""
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Any) -> Tensor:
@@ -346,7 +348,7 @@ class GraphScope(Scope):
         return make_tensor(None, atom.type, self, atom)
 
     def atom(self, tensor: Tensor) -> Any:
-        """Return the atom of ``tensor``; outer tensors are captured, values are constants."""
+        """Return the atom of ``tensor``; capture it if it is from outside."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -367,12 +369,12 @@ class GraphScope(Scope):
                 array = array.flat[0]  # a single element that is broadcast, as in ops.zeros
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
             atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
-        # keep the objects alive whose ids are in the key
+        # the ids of these objects are in the key, so they must stay alive
         self._captured[key] = (atom, tensor._array, tensor._atom)
         return atom
 
     def close_program(self) -> None:
-        """Note in the enclosing scope that this closed scope took derivatives."""
+        """Set ``opaque`` in the enclosing scope if this closed scope took derivatives."""
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
@@ -404,8 +406,8 @@ class BodyScope(GraphScope):
 
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Convert the tensors of levels that this thread holds constant to constants."""
-    level, as_constant = block = hold_constant((0, None))  # the function applies operators
+    """Convert tensors to constants if :func:`hold_constant` applies to their level."""
+    level, as_constant = block = hold_constant((0, None))  # `as_constant` applies operators
     try:
         return tuple(
             [
@@ -418,7 +420,10 @@ def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
 
 
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
-    """Run, record, defer, or emit ``primitive`` on tensors of matching types."""
+    """Apply ``primitive``: run it, record it, defer it, or emit an equation.
+
+    The types of ``tensors`` must match.
+    """
     local = _local
     if local.as_constant is not None:
         tensors = held_constant(tensors)

@@ -1,4 +1,4 @@
-"""The options that ``set_context`` sets, for the whole process as in MindSpore."""
+"""The options of ``set_context``. As in MindSpore, they apply to the whole process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "st
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-#: options by name, for direct access in frequently executed code; :func:`store` sets them
+#: options by name. Frequently executed code reads this dict directly; :func:`store` sets an option
 options: dict[str, Any] = {
     "mode": PYNATIVE_MODE,
     "device_target": "CPU",
@@ -28,7 +28,7 @@ options: dict[str, Any] = {
 }
 
 
-#: how many times an option was set
+#: number of times that an option was set
 version = 0
 
 

@@ -1,6 +1,6 @@
 """The Tensor class: an array, or a value of a function that is being traced.
 
-``mindgrad.ops`` attaches operators and methods from one table; this module defines none of them.
+This module defines no operators. ``mindgrad.ops`` attaches operators and methods from one table.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Tensor(TensorMembers):
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")
 
-    # NumPy then leaves its operators to Tensor: np.float64(2) * tensor stays differentiable. The methods
-    # are attached with the operators (ops.interoperation)
+    # with `None`, NumPy calls the operators of Tensor, so that np.float64(2) * tensor stays differentiable.
+    # `ops.interoperation` attaches these operators
     __array_ufunc__ = None
     __array_priority__ = 1000
 
@@ -198,7 +198,7 @@ class Tensor(TensorMembers):
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
                 array = array.get()
-            # not stored in the tensor: JAX caches the host copy of a device array
+            # the copy is not stored in the tensor, because JAX caches the host copy of a device array
             array = host_copy(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
@@ -268,7 +268,7 @@ class Tensor(TensorMembers):
         return array
 
     def _leave(self, how: str) -> None:
-        """Warn that a value read by Python code has no derivative."""
+        """Warn that a value that Python code reads has no derivative."""
         if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
             warn_user(
                 f"{how} reads the value of a tensor that is being differentiated, so the result is a "
@@ -456,7 +456,8 @@ class Tensor(TensorMembers):
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
 
 
-#: the placeholder of a tensor whose value is not known; :func:`marked` accepts the number at its end
+#: string that represents a tensor without a value, for example in an f-string. It ends with the number of the
+#: placeholder, which :func:`marked` accepts
 MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled: (\d+)>\)")
 
 _MARKS_KEPT = 10_000
@@ -486,9 +487,9 @@ class _WithoutValues(unknown_shape.WithoutValues, Tensor):  # type: ignore[misc]
 class Number(Tensor):
     """A Python number whose value is not known at compile time.
 
-    An example is ``i`` in ``i += 1`` in a loop. It is a scalar (0-D) tensor with Python's precision (int64,
-    float64, bool, or complex128). As a Python number does, it leaves the dtype of a tensor in an operation
-    unchanged.
+    An example is ``i`` in ``i += 1`` in a compiled loop. It is a scalar (0-D) tensor with the precision of
+    Python's numbers (int64, float64, bool, or complex128). In an operation with a tensor, it does not change
+    the dtype, like a Python number.
     """
 
     __slots__ = ()
@@ -553,6 +554,6 @@ def assign(target: Tensor, tensor: Tensor) -> None:
 def scalar_tensor(number: Any, like: TensorType) -> Tensor:
     """Return ``number`` as a tensor of type ``like`` that stores one element.
 
-    Only for operands of pointwise operators.
+    It is valid only as an operand of pointwise operators.
     """
     return make_tensor(np.asarray(number, like.dtype.numpy), like)

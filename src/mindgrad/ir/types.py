@@ -1,4 +1,4 @@
-"""Types of values in a graph: element type and shape. Types are interned."""
+"""Types of values in a graph: element type and shape."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class TensorType:
         return tensor_type(dtype, self.shape)
 
 
-# Interning makes comparison an identity test and a signature a tuple of pointers. The table grows
-# with the number of distinct (dtype, shape) pairs of a process, a few words each.
+# Types are interned: equal types are the same object. Types can therefore be compared by `is`, and hashing a
+# call signature is fast. The table has one small entry per distinct (dtype, shape) pair of the process.
 _INTERNED: dict[tuple[Any, Shape], TensorType] = {}
 
 
@@ -80,8 +80,8 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
     return interned
 
 
-# A tensor of equal elements stores only one. Without this limit, a wrong shape would cause no error, but a
-# computation that runs for hours.
+# Largest number of bytes of a tensor. A tensor of equal elements stores one element, so a wrong, huge shape
+# would cause no error when the tensor is created, but a computation that takes hours.
 _LARGEST = 2**40
 
 

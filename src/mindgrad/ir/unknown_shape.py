@@ -1,7 +1,8 @@
 """Tensors without values: ``Tensor(shape=[None, 3], dtype=float32)``.
 
-``net.set_inputs(…)`` and ``jit(input_signature=…)`` accept them. One compiled function serves many sizes of
-an axis that is ``None`` (``execution.open_sizes``). Computing with such a tensor raises an error.
+``net.set_inputs(…)`` and ``jit(input_signature=…)`` accept such tensors as descriptions of arguments. If the
+size of an axis is ``None``, one compiled function accepts many sizes (``execution.open_sizes``). Computing
+with such a tensor raises an error.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ __all__ = ["WithoutValues", "described"]
 
 
 def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
-    """Return the type of a tensor without values; ``None``: the tensor has values.
+    """Return the type of a tensor without values, or ``None`` if it has values.
 
-    In the shape of the type, −1 stands for an unknown size, and (−2,) for an unknown number of axes.
+    In the shape of the type, −1 means an unknown size. The shape (−2,) means an unknown number of axes.
     """
     if init is not None or dtype is None:
         return None

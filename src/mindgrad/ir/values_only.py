@@ -1,7 +1,7 @@
 """Blocks in which operators use the values of differentiated tensors.
 
-The solver of a root runs in such a block, because its steps are not differentiated. So it may use code that
-needs values, such as SciPy or sparse derivatives.
+For example, the solver of a root runs in such a block. Its steps are not differentiated, so it may call code
+that needs values, such as SciPy or sparse derivatives.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ __all__ = ["has_values_only", "known_value", "values_only"]
 
 
 def known_value(tensor: Tensor) -> Tensor:
-    """Return the value of a recorded tensor as a tensor outside any recording."""
+    """Return a tensor outside any recording with the value of ``tensor``."""
     return make_tensor(tensor._array, tensor._type)
 
 
 class values_only:
     """Use the values of differentiated tensors inside the ``with`` block.
 
-    Only recordings have values; traced functions do not. Results computed inside the block are not recorded
-    and are constants for every derivative.
+    Values exist in eager recordings, not in compiled functions. Results that are computed inside the block
+    are not recorded, so they are constants for every derivative.
     """
 
     __slots__ = ("before", "deferral")

@@ -2,13 +2,12 @@
 
     verify(G)  ⟺  every variable is defined once, before its uses, in G itself
                and type(y) = type_rule(type(x)…) for each equation y = p(x…)
-               and y is marked as possibly infinite if primitives of G that start infinities imply it
+               and y has the mark INFINITE if the ``taint`` rules of the primitives of G imply it
                and no variable of G depends on a tangent that is not an input of G
 
-A graph that violates an invariant may give wrong results far from the code that built it. With
-``MINDGRAD_VERIFY=1`` in the environment, and in mindgrad's tests, every graph is verified when it is built.
-
-Cost: each type rule is evaluated twice.
+If a graph transformation violates an invariant, wrong results may appear far from its code. In mindgrad's
+tests, and with ``MINDGRAD_VERIFY=1`` in the environment, every graph is verified when it is built. Each type
+rule is then evaluated twice.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ class MalformedGraph(AssertionError):
 
 
 def always(switch: bool) -> None:
-    """Verify every graph when it is built, or stop doing so."""
+    """Turn the verification of every new graph on or off."""
     Graph.verifier = verify if switch else None
 
 
 def verify(graph: Graph) -> None:
-    """Check one graph; its inner graphs were checked when they were built.
+    """Check one graph. Its inner graphs were checked when they were built.
 
     Raises:
         MalformedGraph: If an invariant is violated. The message contains the equation and the graph.
@@ -50,7 +49,7 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # a variable, even an input, may be marked after values were computed from it
+    # a variable may get its mark after values were computed from it, so marks are not compared directly
     infinite: set[Any] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:

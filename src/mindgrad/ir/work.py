@@ -1,6 +1,6 @@
 """Work: the kind of computation of an operator, and its operation count.
 
-    kind         elements are                              recomputed    operations of an equation
+    kind         elements of the result are                recomputed    operations of an equation
     free         unchanged                                 yes           none
     view         read in another order or type             yes           none
     move         copied                                    no            none
@@ -9,9 +9,9 @@
     function     values of a function of a library         no            one for each element
     library      results of an algorithm on whole arrays   no            ``flops(equation)``
 
-Each primitive has a field ``work``. The cost model (``tools.cost``) reads it. Loops read it to decide whether
-to store or recompute the values that their backward pass needs (``control.remat_policy``,
-``control.while_reverse_step``). The seeds of sparse derivatives read it too (``sparse.color_seeds``).
+Each primitive has a field ``work``. ``tools.cost`` counts operations with it. ``control.remat_policy`` and
+``control.while_reverse_step`` read it to decide whether reverse mode of a loop stores or recomputes a value.
+``sparse.color_seeds`` reads it to decide which values sparse derivatives compute only once.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ class Work(NamedTuple):
 
     Attributes:
         kind: one of the kinds above.
-        flops: function that returns the arithmetic operations of an equation, if the kind does not determine
-            them.
-        products: number of products that take as long as one element.
-        is_shared: whether XLA computes a value with several uses only once, however it fuses their loops.
+        flops: function that returns the number of arithmetic operations of an equation, if the kind does not
+            determine it.
+        products: number of products that take as long as one element of the result.
+        is_shared: whether XLA computes a value with several uses only once, even if it fuses the uses into
+            several loops.
     """
 
     kind: str
@@ -61,7 +62,7 @@ FREE, VIEW, MOVE, ARITHMETIC = Work("free"), Work("view"), Work("move"), Work("a
 ROOT, QUOTIENT = Work("root", is_shared=True), Work("arithmetic", is_shared=True)
 FUNCTION = Work("function", products=20.0)
 SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
-#: an algorithm that works on each element about once
+#: an algorithm of about one operation per element
 LIBRARY = Work("library")
 
 

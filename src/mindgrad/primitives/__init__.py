@@ -1,4 +1,4 @@
-"""Primitives: kernels, derivatives, and samples of all operators."""
+"""Primitives: the kernels, derivative rules, and test samples of all operators."""
 
 from mindgrad.primitives import (
     arithmetic,

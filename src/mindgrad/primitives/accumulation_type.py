@@ -1,4 +1,4 @@
-"""Accumulation in float32: float16 or bfloat16 sums would lose their last digits."""
+"""Accumulate float16 and bfloat16 in float32, because sums would lose digits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["in_single", "in_single_xla", "is_half"]
 
 def is_half(dtype: Any) -> bool:
     """Whether a NumPy dtype is float16 or bfloat16."""
-    return dtype.itemsize == 2 and dtype.kind in "fV"  # ml_dtypes' bfloat16 is of kind V
+    return dtype.itemsize == 2 and dtype.kind in "fV"  # the bfloat16 of ml_dtypes has kind V
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,7 +1,7 @@
 """Arithmetic primitives: + − · ÷, comparisons, select.
 
-The rules of all other primitives use them. At the end of this module, Python's operators on atoms
-(``1 - y * y`` in a rule) are bound to them.
+The derivative rules of all other primitives consist of these primitives. The end of this module binds them to
+Python's operators on atoms, so that a rule can contain ``1 - y * y``.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ def _is(atom: Any, number: complex) -> bool:
     return type(atom) is Constant and atom.is_all(number)
 
 
-# Rewrites collect like terms, up to a factor that is a small integer or its binary fraction: a − (−b) = a +
-# b, x + x = 2 x, 2 x + x = 3 x. Nested derivatives are full of such terms. Values change at most by rounding.
-# Moving factors outwards through products and matrix products was tried too, but gave more equations: 554
-# instead of 451 for the sixth derivative of a small tanh network.
+# Rewrites collect like terms, such as a − (−b) = a + b, x + x = 2 x, and 2 x + x = 3 x. The factors are small
+# integers or small integers divided by a power of two. Nested derivatives contain many such terms. Values
+# change at most by rounding. A further rewrite, which moves factors outwards through products, is not used,
+# because it leads to more equations: 554 instead of 451 for the sixth derivative of a small tanh network.
 
 _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Any) -> tuple[float, Any]:
-    """Return ``atom`` as ``(factor, rest)``; the factor is 1 if no number is a factor."""
+    """Split ``atom`` into a numeric factor (1 if it has none) and the rest."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -66,7 +66,7 @@ def scaled(atom: Any) -> tuple[float, Any]:
 
 
 def _factor(atom: Any) -> float | None:
-    """Return the number in ``atom`` if like terms are collected over it, or ``None``."""
+    """Return the number ``atom`` if rewrites collect such factors, or ``None``."""
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
@@ -139,7 +139,7 @@ def _simplify_neg(x: Any) -> Any:
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
-    """Use "or" and "and" for Booleans, as NumPy does, because XLA cannot add them."""
+    """Use logical operators for Booleans, as NumPy does, because XLA cannot add them."""
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 
@@ -219,7 +219,7 @@ mul = multilinear(
 
 def _masked_multiply_numpy(a: Any, b: Any) -> Any:
     result = np.multiply(a, b)
-    if np.isfinite(np.add.reduce(result, axis=None)):  # then no factor is infinite
+    if np.isfinite(np.add.reduce(result, axis=None)):  # a finite sum implies finite factors
         return result
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
@@ -236,16 +236,16 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # the plain product replaces one that can be infinite
+                    other.tainted |= INFINITE  # it replaces a product that can be infinite
                 product = this * other
                 if type(product) is Variable and not product.linear:
-                    product.tainted |= INFINITE  # also if it existed before
+                    product.tainted |= INFINITE  # even if the equation existed before
                 return product
     return None
 
 
-#: ``a · b``, and 0 if a factor is 0. It is for rules in which a computed zero is exact by convention, such as
-#: the mixing of eigenvectors on which a function does not depend
+#: ``a · b``, and 0 if a factor is 0. Rules use it if a computed zero counts as exact by convention. For
+#: example, a function may not depend on some eigenvectors, whose derivatives are NaN
 masked_multiply = multilinear(
     "masked_multiply",
     work=ARITHMETIC._replace(products=6.0),

@@ -1,8 +1,8 @@
 """Linear assignment: pair rows with different columns at minimum total cost.
 
 The Hungarian algorithm with potentials (E. Lawler, "Combinatorial Optimization", 1976, chapter 5) needs a
-square matrix. Rows and columns without a partner are paired with added ones. Such a pair costs more than any
-real pair, so that the number of real pairs is as large as possible.
+square matrix, so rows or columns are added to a rectangular one. A pair with an added row or column costs
+more than any real pair. The number of real pairs is therefore as large as possible.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _square(numpy: Any, cost: Any, limit: Any, maximize: bool) -> tuple[Any, Any
     both, neither = row & column, ~row & ~column
     wide = numpy.pad(-cost if maximize else cost, ((0, size - rows), (0, size - columns)))
     wide = numpy.where(both, wide - numpy.where(both, wide, numpy.inf).min(initial=numpy.inf), 0.0)
-    # this multiple of the range of real costs is so large that one real pair less never pays
+    # the cost of an added pair is so large that replacing a real pair by it never reduces the total
     return numpy.where(both | neither, wide, 2 * size * (wide.max(initial=0.0) + 1)), both
 
 
@@ -132,7 +132,7 @@ def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
 
 
 #: ``assignment(cost, limit, maximize)``: the rows and columns of the pairs, of shape (2, min(m, n)), in the
-#: order of rows. Only the first ``limit`` columns are paired. If there are fewer pairs, the rest is −1
+#: order of rows. Only the first ``limit`` columns are paired. If there are fewer pairs, unused entries are −1
 assignment = constant(
     "assignment",
     type_rule=_type_rule,

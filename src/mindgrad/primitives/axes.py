@@ -1,6 +1,6 @@
-"""Common treatments of axes, by parameter, by entry, or by core axes.
+"""Index maps that several primitives share: the values of their field ``axes``.
 
-See ``ir.index_map`` for the terms. A treatment that only one primitive needs is defined next to that
+``ir.index_map`` defines the terms. An index map that only one primitive needs is defined in the module of the
 primitive.
 """
 
@@ -15,12 +15,12 @@ from mindgrad.ir.types import Shape
 
 __all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
 
-#: the default entry that is the size of its axis
+#: stands for the size of the axis among the defaults of :class:`Entries`
 SIZE = object()
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
-    """Return the positions in ``labels`` of the axes ``axes`` of ``old``."""
+    """Return the positions in ``labels`` of the labels that ``axes`` have in ``old``."""
     return tuple([labels.index(old[axis]) for axis in axes])
 
 
@@ -31,8 +31,8 @@ class Along(Axes):
         parameter: name of the parameter; its value is an axis or a tuple of axes.
         kind: the kind of these axes.
         keeps: whether the result has these axes.
-        stays_last: whether these axes must stay last if they are last. Otherwise a library would transpose
-            the operand and the result, so that nothing is saved.
+        stays_last: whether these axes must stay last if they are last. Some library kernels work only on the
+            last axis. If another axis were last, they would transpose the operand and the result.
     """
 
     def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
@@ -63,9 +63,10 @@ class Entries(Axes):
     An axis whose entries are the defaults is parallel. Other axes are windowed.
 
     Args:
-        defaults: for each parameter, the entry of an axis that is left unchanged; :data:`SIZE`: its size.
-        kind: the kind of the other axes; ``None``: they are parallel.
-        moves: whether axes can be reordered (not if further operands depend on the order of axes).
+        defaults: for each parameter, the entry of an axis that the operator does not change. :data:`SIZE`
+            means the size of the axis.
+        kind: the kind of the other axes; ``None`` if they are parallel.
+        moves: whether axes can be reordered. They cannot if further operands depend on the order of axes.
     """
 
     def __init__(self, defaults: Mapping[str, Any], kind: str | None = WINDOWED, moves: bool = True) -> None:
@@ -106,7 +107,8 @@ class Core(Axes):
     Args:
         signature: the core axes of operands and results, as in NumPy's generalized ufuncs:
             ``"(i,j),(j,k)->(i,k)"``.
-        parallel: names of core axes along which elements are independent (right-hand sides of a system).
+        parallel: names of core axes along which elements are independent, such as the right-hand sides of a
+            linear system.
 
     >>> Core("(i,j),(j,k)->(i,k)", parallel="k").index_map([(5, 3, 3), (5, 3, 2)], {}).results
     ((0, 1, 3),)

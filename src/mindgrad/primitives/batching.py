@@ -1,7 +1,7 @@
 """Helpers of batching rules: move, add, and skip batch axes.
 
-The ``batch`` rules of primitives use these functions. A rule receives operands, some with a batch axis:
-``at[i]`` is its position in operand ``i``, or ``None`` for an operand without a batch axis.
+The ``batch`` rules of primitives call these functions. A rule receives operands with and without a batch
+axis: ``at[i]`` is the position of the batch axis in operand ``i``, or ``None`` if the operand has none.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ def past(axes: Iterable[int], at: int) -> tuple[int, ...]:
 
 
 def moved(x: Any, source: int, target: int) -> Any:
-    """Move axis ``source`` of ``x`` to ``target`` and keep the order of the others."""
+    """Move axis ``source`` of ``x`` to ``target``; the other axes keep their order."""
     others = [axis for axis in range(len(x.shape)) if axis != source]
     return REGISTRY["transpose"](x, permutation=inserted(others, target, source))
 
 
 def placed(size: int, x: Any, at: int | None, target: int) -> Any:
-    """Move the batch axis to ``target``, or repeat ``x`` along a new one of ``size``."""
+    """Move the batch axis of ``x`` to ``target``, or repeat ``x`` along a new one."""
     if at is not None:
         return moved(x, at, target)
     dims = tuple(axis for axis in range(len(x.shape) + 1) if axis != target)

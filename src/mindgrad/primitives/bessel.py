@@ -1,11 +1,11 @@
 """Bessel functions of the first kind and of integer order.
 
-For |x| ≤ 25 they are means of an integrand over a period (DLMF 10.9.2, 10.32.3), which the trapezoidal rule
-with 96 nodes computes exactly to rounding. For larger |x|, 24 terms of Hankel's expansions are used (DLMF
-10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to ten; common derivatives need no higher
-orders. Derivatives of J: DLMF 10.6.1. Scaled functions are differentiated under the integral, because the
-recurrence (DLMF 10.29.1) subtracts nearly equal numbers for large x. Each derivative would lose a factor of 2
-x in accuracy.
+For |x| ≤ 25, a Bessel function is the mean of an integrand over a period (DLMF 10.9.2, 10.32.3). The
+trapezoidal rule with 96 nodes computes it exactly up to rounding. For larger |x|, 24 terms of Hankel's
+expansions are used (DLMF 10.17.3, 10.40.1). The error in float64 is about 1e-14 for orders up to ten, which
+suffice for common derivatives. Derivatives of J follow DLMF 10.6.1. The scaled functions exp(−|x|) Iₙ(x) are
+differentiated under the integral. The recurrence for their derivatives (DLMF 10.29.1) subtracts nearly equal
+numbers for large x, so that each derivative would lose a factor of 2 x in accuracy.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "power_sum",
 ]
 
-SWITCH = 25.0  #: the expansions are used above this argument
+SWITCH = 25.0  #: for a larger argument, the expansions are used
 _ANGLES = 2 * np.pi * np.arange(96) / 96
 TERMS = 24  #: number of terms of the expansions
 
@@ -66,19 +66,19 @@ def power_sum(factors: list[float], t: Any) -> Any:
 
 
 def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
-    """Return the mean of ``term(x, angle)`` over a period, one angle after another."""
+    """Return the mean of ``term(x, angle)`` over the angles of a period."""
     if jax is None:
         return sum(term(x, angle) for angle in _ANGLES) / len(_ANGLES)
-    # a loop, because XLA would fuse a sum over a further axis into each of its uses and repeat it
+    # a loop over angles. XLA would fuse a sum over a further axis with each use and compute it several times
     angles = numpy.asarray(_ANGLES, x.dtype)
     step = lambda total, angle: (total + term(x, angle), None)
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
 
 
 def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
-    """Return an integrand that is positive for a < 1 (DLMF 10.9.4, 10.32.2).
+    """Return the integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2).
 
-    It is aⁿ / (2 n − 1)!! sin²ⁿ t · kernel.
+    It is positive for a < 1, so that its mean does not cancel.
     """
     integrand = kernel / math.prod(range(1, 2 * n, 2))
     for _ in range(n):
@@ -191,7 +191,8 @@ def _i_partial(x: Any, n: int) -> Any:
     return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
 
 
-#: ``bessel_i(x, n)``: Iₙ(x). Derivatives of the product exp(|x|) · ``bessel_ie(x, n)`` would cancel near 0
+#: ``bessel_i(x, n)``: Iₙ(x). It is not computed as exp(|x|) · ``bessel_ie(x, n)``, because derivatives of
+#: this product would cancel near 0
 bessel_i = elementwise(
     "bessel_i",
     type_rule=order_type("bessel_i"),

@@ -1,10 +1,11 @@
 """Bessel functions of the second kind and of integer order.
 
-For x ≤ 25 they are integrals (DLMF 10.9.7, 10.32.9), truncated where the integrand is below rounding. The
-trapezoidal rule is exact to rounding for integrands that decay doubly exponentially. Other integrals use
-Gauss-Legendre quadrature. For larger x, 24 terms of Hankel's expansions are used (DLMF 10.17.4, 10.40.2).
-Orders of Y above 1, and its derivatives, follow by recurrence (DLMF 10.6.1). Scaled functions are
-differentiated under the integral, see ``bessel``. The functions are NaN for x < 0 and infinite at 0.
+For x ≤ 25, they are computed as integrals (DLMF 10.9.7, 10.32.9), which are truncated where the integrand is
+negligible. If an integrand decays doubly exponentially, the trapezoidal rule is exact up to rounding. Other
+integrals use Gauss-Legendre quadrature. For larger x, 24 terms of Hankel's expansions are used (DLMF 10.17.4,
+10.40.2). A recurrence computes orders of Y above 1 and derivatives of Y (DLMF 10.6.1). The scaled functions
+exp(x) Kₙ(x) are differentiated under the integral (see ``primitives.bessel``). All functions are NaN for x <
+0 and infinite at 0.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
 _MOST = 1e30  #: the largest argument for which the powers in Hankel's expansions are finite
-#: below this argument, the integrals need more nodes, and the first term of the series is exact to rounding
+#: for a smaller argument, the first term of the series is used. It is exact up to rounding, and the integrals
+#: would need more nodes
 _SMALL = 1e-18
 
 
@@ -37,10 +39,10 @@ def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
-    """Return Σ w · term(t) over the nodes t and weights w of a rule, one by one."""
+    """Return Σ w · term(t) over the nodes t and weights w of a quadrature rule."""
     if jax is None:
         return sum(w * term(t) for t, w in zip(*rule, strict=True))
-    # a loop, because XLA would fuse a sum over a further axis into each of its uses and repeat it
+    # a loop over nodes. XLA would fuse a sum over a further axis with each use and compute it several times
     pairs = tuple(numpy.asarray(array, x.dtype) for array in rule)
     step = lambda total, pair: (total + pair[1] * term(pair[0]), None)
     return jax.lax.scan(step, numpy.zeros_like(x), pairs)[0]

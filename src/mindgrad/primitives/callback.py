@@ -1,13 +1,14 @@
 """Host callbacks run a Python function on NumPy arrays inside a compiled function.
 
-    callback(*xs) = function(*xs)                ẏ: not known, an error
+    callback(*xs) = function(*xs)                differentiating it raises an error
 
-The function must be pure: graph transformations may drop or repeat a call, but never merge two calls. A
-compiled function with a callback waits for its results. It is not stored on disk, because the Python function
-exists only in this process. A batch runs the function once per element.
+The function must be pure, because graph transformations may remove or repeat a call. They never merge two
+calls. Each call of a compiled function with a callback waits for its results. The compiled function is not
+stored on disk, because the Python function exists only in this process. For a batch, the function runs once
+per sample.
 
-The parameter ``function`` is a :class:`Callback`. Cost: a call back into Python, and copies of operands and
-results.
+The parameter ``function`` is a :class:`Callback`. A callback costs a call of Python from compiled code, and
+copies of operands and results.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class _Slices(NamedTuple):
 
 
 def in_words(jax: Any, x: Any) -> Any:
-    """Split 64-bit values into pairs of words, which JAX would round in callbacks."""
+    """Split 64-bit values into two words each, because JAX rounds them in callbacks."""
     if x.dtype.kind == "c" and x.dtype.itemsize == 16:
         x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
     if x.dtype.itemsize != 8 or x.dtype.kind == "c":
@@ -159,7 +160,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
             return [_to_words(y) for y in function(*arrays)]
         except BaseException as error:
             note(error)
-            raise CallbackError from None  # ends the compiled function; then the error itself is raised
+            raise CallbackError from None  # ends the compiled function, which then raises the original error
 
     shapes = [_in_words_type(jax, type_) for type_ in function.types]
     results = jax.pure_callback(call, shapes, *[in_words(jax, x) for x in xs])

@@ -1,6 +1,6 @@
 """Collective primitives combine arrays of several processes, the *ranks*.
 
-Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Each rank receives
+Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Rank ``r`` receives ``y_r``:
 
     all_reduce       y_r = Σ_s x_s                                its own transpose
     reduce_scatter   y_r = part r of Σ_s x_s along an axis        transpose: all_gather
@@ -10,15 +10,17 @@ Let ``x_r`` be the array of rank ``r``, and ``n`` the number of ranks. Each rank
     rank_mask        y_r = x_r on one rank, zeros on the others   its own transpose; sends nothing
     all_max          y_r = max_s x_s                              ranks that tie share the derivative
 
-These are maps between the arrays of all ranks together, and so are their derivatives. Reverse mode returns
-the cotangent of ``x_s`` for the sum of all ranks' losses. Forward mode moves the inputs of all ranks
-together. So neither mode may replace the other. Every member must call the collective, with arrays of one
-type. Derivatives of every order are collectives too, so all members must differentiate it.
+A collective maps the arrays of all ranks to the arrays of all ranks, so its derivatives are defined for all
+ranks together. Reverse mode returns the cotangent of ``x_s`` for the sum of the losses of all ranks. Forward
+mode returns the tangent for a simultaneous change of the inputs of all ranks. Rewrites must therefore not
+replace one mode by the other. Every member must call the collective, with arrays of one type. Derivatives of
+every order are collectives too, so all members must differentiate it.
 
-Broadcasts and reductions to one rank consist of a collective and a ``rank_mask``, so that each rank records
-the same equations. The parameter ``ranks`` holds the members' numbers in order. Cost: one message per
-equation. For ``b`` bytes, a ring of ``n`` ranks sends ``2 b (n − 1) / n`` bytes for ``all_reduce``. Limits:
-within a compiled function, all ranks must take the same branches and run the same number of iterations.
+A broadcast, or a reduction to one rank, is a collective together with a ``rank_mask``, so that each rank
+records the same equations. The parameter ``ranks`` contains the members' numbers in order. Each equation
+sends one message. For ``b`` bytes, each of ``n`` ranks in a ring sends ``2 b (n − 1) / n`` bytes for
+``all_reduce``. Within a compiled function, all ranks must take the same branches and run the same number of
+iterations.
 """
 
 from __future__ import annotations
@@ -45,12 +47,12 @@ __all__ = [
 
 Ranks = tuple[int, ...]
 
-#: the name of the axis of processes in XLA programs
+#: name of the mesh axis of processes in compiled functions
 AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: runs a collective of several ranks on the array of this rank (``backend.process_mesh``)
+#: function that runs a collective of several ranks on the array of this rank (``backend.process_mesh``)
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
@@ -76,7 +78,7 @@ def world_of(size: int) -> Iterator[None]:
 
 
 def combined(name: str, arrays: Sequence[np.ndarray], **parameters: Any) -> list[np.ndarray]:
-    """Return the result on every member from the members' ``arrays``, by definition.
+    """Compute the results of a collective on all members, by its definition.
 
     Args:
         name: the name of a primitive of this module.
@@ -139,9 +141,8 @@ def _kernel(name: str) -> Callable[..., Any]:
 def _groups(ranks: Ranks) -> list[list[int]] | None:
     """Partition all ranks into groups for XLA; one group is ``ranks``.
 
-    ``None``: ``ranks`` is the only group. The other groups do not matter, because each process runs only its
-    own
-    part.
+    ``None`` if ``ranks`` contains all ranks. The other groups only complete the partition: each process runs
+    only its own part.
     """
     size = getattr(_local, "size", 1)
     others = [rank for rank in range(size) if rank not in ranks]
@@ -167,7 +168,8 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # sum arrays in which each rank has filled its part; each rank sends as many bytes as the result has
+    # each rank fills its part of an array of zeros, and the arrays are summed. Each rank sends as many bytes
+    # as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
     start = _position(lax, ranks) * np.int32(x.shape[axis])
@@ -297,8 +299,8 @@ all_to_all = linear(
     samples=[case(_VECTOR, split_axis=0, concat_axis=1, ranks=_ALONE)],
 )
 
-#: ``permute(x, pairs, ranks)``: rank r receives the array of rank s for a pair (s, r), and zeros without a
-#: pair
+#: ``permute(x, pairs, ranks)``: for each pair (s, r), rank r receives the array of rank s. A rank without a
+#: pair receives zeros
 permute = linear(
     "permute",
     type_rule=lambda x, pairs, ranks: x,

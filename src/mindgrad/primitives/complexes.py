@@ -1,8 +1,9 @@
 """Complex numbers: combine real and imaginary parts, split, and conjugate.
 
-These primitives are linear only over the real numbers. Cotangents pair with tangents by ``Re(Σ ct · t)``,
-without conjugation. So the transpose of a product is a product, as for real numbers. The gradient
-``∂/∂Re + i ∂/∂Im`` that users see is the conjugate of a cotangent.
+These primitives are linear over the real numbers, but not over the complex numbers. The pairing of a
+cotangent and a tangent is ``Re(Σ ct · t)``, without conjugation. With this choice, the transpose of a
+multiplication is a multiplication by the same factor, as for real numbers. The gradient ``∂/∂Re + i ∂/∂Im``
+that mindgrad returns to users is the conjugate of a cotangent.
 """
 
 from __future__ import annotations

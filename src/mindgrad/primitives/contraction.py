@@ -52,7 +52,7 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
 
 
 def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    # common matrix products are one call on views
+    # a common matrix product is one NumPy call on views of the operands
     if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
         left = a if contract[0][0] == a.ndim - 1 else a.T
         right = b if contract[1][0] == 0 else b.T
@@ -82,8 +82,8 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """Apply ``dot``, or multiply elementwise if an outer product can be infinite.
 
-    The elementwise product treats 0 × ∞ as 0 for exact zeros. The derivative of ``sqrt(dot(x, x))`` at
-    ``x = 0`` needs it.
+    The elementwise product treats 0 × ∞ as 0 if the zero is exact (``primitives.exact_zeros``). For example,
+    the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` requires this.
     """
     if contract[0] or not (a.tainted | b.tainted) & ABSORBING:
         return dot(a, b, contract=contract, batch=batch)
@@ -111,10 +111,11 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
 def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
     """Contract ``ct`` with the other operand over its free axes, and order the axes.
 
-    ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``. ``current`` holds, for each axis of the
-    product ``(batch, rest of ct, rest of other)``, its axis in the result. If one order of the two factors
-    needs no transposition, it is used; otherwise ``other_first`` decides. Elements of ``other`` that meet
-    only discarded cotangents contribute nothing (``rows.shielding``).
+    ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
+    ct, rest of other)``, and ``current`` contains the position of each of them in the result. If one order of
+    the two factors needs no transposition, this order is used; otherwise ``other_first`` decides. If an
+    element of ``other`` is multiplied only by discarded cotangents, it contributes nothing
+    (``primitives.shielding``).
     """
     if over[0]:
         other = shielded(other, ct, (*batch[1], *over[1]), (*batch[0], *over[0]))
@@ -146,7 +147,7 @@ def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape,
 
 def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
-    # the contracted axes of the product have the ascending order of b's axes
+    # in the product, the contracted axes are in ascending order of the axes of `b`
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
     current = (*batch[0], *free_a, *(contract[0][k] for k in order))
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
@@ -160,7 +161,7 @@ def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> An
 
 
 def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """Replace a product with equal elements, such as a seed of ones, by a sum."""
+    """Replace a product with a factor of equal elements, such as ones, by a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         # a product of small constants is folded
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
@@ -181,9 +182,10 @@ def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """Replace a product with an operand that is repeated along free axes.
+    """Multiply before repeating, if an operand is repeated along free axes.
 
-    The smaller product is cheaper. An example are unit vectors that are the same for every sample of a batch.
+    The product without the repetition is smaller. For example, unit vectors can be equal for all samples of a
+    batch.
     """
     shapes = (a.shape, b.shape)
     free = [_free(len(shapes[k]), contract[k], batch[k]) for k in (0, 1)]
@@ -251,7 +253,7 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
-    """Contract over the axis of slices as well."""
+    """Contract over the axis of slices too (rule ``contracted``)."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

@@ -2,12 +2,13 @@
 
     y[n, o, p] = Σ_{c, k} x̃[n, c, p·stride + k·rhs_dilation] · w[o, c, k]
 
-``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand with
-``lhs_dilation − 1`` zeros between neighbors and ``padding`` zeros around them. A negative padding crops. The
-kernel is not reversed, as usual in machine learning. With groups, the channels of input and output are split,
-and group ``j`` of the output depends only on group ``j`` of the input. There may be several sample axes,
-which come first; ``vmap`` adds one. With ``channels_last``, the channels of ``x`` and ``y`` come after the
-positions, and the channels of the kernel after the window (``rows.convolution_axes``).
+``conv`` is bilinear, and its transposes are convolutions. ``x̃`` is the left operand ``x`` with
+``lhs_dilation − 1`` zeros between neighbors and ``padding`` zeros around them. A negative padding removes
+elements. The kernel is not reversed, as usual in machine learning. With groups, the channels of input and
+output are divided, and group ``j`` of the output depends only on group ``j`` of the input. The sample axes
+come first. There may be several, because ``vmap`` adds one. With ``channels_last``, the channels of ``x`` and
+``y`` come after the positions, and the channels of the kernel after the window
+(``primitives.convolution_axes``).
 """
 
 from __future__ import annotations
@@ -207,14 +208,14 @@ def _backwards(
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
-    # pad at the end so that the result is as long as the dilated input
+    # choose the padding at the end so that the result has the size of the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     around = tuple(zip(low, high, strict=True))
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
 
 
 def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """Clear infinite elements of ``x`` that only discarded windows have read."""
+    """Set infinite elements of ``x`` to zero if only discarded windows read them."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -255,7 +256,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # XLA would exchange the two operands, and then run slow loops for the reversed kernel
+        # otherwise XLA would exchange the two operands, and run slow loops for the reversed kernel
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -263,7 +264,7 @@ def _cotangent_kernel(
         return _cotangent_kernel_exchanged(ct, x, groups, **steps)
     x = _samples_exchanged(x, groups)
     kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
-    # windows that the strides skip at the end take no part
+    # leave out elements at the end that no window reads because of the strides
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     gradient = conv(
         x,
@@ -305,14 +306,14 @@ def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
-    """Make the batch a sample axis, output channels, or (if both have it) groups."""
+    """Convert the batch axis to samples, output channels, or groups."""
     x, w = xs
     if window.pop("channels_last", False):
         return _channels_last_batch(size, xs, at, groups=groups, **window)
     if at[1] is None:
         return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
     lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
-    if lead > 1:  # merge several sample axes, because the kernel has none
+    if lead > 1:  # merge the sample axes into one, because the kernel has none
         x = x if at[0] is None else moved(x, at[0], 0)
         first = () if at[0] is None else (size,)
         samples = x.shape[len(first) : len(first) + lead]
@@ -359,7 +360,7 @@ def _conv_flops(equation: Any) -> int:
 
 
 def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
-    """The shape of a kernel of one output."""
+    """Return the shape of the part of a kernel that one output reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 

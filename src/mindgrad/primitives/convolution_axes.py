@@ -3,8 +3,9 @@
     first    x (N, …, C, p…)    w (O, C / groups, k…)    y (N, …, O, q…)
     last     x (N, …, p…, C)    w (k…, C / groups, O)    y (N, …, q…, O)
 
-Users write convolutions with channels first, but XLA's CPU kernels need them last (``optimize.layout``).
-Rules for channels last permute the operands and the result, and use the rules for channels first.
+Users write convolutions with channels first, but XLA's CPU kernels are fast only with channels last
+(``optimize.layout``). A rule for channels last permutes the operands, applies the rule for channels first,
+and permutes the result.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def permuted_shape(shape: Sequence[int], permutation: Shape) -> Shape:
 class ConvolutionAxes(Axes):
     """Axes of ``conv``: sample and output channel axes are parallel.
 
-    Positions are parallel too if the window has size 1 and skips no positions. Sample axes may have any
-    order, and there may be additional ones.
+    If the window has size 1 and skips no positions, positions are parallel too. There may be additional
+    sample axes, and sample axes may have any order.
     """
 
     prefers = True

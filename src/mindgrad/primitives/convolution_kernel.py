@@ -1,10 +1,11 @@
 """NumPy kernel of ``conv``: matrix products of windows and weights.
 
-The gradient of a convolution with strides has zeros between the elements of its input. The kernel then splits
-the output into phases: positions that are equal modulo the dilation. For each phase, only every z-th weight
-meets an element, where z depends on the dilation, so that a phase is a convolution without zeros. The total
-work of all phases equals the work of the forward convolution. Windows are copied for as many positions at a
-time as ``HOST`` allows.
+In the gradient of a convolution with strides, the input of the transposed convolution has zeros between its
+elements. The kernel skips these zeros. It divides the output into *phases*: positions that are equal modulo
+the dilation of the input. Within a phase, only every z-th weight multiplies an element that is not such a
+zero, where z depends on the dilation. A phase is therefore a convolution without zeros, and all phases
+together need as many operations as the forward convolution. Windows are copied in portions of at most
+``HOST.window_elements`` elements.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def convolve(
 
 
 class _Phase(NamedTuple):
-    """Output positions and weights that are equal modulo the dilation, on one axis."""
+    """Output positions, and the weights that they use, of one phase along one axis."""
 
     positions: slice
     weights: slice

@@ -1,9 +1,10 @@
 """Cumulative sums, products, and extremes along an axis.
 
 The derivative of ``cumprod`` is the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i. It is solved by
-doubling in log₂ n steps of multiplications. There is no division, so zeros among the factors need no special
-case. cummax and cummin read the element at the index of the running extreme, which has derivative zero. Among
-equal elements the last index counts. float16 and bfloat16 are accumulated in float32.
+doubling, in log₂ n steps of multiplications. There is no division, so zeros among the factors need no special
+case. ``cummax`` and ``cummin`` gather the element at the index of the running extreme, and the index has
+derivative zero. Of several equal elements, the index of the last one is used. float16 and bfloat16 are
+accumulated in float32.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ cumsum = linear(
 
 
 def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
-    """Shift ``x`` by ``by`` elements along ``axis``, and fill with ``filling(type)``."""
+    """Shift ``x`` by ``by`` elements along ``axis``; ``filling`` fills the gap."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
     filled = filling(x.type.with_shape(shape))
@@ -118,7 +119,7 @@ cumprod = general(
 
 
 def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
-    # the running extreme is at the indices where the element equals it (for NaN, at each NaN)
+    # the running extreme changes at the indices where the element equals it (for NaN, at each NaN)
     def numpy(x: Any, axis: int, reverse: bool) -> Any:
         x = np.flip(x, axis) if reverse else x
         x = x.astype(np.float32) if is_half(x.dtype) else x

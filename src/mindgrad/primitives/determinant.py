@@ -1,14 +1,15 @@
 """Determinants with exact derivatives of every order, at singular matrices too.
 
-The determinant is a polynomial, and so is its gradient, the cofactor matrix C = det(A) A⁻ᵀ; only this formula
-divides. Up to 3 × 3, the cofactors are written out. For larger matrices,
+The determinant is a polynomial in the elements of A, and so is its gradient, the cofactor matrix C. The
+formula C = det(A) A⁻ᵀ fails for a singular A, although C exists. Up to 3 × 3, the cofactors are written out.
+For larger matrices,
 
     C(A) = mean over k of C(A + z_k S),     z_k = exp(iπ (2k + 1) / N),  N ≥ n,
 
-because C(A + zS) is a polynomial of degree n − 1 in z, and the mean over N points of a circle is its constant
-term. This holds for every S. So S may depend on A and still count as constant when C is differentiated. With
-A = U Σ Vᴴ, the choice S = r U Vᴴ makes A + zS regular with the singular values σ + rz. r is small compared
-with all nonzero σ, so the mean does not cancel.
+because C(A + zS) is a polynomial of degree n − 1 in z, and its mean over N points of a circle is its constant
+term. This holds for every S. S may therefore depend on A, and still counts as a constant when C is
+differentiated. With A = U Σ Vᴴ, the choice S = r U Vᴴ makes A + zS regular: its singular values are |σ + rz|.
+Because r is small compared with all nonzero σ, the mean does not suffer from cancellation.
 """
 
 from __future__ import annotations

@@ -3,14 +3,14 @@
 Derivatives divide by the gaps between eigenvalues. All primitives and their derivatives follow this
 convention:
 
-- A gap, a sum, or a singular value below the rounding noise of the matrix (its largest eigenvalue × its
-  size × the machine epsilon) counts as zero. Derivatives of the corresponding vectors are NaN, never a
-  wrong finite number. This includes functions such as V f(Λ) Vᴴ, whose derivative exists but cannot be
-  computed from this factorization. Results that do not depend on those vectors are not affected: eigenvalues,
-  vectors of other eigenvalues, and unused outputs.
-- A singular value that is zero has derivative 0, like the absolute value at 0.
-- Each eigenvector is determined up to a factor exp(iφ). The vector whose first large component is positive is
-  used, so that all executors and devices return the same result.
+- The rounding noise of a matrix is its largest eigenvalue × its size × the machine epsilon. A gap, a sum of
+  two singular values, or a singular value below this threshold counts as zero. The derivatives of the
+  corresponding vectors are then NaN, never a wrong finite number. This includes functions such as V f(Λ) Vᴴ,
+  whose derivative exists but cannot be computed from this factorization. Results that do not depend on those
+  vectors are not affected: eigenvalues, vectors of other eigenvalues, and unused outputs.
+- A singular value that is zero has derivative 0, as the absolute value has at 0.
+- Each eigenvector is determined up to a factor exp(iφ), which is chosen so that the first large component is
+  positive. All executors and devices therefore return the same result.
 
 Formulas: M. B. Giles, "Collected matrix derivative results" (2008); J. Townsend, "Differentiating the
 singular value decomposition" (2016), with separate sums and differences of singular values.
@@ -53,8 +53,8 @@ from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
-#: a component is large if it is at least this fraction of the largest one. The fraction is unusual because
-#: equal and simply related components are common, and rounding must not decide between them
+#: a component is large if it is at least this fraction of the largest one. The ratio of two components is
+#: often 1, 1/2, or another simple number, but rarely near 0.37. Rounding therefore does not change the choice
 _LARGE = 0.37
 
 
@@ -314,7 +314,7 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
     if n > m:
         dv = dv + masked_multiply(columns(scale, v), matmul(adjoint(da), u) - matmul(v, eh))
     if u.dtype.kind == "complex":
-        turn = _turn(u, du)  # one phase for both vectors of a singular value
+        turn = _turn(u, du)  # both vectors of a singular value have the same factor exp(iφ)
         du, dv = du - columns(turn, u) * u, dv - columns(turn, v) * v
     return du, _values_tangent(s, e, level), adjoint(dv)
 

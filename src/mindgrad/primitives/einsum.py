@@ -1,8 +1,9 @@
 """Contraction plans convert an einsum or a matrix product to primitives.
 
-A plan depends only on shapes. It consists of ``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``,
-``broadcast_in_dim``, and ``slice``, so it needs no derivative rule. Operands are contracted in pairs. For up
-to five operands, the order with the fewest multiplications is used; for more operands, the order is greedy.
+A plan depends only on shapes. Its steps are ``dot``, ``mul``, ``reduce_sum``, ``transpose``, ``reshape``,
+``broadcast_in_dim``, and ``slice``, so einsum needs no derivative rule. Operands are contracted in pairs. For
+up to five operands, the plan uses the order with the fewest multiplications. For more operands, each step
+contracts the cheapest pair that has a common label.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Smooth elementwise primitives, each with a kernel and partial derivatives.
 
-Partial derivatives use only primitives, so derivatives of every order exist. Formulas: NIST Digital Library
-of Mathematical Functions (DLMF), chapter 4. At the edge of a domain a derivative is the limit from inside
-(``sqrt'(0) = inf``). Such primitives are ``singular`` (see ``kinds``).
+Partial derivatives consist of primitives, so derivatives of every order exist. The formulas are in the NIST
+Digital Library of Mathematical Functions (DLMF), chapter 4. At the edge of a domain, a derivative is the
+limit from inside, such as ``sqrt'(0) = inf``. A primitive with infinite derivatives is declared ``singular``
+(see ``primitives.kinds``).
 """
 
 from __future__ import annotations
@@ -61,13 +62,13 @@ __all__ = [
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
 
-# singular, like cosh and sinh, because the slope is infinite if the value overflows
+# singular (as cosh and sinh are), because the partial is infinite if the value overflows
 exp = elementwise(
     "exp", work=SHARED_FUNCTION, numpy=np.exp, xla="exp", partials=lambda y, x: [y],
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# the slope is finite up to x = 1024.5 in float64, where y is infinite
+# at x = 1024.5 in float64, y overflows although the partial y log 2 is still finite
 exp2 = elementwise(
     "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [(2 * math.log(2)) * exp2(x - 1)],
     samples=reals(-2, 2), singular=True,
@@ -107,7 +108,8 @@ def _xlogy_numpy(x: Any, y: Any) -> Any:
 def _quotient_or_zero(x: Any, y: Any) -> Any:
     """Return x / y, and 0 where x is 0.
 
-    Where x is 0, 1 / y is a factor of x; elsewhere it might overflow.
+    Where x is 0, the result is x · (1 / y), so that its derivative with respect to x is 1 / y. Elsewhere, 1 /
+    y might overflow.
     """
     is_zero = equal(x, zeros(x.type))
     return select(is_zero, masked_multiply(x, 1 / y), x / select(is_zero, ones(y.type), y))

@@ -2,15 +2,16 @@
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
-A derivative multiplies slopes with tangents or cotangents. Some zeros are zero in a whole neighborhood of the
-inputs. They come from a selection, a comparison, or a factor that does not depend on the inputs (a mask, a
-weight, a direction). Their products contribute nothing, even with an infinite slope. A zero that was computed
-from the inputs (``sin(sqrt(x))`` at 0) is zero only at one point. Its product with an infinite slope has an
-unknown limit and is NaN.
+A derivative multiplies *slopes* (partial derivatives) by tangents or cotangents, and a slope can be infinite.
+Some zeros are *exact*: they are zero in a whole neighborhood of the inputs. They come from a selection, a
+comparison, or a factor that does not depend on the inputs (a mask, a weight, a direction). The product of an
+exact zero and an infinite slope contributes nothing. A zero that was computed from the inputs, such as
+``sin(sqrt(x))`` at 0, is zero only at one point. Its product with an infinite slope has an unknown limit and
+is NaN.
 
-:func:`nonzeros` follows the equations of a value back to where its zeros were computed.
-``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
-meet them (:func:`shield`).
+:func:`nonzeros` returns a mask of the elements that are not exactly zero. It follows the equations of a value
+back to the operators that created its zeros. ``primitives.kinds.product`` replaces infinite elements of a
+factor by zero where exact zeros of the other factor meet them (:func:`shield`).
 
 Limits: after a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
 zero counts as exact if the value can have exact zeros at all.
@@ -54,7 +55,8 @@ __all__ = [
     "shielded_factors",
 ]
 
-#: a rule: yields operands, receives the mask of nonzeros of each, and returns the mask of the result
+#: a rule, as a generator: it yields each operand, receives the operand's mask of nonzeros, and returns the
+#: mask of the result
 Steps = Generator[Any, Any, Any]
 
 
@@ -78,13 +80,14 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # a graph that is transposed must stay linear in its tangents, so it cannot compare them with zero
+    # a linear graph must stay linear in its tangents, so it cannot test whether they are finite
     is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
     return x if is_plain else None
 
 
-#: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``.
-#: It is for factors only: the tangent passes unchanged, and the product that it meets shields it again
+#: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero except where ``keep`` is true.
+#: It applies only to factors of products. The tangent is not shielded, because the rule of the product
+#: shields it
 shield = Primitive(
     "shield",
     "elementwise",
@@ -100,7 +103,7 @@ shield = Primitive(
 
 
 def nonzeros(atom: Any) -> Any:
-    """A Boolean mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
+    """Return a mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
     return _found(atom) if current().is_differentiating else None
 
 
@@ -131,7 +134,7 @@ def has_cuts(atom: Any) -> bool:
 def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
     """Rule of an operator that sums products over ``axes`` of its operands.
 
-    A sum has no zeros from slices unless a slice cuts along axes that remain.
+    If a slice or lookup left zeros in an operand, the sum has such zeros only along axes that are not summed.
     """
     y, masks = equation.outputs[0], []
     if current().moving is not EVERYTHING:
@@ -144,13 +147,13 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
 
 
 def _is_full(mask: Any) -> bool:
-    """Whether a mask is known to be true everywhere, as of slices that cover a value."""
+    """Whether a mask is known to be true everywhere."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
 
 
 def _value(atom: Any, depth: int) -> Any:
-    """The array of a small mask that depends only on constants, or ``None``."""
+    """Return the array of a small mask that depends only on constants, or ``None``."""
     if type(atom) is Constant:
         return atom.value if atom.is_splat else atom.array()
     values = current().known_masks
@@ -185,8 +188,8 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 
 def compared(atom: Any) -> Any:
-    """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
-    # not ``not_equal``, which marks masks of values that did not move (see ``unshielded``)
+    """Return a mask of the elements of ``atom`` that are nonzero at present."""
+    # do not use `not_equal` here: `unshielded` recognizes masks of constant factors by this primitive
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -224,7 +227,7 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        # zeros of a selection have the mark ``MASKED``; only slices and lookups make cuts
+        # the mark ``MASKED`` covers zeros of a selection; cuts come only from slices and lookups
         is_cut = type(branch) is Variable or current().moving is not EVERYTHING
         masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
@@ -269,12 +272,12 @@ RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
 }
 
-#: rules of branches and loops: for one of the results of an equation, by its place
+#: rules of branches and loops. The second argument is the position of a result of the equation
 OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
 def unshielded(slope: Any) -> Any:
-    """``slope`` without a shield from zeros of a factor that moves in this derivative."""
+    """Remove shields from ``slope`` whose zeros depend on the inputs."""
     while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
         x, keep = slope.made_by.inputs
         if not _compares_moving(keep):
@@ -300,15 +303,16 @@ def _compares_moving(keep: Any) -> bool:
 
 
 def discarding() -> int:
-    """The marks of a cotangent whose zeros discard values not known to be infinite.
+    """Return the marks whose zeros discard even values without the mark ``INFINITE``.
 
-    The zeros around a slice do so in compiled functions, where any argument can contain a NaN.
+    In a compiled function, any argument can contain NaN. So the zeros around a slice also discard such
+    values.
     """
     return MASKED if current().knows_infinite else MASKED | DISCARDS
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """Shield the factors of a slope and a tangent from exact zeros of each other."""
+    """Shield each of two factors of a product from exact zeros of the other."""
     return _shielded(a, b), _shielded(b, a)
 
 
@@ -321,17 +325,17 @@ def _shielded(x: Any, other: Any) -> Any:
     return x if mask is None else shield(x, mask)
 
 
-#: the operators that masks are combined with
+#: operators that combine masks
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
-#: the operators of masks that are evaluated while a graph is built, if they depend only on constants
+#: operators of masks that are evaluated while a graph is built, if the masks depend only on constants
 _EVALUATED = {
     *_OF_MASKS,
     not_equal,
     *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
 }
-#: largest number of elements of a mask that is evaluated
+#: a mask with more elements is not evaluated
 _LARGEST = 1 << 20
-#: number of operators from a mask to its constants above which it is not evaluated
+#: a mask is not evaluated if more operators in a row lead from its constants to it
 _LONGEST_CHAIN = 16
 
 Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

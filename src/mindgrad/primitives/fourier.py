@@ -1,13 +1,13 @@
 """Discrete Fourier transforms: ``fft``, and ``rfft``, ``irfft`` for real data.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
-``rows.complexes``). So the transform is its own transpose for both directions and factors. For real numbers
-only half a spectrum is computed, which halves the cost. ``rfft`` and ``irfft`` are each other's transposes,
-up to weights:
+``primitives.complexes``). So the transform is its own transpose for both directions and factors. For real
+numbers only half a spectrum is computed, which halves the cost. ``rfft`` and ``irfft`` are each other's
+transposes, up to weights:
 
     rfftᵀ ct = n irfft(s ∘ conj ct)        irfftᵀ ct = conj rfft(ct) / (n s)        s = (1, ½, …, ½, 1)
 
-If n is odd, the last weight is ½ too.
+The first weight is 1. If n is even, the last weight is also 1; otherwise it is ½.
 """
 
 from __future__ import annotations

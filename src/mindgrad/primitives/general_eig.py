@@ -4,11 +4,12 @@ With A V = V Λ and M = V⁻¹ Ȧ V (M. B. Giles, "Collected matrix derivative r
 
     λ̇ = diag M,     V̇ = V (F ∘ M) − V diag(c),     F_ij = 1 / (λ_j − λ_i),  F_ii = 0
 
-where c keeps each column normalized: its length is 1, and its first large component is real and positive
-(C. Boeddeker et al., "On the computation of complex-valued gradients with application to statistically
-optimum beamforming", 2017, section 4). Gaps are treated as in ``rows.eigh_svd``: if two eigenvalues are equal
+where c keeps each column normalized: its length is 1, and its first large component is real and positive (C.
+Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum
+beamforming", 2017, section 4). Gaps are treated as in ``primitives.eigh_svd``: if two eigenvalues are equal
 up to rounding, derivatives of their eigenvectors are NaN. A defective matrix has too few eigenvectors, and
-some of its eigenvalues have infinite derivatives. Their computed values are as large as rounding allows.
+some of its eigenvalues have infinite derivatives. Because of rounding, the computed derivatives are large
+finite numbers instead.
 """
 
 from __future__ import annotations

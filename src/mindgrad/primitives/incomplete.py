@@ -1,10 +1,12 @@
 """Incomplete gamma and beta functions, and their derivatives of every order.
 
-Both are integrals of a density over one of its tails. Substitute t = exp(u), or t = the logistic function of
-u, relative to the mode. Then the integrand decays at least exponentially on both sides, and a derivative with
-respect to a shape multiplies it by a polynomial in log t. The tail that contains the bound is integrated by
-Gauss-Legendre quadrature over panels that double in length. The other tail is its complement. In float64 the
-error is about 1e-13, and 1e-10 if a shape is below 1e-3. Definitions: DLMF 8.2, 8.17.
+Both functions are integrals of a probability density over one of its tails. Their *shapes* are the parameters
+a, or a and b. The variable of integration is u, where t = exp(u) for gamma, and t is the logistic function of
+u for beta, relative to the mode of the density. The integrand then decays at least exponentially on both
+sides, and a derivative with respect to a shape multiplies it by a polynomial in log t. One tail is integrated
+by Gauss-Legendre quadrature over panels, each of which is twice as long as the previous one. The other tail
+is its complement. In float64 the error is about 1e-13, and 1e-10 if a shape is below 1e-3. Definitions: DLMF
+8.2, 8.17.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ __all__ = [
 
 _PANELS, _NODES = 24, 14
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-_LARGE = 16.0  # Stirling's series is used above this shape
+_LARGE = 16.0  # for a larger shape, Stirling's series is used
 _FAR = 30.0  # for u ≤ −30, log t is computed from log(1 − t), which cannot overflow
 
 
@@ -66,7 +68,8 @@ class Functions:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # a loop, because XLA would fuse a sum over a further axis into each of its uses and repeat it
+        # a loop over nodes. XLA would fuse a sum over a further axis with each use and compute it several
+        # times
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]

@@ -3,14 +3,16 @@
     gather       y[b, r] = x[i(b), r]               scatter_add    y = x, then y[i(b), r] += u[b, r]
                                                     scatter_set    y = x, then y[i(b), r]  = u[b, r]
 
-``indices`` has shape (*b, k). Its last axis holds a position along each of the k ``axes`` of x. b runs over
-the lookups, and r over the other axes of x in their order. So y (or u) has shape (*b, *r). Axes of x in
-``batch`` correspond to the first axes of ``indices``: lookup b reads only in its part of x.
+``indices`` has shape (*b, k), where *b are the axes of the lookups. Its last axis contains the k components
+of an index: a position along each of the k ``axes`` of x. The other axes of x are r, in their order, so y and
+u have shape (*b, *r). Axes of x in ``batch`` correspond to the first axes of ``indices``: a lookup reads only
+the part of x with its batch index.
 
-Positions count from 0; operators that wrap negative indices do so before. An out-of-range index is never
-moved to another element. Reading there gives NaN, or for integers the smallest value (for unsigned integers
-the largest), or False. With ``fill="zero"`` it gives 0. Writing there does nothing. If several updates write
-to one index, the last one in the order of ``indices`` remains. Both executors follow these rules.
+Positions count from 0. If an operator permits negative indices, it converts them first. An out-of-range index
+is never moved to another element. Reading at such an index returns NaN for floats, the smallest value for
+signed integers, the largest value for unsigned integers, and False for Booleans. With ``fill="zero"``, it
+returns 0. Writing at such an index does nothing. If several updates write to one element, the last one in the
+order of ``indices`` is stored. The NumPy kernels and compiled functions follow the same rules.
 """
 
 from __future__ import annotations
@@ -179,7 +181,7 @@ def _gather_numpy(
         return np.full(shape, outside(x.dtype, fill))
     places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not are_inside.all():  # then y is a copy, because places are arrays and not single numbers
+    if not are_inside.all():  # y is a copy, because the index contains arrays, so writing into it is allowed
         y[~are_inside] = outside(x.dtype, fill)
     return y
 
@@ -313,7 +315,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # reading the element numbers of x at the same positions gives the target of each update
+    # gather the element numbers of x at the same positions: the target of each update
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
@@ -365,7 +367,7 @@ def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
     empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
-    # the largest number remains, independent of the order in which a device writes
+    # a maximum of the numbers of updates does not depend on the order in which a device writes
     last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 

@@ -2,10 +2,10 @@
 
     cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a for a nonnegative a
 
-At the edge of its domain, the inner function has an infinite slope, or the outer function is not
-differentiable. The outer slope is zero there. The chain rule would multiply the two slopes, although their
-product has a finite limit. Without the pair nothing is infinite. Values change at most by rounding, and stay
-NaN outside the domain.
+At the edge of the domain, the inner function has an infinite derivative and the outer function a zero
+derivative, or the outer function is not differentiable. The chain rule would compute 0 · ∞ = NaN, although
+the derivative of the composition is finite. If the pair is simplified, no infinite value occurs. Values
+change at most by rounding, and stay NaN outside the domain.
 """
 
 from __future__ import annotations

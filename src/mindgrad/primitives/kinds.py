@@ -1,17 +1,19 @@
 """Kinds of primitives: constructors that derive all rules from a few.
 
-    pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            from ``partials(y, *xs)``
-    linear       y = L x                ẏ = L ẋ                    + ``transpose``
-    multilinear  y = B(x₁, x₂)          ẏ = B(ẋ₁, x₂) + B(x₁, ẋ₂)  + ``transpose`` per slot
-    general      any                    ẏ = ``jvp(y, xs, ts)``     reverse follows from its parts
-    constant     derivative zero        ẏ = 0
+    kind         value                  tangent                    the primitive defines
+    pointwise    y_i = f(x_i, …)        ẏ = Σ_k p_k ẋ_k            ``partials(y, *xs)``
+    linear       y = L x                ẏ = L ẋ                    ``transpose``
+    multilinear  y = B(x₁, x₂)          ẏ = B(ẋ₁, x₂) + B(x₁, ẋ₂)  ``transpose`` for each operand
+    general      any                    ẏ = ``jvp(y, xs, ts)``     ``jvp``; its equations are transposed
+    constant     derivative zero        ẏ = 0                      no rule
 
-**Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic, but a path that carries no derivative must
-contribute nothing (a masked branch of ``where``). An operator whose partials can be infinite or NaN at a
-point of its domain is declared ``singular``. Its results get the mark ``INFINITE``, and so do all values
-computed from them. ``product`` shields marked factors from exact zeros of the other factor
-(``rows.exact_zeros``). Functions without marks have plain products. Sums of products (matrix products,
-convolutions) cannot check each term, so their transposes shield the other operand (``rows.shielding``).
+**Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic. However, if a selection such as ``where`` discards
+a value, its derivative must be zero even if a partial is infinite. An operator whose partials can be infinite
+or NaN at a point of its domain is declared ``singular``. Its results get the mark ``INFINITE``, and so do all
+values computed from them. ``product`` shields marked factors from exact zeros of the other factor
+(``primitives.exact_zeros``). Values without marks are multiplied without shields. A sum of products (matrix
+product, convolution) cannot check each term, so its transposes shield the other operand
+(``primitives.shielding``).
 """
 
 from __future__ import annotations
@@ -109,12 +111,12 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
 
 
 def cut(cotangent: Any) -> Any:
-    """Mark a cotangent that is zero for all elements that were not read."""
+    """Mark a cotangent that is zero for elements that a slice or lookup did not read."""
     return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Any, mark: int) -> Any:
-    """Set a mark on ``cotangent``, except on a constant of equal elements."""
+    """Set a mark on ``cotangent`` unless it is a constant of equal elements."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:
@@ -123,7 +125,7 @@ def marked(cotangent: Any, mark: int) -> Any:
 
 
 def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
-    """Multiply a tangent by a partial derivative, one factor after the other."""
+    """Multiply a tangent by a partial derivative, which can be a tuple of factors."""
     for factor in reversed(slope) if isinstance(slope, tuple) else (slope,):
         tangent = product(factor, tangent, singular)
     return tangent
@@ -173,11 +175,11 @@ def elementwise(
         numpy: the NumPy kernel.
         xla: the name of the ``jax.lax`` function, or ``xla(jax, *arrays)``.
         partials: ``partials(y, *xs, **parameters)`` returns one partial derivative per operand, built from
-            primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` is the partial a ·
-            b, applied as a · (b · t). It is for factors whose product overflows or underflows (1 / x²)
-            although the product with the tangent does not.
-        samples: one domain per operand (see ``rows.samples``), or one domain for all, or a list of cases for
-            an operator with parameters.
+            primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` means the partial a
+            · b, and the tangent t is multiplied as a · (b · t). This is useful if a · b can overflow or
+            underflow although a · b · t does not, as for 1 / x².
+        samples: one domain per operand (see ``primitives.samples``), or one domain for all, or a list of
+            cases for an operator with parameters.
         accepts: the permitted element types.
         singular: whether a partial can be infinite or NaN inside the domain, or ``singular(**parameters)`` if
             this depends on parameters.
@@ -269,7 +271,7 @@ def linear(
     Args:
         transpose: ``transpose(ct, *xs, **parameters)`` returns one cotangent per operand, or a single atom if
             there is one operand.
-        linear_in: the operands in which it is linear; by default all (not indices and masks).
+        linear_in: the operands in which it is linear, without indices and masks. Default: all operands.
     """
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
@@ -340,6 +342,9 @@ def multilinear(
 
 
 def general(name: str, *, jvp: Callable[..., Any], **fields: Any) -> Primitive:
-    """Create an operator with a forward rule; reverse mode follows from its parts."""
+    """Create an operator with a forward rule.
+
+    Reverse mode transposes the equations of this rule.
+    """
     fields.setdefault("taint", "passes")
     return Primitive(name, "general", jvp=jvp, **fields)

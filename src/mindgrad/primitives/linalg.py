@@ -1,8 +1,8 @@
 """Direct linear algebra: linear systems, inverse, Cholesky, and QR.
 
 All primitives accept matrices ``(…, m, n)`` of float32, float64, complex64, or complex128; leading axes are a
-batch. If a matrix has no result because it is singular or not positive definite, its result is infinite or
-NaN. The other matrices of its batch are not affected.
+batch. If a matrix is singular or not positive definite, so that no result exists, its result is infinite or
+NaN. The other matrices of the batch are not affected.
 
 Formulas:
 
@@ -67,7 +67,7 @@ def _system_type(name: str, a: TensorType, b: TensorType, left: bool = True) -> 
 
 
 def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters: Any) -> Any:
-    """Factor one matrix once for a batch of right-hand sides: join their columns."""
+    """Join the right-hand sides of a batch, so that their matrix is factored once."""
     primitive = REGISTRY[name]
     a, b = xs
     if at[0] is not None:

@@ -68,10 +68,10 @@ def real_part_type(x: TensorType) -> TensorType:
 
 
 def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[..., Any]:
-    """Return a kernel that gives NaN where ``numpy.linalg`` raises, as in XLA.
+    """Return a kernel that returns NaN where ``numpy.linalg`` raises, as in XLA.
 
-    So one singular matrix does not affect the rest of its batch. ``lower``: the result is a lower triangle,
-    and the elements above it are zero in any case.
+    One singular matrix then does not affect the other matrices of its batch. If ``lower`` is true, the result
+    is a lower triangle, and elements above the diagonal are zero even in a failed matrix.
     """
 
     def run(*arrays: Any, **parameters: Any) -> Any:
@@ -85,7 +85,7 @@ def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[
 
 def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
     batch = arrays[0].shape[:-2]
-    # take the shapes of the results from matrices that cannot fail
+    # compute the kernel on identity matrices, which cannot fail, to determine the shapes of the results
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)

@@ -1,10 +1,10 @@
 """Logarithms of incomplete gamma and beta functions, and all their derivatives.
 
-A tail is the value of the integrand at the bound, times the integral J of the integrand divided by that
-value. Neither the logarithm of the value nor J underflows. Derivatives of the logarithm with respect to the
-shapes are ratios of integrals, in which the value cancels. The derivative with respect to u = log t, or logit
-t, is ±1 / J, the hazard. Derivatives of hazards and ratios consist of hazards and ratios. A tail close to 1
-is computed as the complement of the other tail.
+Let v be the value of the integrand at the bound, and J the integral of the integrand divided by v. A tail is
+the product v J. It can underflow, but log v and J do not, so its logarithm is log v + log J. The derivatives
+of the logarithm with respect to the shapes are ratios of integrals, in which v cancels. The derivative with
+respect to u = log t, or logit t, is ±1 / J, the hazard. Derivatives of hazards and ratios consist of hazards
+and ratios. A tail close to 1 is computed as the complement of the other tail.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """LU factorization with row exchanges: P A = L U.
 
 L is unit lower triangular and U is upper triangular. Both are stored in one matrix, as in LAPACK. The row
-exchanges are integers without derivative, so separate primitives return them. If A has more rows or more
-columns, the identity is added to make L' and U' square (M. Seeger et al., "Auto-differentiating linear
-algebra", 2017)::
+exchanges are integers without derivative, so separate primitives return them. If A is not square, parts of
+the identity matrix complete L and U to square matrices L' and U' (M. Seeger et al., "Auto-differentiating
+linear algebra", 2017)::
 
     M = L'⁻¹ (P Ȧ) U'⁻¹,     L̇ = L' tril(M, −1),     U̇ = triu(M) U'
 """

@@ -4,9 +4,9 @@
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
     pad(a, after) + pad(b, before) = join(a, b)            part(f(x)): see :data:`PARTS` for f
 
-A derivative joins the columns of a gradient, and user code takes them apart again. With these rules, only the
-columns that are used are computed. The gradient of parts of an array is a sum of padded arrays. Each function
-returns the replacement of the outer operator, or ``None``.
+A derivative often concatenates the columns of a gradient, and user code then slices it. With these rules,
+only the columns that are used are computed. The gradient of slices of an array is a sum of padded arrays,
+which becomes one concatenation. Each function returns the replacement of the outer operator, or ``None``.
 """
 
 from __future__ import annotations

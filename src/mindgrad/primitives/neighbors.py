@@ -10,13 +10,13 @@ from mindgrad.primitives.samples import reals
 
 __all__ = ["nextafter"]
 
-#: ``nextafter(x, y)``: the next number after x in the direction of y, or y if they are equal. It differs from
-#: x only by rounding, so it has the derivative of x
+#: ``nextafter(x, y)``: the next number after x in the direction of y, or y if x and y are equal. The result
+#: differs from x only by rounding, so its derivative with respect to x is 1
 nextafter = elementwise(
     "nextafter",
     work=ARITHMETIC,
     numpy=np.nextafter,
-    # JAX has no derivative for it and raises an error if a tangent reaches it
+    # JAX has no derivative for `nextafter`, and raises an error if an operand has a tangent
     xla=lambda jax, x, y: jax.numpy.nextafter(*map(jax.lax.stop_gradient, (x, y))),
     partials=lambda z, x, y: [ones(x.type), None],
     accepts="float",

@@ -1,8 +1,9 @@
 """Padding of operands: elements with arbitrary values beyond the actual size.
 
-Along a parallel axis, elements are independent, so that padding does not affect other elements. A reduction
-needs its neutral element in the padding. ``execution.open_axes`` calls this module to find out how an
-operator treats an axis with padding.
+A function that is compiled for many sizes pads its operands to a larger size. Along a parallel axis, elements
+are independent, so padding does not affect other elements. Along a reduced axis, the padding must contain the
+neutral element, such as 0 for a sum. ``execution.open_axes`` calls this module to determine how an operator
+treats an axis with padding.
 """
 
 from __future__ import annotations

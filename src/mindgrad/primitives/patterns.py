@@ -2,8 +2,10 @@
 
     pattern(run, equation, patterns) = the pattern of each output, from the patterns of the operands
 
-These rules use known factors, windows, and positions. ``run`` is the propagation (``sparse.sparsity``), which
-combines patterns and stores the known values.
+A pattern lists, for each element of a value, the elements of the inputs on which it depends. These rules use
+values that are known at compile time: zeros of factors, windows of convolutions, and positions of lookups.
+``run`` is the object that propagates patterns (``sparse.sparsity``). It combines patterns and stores the
+known values.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Piecewise elementwise operators: abs, maximum, clip, relu, floor, mod.
 
-The derivative at each nondifferentiable point is a convention, documented next to its primitive. Together
-with second derivatives, ``docs/conventions.md`` lists all of them.
+At a nondifferentiable point, the derivative is a convention. The comment above each primitive states it, and
+``docs/conventions.md`` lists all conventions, including those for second derivatives.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Powers with static integers, static numbers, or tensors as exponents.
 
-A power that is a root registers its rule in ``roots``.
+If a power is a root, such as ``x ** 0.5``, its rule is registered in ``primitives.roots``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
     Near 0, xⁿ⁻¹ may overflow although xⁿ does not.
     """
     if 0 < n < 1 and is_sum_of_squares(x):
-        return safe_quotient(n * y, x)  # as the derivative of a norm
+        return safe_quotient(n * y, x)  # the rule for the derivative of a norm
     return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
 
 

@@ -1,8 +1,8 @@
-"""Counter-based random generator: bits are a function of its state.
+"""Counter-based random generator: random bits are a function of a state.
 
-Threefry-4x32 with 20 rounds of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel random
-numbers: as easy as 1, 2, 3* (SC 2011). This cipher maps a counter of four words to four words under a
-key of four words. It uses only additions, rotations, and exclusive or. Word k of block i of a draw is
+The generator is Threefry-4x32 with 20 rounds (J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, *Parallel
+random numbers: as easy as 1, 2, 3*, SC 2011). This cipher maps a counter of four 32-bit words to four words
+under a key of four words. It uses only additions, rotations, and exclusive or. Word k of block i of a draw is
 
     Threefry(key = (seed₀, seed₁, calls₀, calls₁), counter = (i, 0, s₁, s₂))[k]
 
@@ -14,8 +14,8 @@ If an operator has nonzero seeds, it uses ``other`` instead of ``seed``. Each dr
 returns the bits and the state for the next draw.
 
 Other operators convert bits to uniform numbers. Exponential and normal numbers have separate primitives,
-which declare that their results are finite. If they were computed by the operators ``log`` and ``sqrt``,
-derivatives would have to allow for infinite factors.
+which declare that their results are finite. If the operators ``log`` and ``sqrt`` computed these numbers,
+their results would be marked as possibly infinite, and derivatives would contain additional checks.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _ROTATIONS = np.array(
     np.uint32,
 )[np.arange(_GROUPS) % 2, ..., None]
 
-# The cipher adds words of the key, extended by a fifth one, to the words of a block before the rounds and
-# after each group of rounds. In each step the words move on by one, and the number of the group is added to
-# the last
+# A fifth word extends the key. Before the first round, and after each group of four rounds, the cipher adds
+# four words of the key to the words of a block. Each time, it starts at the next word of the key, and adds
+# the number of the group to the last word
 _EVEN, _ODD = (
     [(group + word) % 5 for group in range(_GROUPS + 1) for word in pair] for pair in [(0, 2), (1, 3)]
 )

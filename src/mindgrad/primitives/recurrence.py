@@ -3,8 +3,8 @@
     linear_recurrence(a, b):  y_i = a_i y_{i−1} + b_i
     logcumsumexp(x):          y_i = log Σ_{j ≤ i} exp x_j
 
-The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. So memory is
-linear in the length, and nothing overflows.
+The derivative of ``logcumsumexp`` is a linear recurrence with coefficients between 0 and 1. It therefore does
+not overflow, and its memory is linear in the length.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
 
 
 def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> list[Any]:
-    """Solve from the other end, with the coefficients of the next elements."""
+    """Solve the recurrence of the cotangents, which runs in the opposite direction."""
     if not ct.shape[axis]:
         return [None, ct]
     following = shifted(a, axis, 1, not reverse, zeros)

@@ -1,9 +1,11 @@
 """Reductions: sum, product, maximum, minimum, logsumexp, 2-norm, all, any.
 
-Conventions at nondifferentiable points: elements that tie for the maximum (minimum) share the derivative
-equally. The norm of a zero vector has derivative 0. If all elements are −∞, logsumexp has derivative 0;
-elements that are +∞ share the derivative equally. The derivative of a product uses only multiplications, so
-zeros among its factors need no special case. float16 and bfloat16 are accumulated in float32.
+The derivatives at nondifferentiable points are conventions. If several elements equal the maximum (minimum),
+they share the derivative equally. The norm of a zero vector has derivative 0. For logsumexp, the derivative
+is 0 if all elements are −∞, and elements that are +∞ share the derivative equally.
+
+The derivative of a product uses only multiplications, so zeros among its factors need no special case.
+float16 and bfloat16 are accumulated in float32.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
-At 0, the derivative of a root is infinite or does not exist, while its power is differentiable. There, the
-chain rule through the root multiplies zero by infinity and gives NaN. Without the root nothing is infinite.
+At 0, the derivative of a root is infinite or does not exist, but the power of the root is differentiable. The
+chain rule through the root would compute 0 · ∞ = NaN. If the root is removed, no infinite value occurs.
 Values change at most by rounding, and stay NaN outside the domain of the root.
 
-A primitive that is a root registers its rule in :data:`ROOTS`. Limits: integer powers of one root, with
-factors and divisors around it. Functions that are smooth for another reason (``cos(sqrt(x))``) are not
-recognized.
+A primitive that is a root registers its rule in :data:`ROOTS`. The rewrite recognizes integer powers of one
+root, with factors and divisors. It does not recognize functions that are smooth for another reason, such as
+``cos(sqrt(x))``.
 """
 
 from __future__ import annotations

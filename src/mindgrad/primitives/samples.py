@@ -1,7 +1,8 @@
 """Samples: inputs on which the tests check the laws of each primitive.
 
-A pointwise primitive has a domain per operand. Any other primitive has *cases*: operand domains with shapes,
-and parameters.
+A sample is one call of a primitive with random operands. The samples of a pointwise primitive are described
+by one domain per operand. Any other primitive lists *cases*: a domain and a shape for each operand, and the
+parameters.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
     E_n(x) = (−d/dx)ⁿ exp(x²) erfc(x) = 2/√π ∫₀^∞ (2 s)ⁿ exp(−s² − 2 s x) ds        E_n' = −E_{n+1}
 
-All E_n are positive. For large x, the recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers, and the
-second derivative of the logarithm of a normal distribution function needs the difference. So for x ≥ 0 there
-is a polynomial for each order: (1 + x)ⁿ⁺¹ E_n(x) is smooth in t = (x − 2) / (x + 2), at infinity too. For x <
-0, E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x). Definitions: DLMF 7.7, 7.18.
+All E_n are positive. For large x, the recurrence E_1 = 2/√π − 2 x E_0 subtracts nearly equal numbers, so E_1
+would be inaccurate. The second derivative of the logarithm of the normal distribution function needs an
+accurate E_1. For x ≥ 0, each order n is therefore computed from a polynomial: (1 + x)ⁿ⁺¹ E_n(x) is smooth in
+t = (x − 2) / (x + 2), at infinity too. For x < 0, E_n(x) = (−1)ⁿ 2 dⁿ/dxⁿ exp(x²) + (−1)ⁿ⁺¹ E_n(−x).
+Definitions: DLMF 7.7, 7.18.
 """
 
 from __future__ import annotations

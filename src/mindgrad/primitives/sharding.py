@@ -2,8 +2,9 @@
 
     y = x        ẏ = ẋ with the layout of y        x̄ = ȳ with the layout of y
 
-The partitioner chooses the layout of a batch axis. On one device, the constraint has no effect. For several
-devices, the back end sets the mesh while it lowers the compiled function (:data:`mesh`).
+On one device, the constraint has no effect. For several devices, the back end sets :data:`mesh` while it
+lowers the compiled function. If ``vmap`` adds a batch axis, XLA's partitioner chooses the layout of this
+axis.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
 """Keep discarded infinities out of the transposes of dot, conv, and solve.
 
-    x̄ = Σ ct · other        an element of ``other`` that meets only zeros of ``ct`` contributes nothing
+    x̄ = Σ ct · other        an element of ``other`` that only zeros of ``ct`` multiply contributes nothing
 
-In ``where(good, x @ w, 0)``, a discarded sample of NaN meets cotangents that are all zero, and 0 · NaN would
-make the gradient of ``w`` NaN. Elementwise products have a separate rule (``rows.exact_zeros``), but a sum of
-products cannot check each term. It need not do so. If the result of the forward product is finite wherever it
-is used, everything that depends on an infinite element was discarded. So an infinite element is replaced by
-zero if all cotangents that it meets are zero. An element of the input of a convolution meets the cotangents
-of the windows that read it (``rows.window_reach``).
+In ``where(good, x @ w, 0)``, suppose that a sample of ``x`` is NaN and ``good`` discards it. Its cotangents
+are zero, and 0 · NaN would make the gradient of ``w`` NaN. Elementwise products check each term
+(``primitives.exact_zeros``). A sum of products cannot do this, but it is not necessary: if the result of the
+forward product is finite wherever it is used, all results that depend on an infinite element were discarded.
+So an infinite element of ``other`` is replaced by zero if all cotangents that multiply it are zero. For an
+element of the input of a convolution, these are the cotangents of the windows that read it
+(``primitives.window_reach``).
 
-Nothing is emitted unless ``ct`` can have such zeros. They come from a selection (``MASKED``), or from slices
-and lookups (``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of slices count only if
-``other`` can be infinite (``INFINITE``), because the values of inputs are checked.
+Equations are emitted only if ``ct`` can have such zeros. They come from a selection (``MASKED``), or from
+slices and lookups (``DISCARDS``) that do not cover the whole value. In eager mode, the zeros of slices count
+only if ``other`` can be infinite (``INFINITE``), because eager mode checks the values of inputs.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ def can_discard(ct: Any, other: Any) -> bool:
 
 
 def met(ct: Any, axes: Shape) -> Any:
-    """Whether any element of ``ct`` over ``axes`` is nonzero."""
+    """Return a mask: whether any element of ``ct`` over ``axes`` is nonzero."""
     return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
 
 
 def finite_or(mask: Any, x: Any) -> Any:
-    """Replace infinite and NaN elements of ``x`` by zeros, except where ``mask``."""
+    """Replace infinite and NaN elements of ``x`` by zeros where ``mask`` is false."""
     if type(mask) is Constant and np.all(mask.value):
         return x
     return select(logical_or(mask, isfinite(x)), x, zeros(x.type))

@@ -2,8 +2,9 @@
 
     dynamic_slice         y[i] = x[s + i]            dynamic_update_slice   y = x, then y[s + i] = u[i]
 
-``starts`` holds one scalar integer per axis. As in XLA, a start is moved so that the whole slice is inside x:
-0 ≤ s ≤ n − size. A batch of starts becomes a gather (scatter) along the axes that the slice does not cover.
+``starts`` contains one scalar integer s per axis of x. As in XLA, a start is clipped so that the whole slice
+is inside x: 0 ≤ s ≤ n − size. In a batch, each sample can have other starts. The slice (update) then becomes
+a gather (scatter) along the axes that the slice does not cover.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sorting: ``argsort`` returns a permutation, which gathers sorted values."""
+"""Primitive ``argsort``: the permutation that sorts an array along an axis."""
 
 from __future__ import annotations
 

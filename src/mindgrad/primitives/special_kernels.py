@@ -1,7 +1,7 @@
 """NumPy kernels of special functions; SciPy is imported at the first call.
 
-SciPy differs from the laws in the sign of zeros, at −∞, and at negative integers. It also loses digits of
-erfc for large arguments and of lgamma near its roots.
+The kernels correct some results of SciPy: the sign of zeros, and values at −∞ and at negative integers. They
+are also more accurate for erfc of large arguments and for lgamma near its roots.
 """
 
 from __future__ import annotations

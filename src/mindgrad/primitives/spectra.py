@@ -1,14 +1,15 @@
 """Second derivatives of functions of eigenvalues, also at repeated eigenvalues.
 
-Eigenvectors of repeated eigenvalues are not differentiable, but functions of the eigenvalues can be. The
-gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative needs the quotients
+Eigenvectors of repeated eigenvalues are not differentiable, but a function φ of the eigenvalues can be. Let A
+= V diag(λ) Vᴴ. The gradient of φ(λ(A)) is the matrix V diag(g) Vᴴ with g = ∂φ/∂λ, and its derivative contains
+the quotients
 
     (g_i − g_j) / (λ_i − λ_j)
 
-If φ does not depend on the order of the eigenvalues, g_i = h(λ_i; s), where s are numbers that all
-eigenvalues share (sums of functions of them). Then the limit at λ_i = λ_j exists and is ∂h/∂λ_i.
-:func:`slopes` finds out from the equations that computed g whether g has this form, and derives h. Otherwise
-the limit is NaN, like the derivatives of eigenvectors.
+If φ does not depend on the order of the eigenvalues, then g_i = h(λ_i; s), where s are numbers that depend on
+all eigenvalues symmetrically (such as sums of functions of them). The limit of the quotient at λ_i = λ_j then
+exists and is ∂h/∂λ_i. :func:`slopes` determines from the equations that compute g whether g has this form,
+and differentiates h. If g has another form, the limit is NaN, like the derivatives of eigenvectors.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
     y[n, o, p] = Σ_k x̃[n, ⌊o / m⌋, p · stride + k · dilation] · w[o, k]
 
-A sum of shifted products over the window is one loop, which XLA fuses with the surrounding operators. XLA's
-CPU compiler would run the convolution channel by channel (decision 29).
+XLA's CPU compiler runs such a convolution channel by channel, which is slow (decision 29). It is therefore
+compiled as a sum of shifted products over the window. This sum is one loop, which XLA fuses with the
+surrounding operators.
 """
 
 from __future__ import annotations

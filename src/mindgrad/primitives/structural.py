@@ -28,7 +28,7 @@ __all__ = [
     "transpose",
 ]  # fmt: skip
 
-#: an iota of at most this many elements is a constant, which is folded into the equations that use it
+#: an iota with at most this many elements becomes a constant, so that equations that use it can be folded
 _SMALL = 64
 #: number of elements that NumPy copies in the time in which it creates a view
 _COPIED = HOST.copied_elements

@@ -2,9 +2,9 @@
 
     y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
 
-If a loop becomes one ``scan``, the values that its iterations append to a list are stacked in one array, and
-the list holds its slices. If they are joined again, ``concatenate`` finds the array, and no slice is
-computed.
+If a Python loop is compiled to one ``scan``, the values that its iterations append to a list are stacked in
+one array. ``unstack`` splits this array into the elements of the list. If code joins the elements again, the
+simplification of ``concatenate`` returns the array, and no slice is computed.
 """
 
 from __future__ import annotations

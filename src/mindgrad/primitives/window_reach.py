@@ -1,10 +1,10 @@
-"""Primitive ``window_reach``: the positions that a used window reads.
+"""Primitive ``window_reach``: the input positions that windows in use read.
 
     y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
 
-It is the transpose of a convolution of Booleans (see ``rows.convolution``). ``skips`` marks the samples whose
-input is finite, so that nothing has to be discarded. If all samples are finite, as in almost every call, the
-kernels do not visit the windows. Visiting them would cost more than the rest of the shield.
+It is the transpose of a convolution of Booleans (see ``primitives.convolution``). ``skips`` marks the samples
+whose input is finite, so that nothing has to be discarded. If all samples are finite, as in almost every
+call, the kernels do not visit the windows. Visiting them would cost more than the rest of the shield.
 """
 
 from __future__ import annotations

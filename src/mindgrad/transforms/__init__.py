@@ -1,4 +1,4 @@
 """Graph transformations, one per module: differentiation, batching, Taylor series.
 
-They transform graphs to graphs and never handle Python functions or tensors.
+Each maps a graph to a graph. None of them handles Python functions or tensors.
 """

@@ -1,6 +1,10 @@
-"""Apply a derivative rule to a closed graph, separate from other derivatives.
+"""Apply a derivative rule to a graph in a separate builder.
 
-step(G, rule)(c, x, e) = rule(G(c, ·))(x, e)
+    step(G, rule)(c, x, e) = rule(G(c, ·))(x, e)
+
+Derivative rules emit equations into the current builder. If several derivatives are built at a time, for
+example one per direction, each is built in a separate builder. The result is a closed graph, which can be
+inlined or batched.
 """
 
 from __future__ import annotations
@@ -53,9 +57,9 @@ def directional(
 ) -> tuple[Graph, list[Any]]:
     """Return a derivative as a linear graph of its directions.
 
-    The graph can be applied later, or batched over many directions. In forward mode, a loop or branch and
-    its tangent become one equation, which needs a direction. The rule is then applied to a closed graph, so
-    that the values of ``builder`` do not depend on a direction.
+    The graph can be applied later, or batched over many directions. In forward mode, one equation computes
+    both values and tangents of a loop or branch. The values in ``builder`` would then depend on a direction,
+    so the rule is applied to a copy of the equations in a closed graph.
 
     Args:
         builder: the current builder, with the equations from ``xs`` to ``ys``.
@@ -76,7 +80,8 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # remove them from the builder, which would keep equations with an effect but not define their directions
+    # remove the equations of the rule from the builder, which does not define the directions. Dead-code
+    # elimination would not remove equations with an effect
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

@@ -2,11 +2,12 @@
 
     axis a of x is carried by axis p of y   ⟺   ∂y[…, i at p, …] / ∂x[…, j at a, …] = 0 for i ≠ j
 
-Along a carried axis, the Jacobian is diagonal: the samples of a batch are independent. One direction then
-suffices for all samples, and only axes that are not carried need one direction per element.
+Along a carried axis, the Jacobian is diagonal. For example, the samples of a batch are independent. One
+direction then suffices for all samples. Only an axis that is not carried needs one direction per element.
 
-The parallel axes in the index map of an operator (``ir.index_map``) carry elements. An operator without an
-index map is assumed to mix all elements, which is always safe. The analysis visits each equation once.
+The index map of an operator (``ir.index_map``) lists its parallel axes. An axis of an operand is carried by
+the axis of the result that has the same parallel label. An operator without an index map is assumed to mix
+all elements, which is always correct. The analysis visits each equation once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mindgrad.ir.index_map import index_map
 
 __all__ = ["Carried", "alignment", "passage"]
 
-#: for each axis of the input the axis that carries it; ``None`` if its elements are mixed
+#: for each axis of the input: the axis of a value that carries it; ``None`` if its elements are mixed
 Carried = tuple[int | None, ...]
 
 
@@ -57,9 +58,9 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
         through = passage(equation)
         for index, y in enumerate(equation.outputs):
             paths = [[through(k, index, axis) for axis in carried] for k, carried in moving]
-            # two paths from x must agree: an axis that is carried by different axes is mixed
+            # if an axis of x reaches y on two paths, it is carried only if both lead to the same axis of y
             merged = [places[0] if len(set(places)) == 1 else None for places in zip(*paths, strict=True)]
-            # several axes of size 1 may be carried by the same axis; only the first one counts
+            # if the same axis carries several axes of size 1, only the first of them counts
             carried_by[y] = tuple(None if source in merged[:k] else source for k, source in enumerate(merged))
     return carried_by
 

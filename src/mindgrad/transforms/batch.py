@@ -2,13 +2,13 @@
 
     batch(G)(x)[b] = G(x[b])    for each index b of the batch; the other inputs are shared
 
-Each equation that depends on a batched value is replaced by the same operator with a batch axis. This axis
-is an additional parallel label in the index map of the operator (``ir.index_map``), or the ``batch`` rule of
-the operator handles it. Equations that do not depend on a batched value are unchanged and computed once.
+If an equation depends on a batched value, the new graph applies the operator to operands with a batch axis.
+For most operators, this axis is one more parallel label in the index map (``ir.index_map``). The ``batch``
+rule of the operator handles it otherwise. If an operator has neither, ``TypeError`` is raised. An equation
+that does not depend on a batched value is unchanged and computed once for all samples.
 
-The result costs G times the number of samples, minus the shared equations, and it contains no loop over
-samples. An operator without index map and ``batch`` rule raises ``TypeError``. An out-of-range integer index
-into a batched value behaves as in ``rows.indexing``.
+The new graph contains no loop over samples. It costs as much as G for each sample, except for the shared
+equations. An out-of-range integer index into a batched value behaves as in ``primitives.indexing``.
 """
 
 from __future__ import annotations
@@ -152,9 +152,10 @@ def _with_label(
 
 
 def _behind(operands: Sequence[Labels], label: int, labels: Labels) -> Labels:
-    """Insert ``label`` into the labels of a result.
+    """Insert ``label`` into ``labels``, the labels of a result.
 
-    It comes after the label that precedes it in an operand, or first if that label is missing.
+    It is inserted after the label that precedes it in an operand. If the result does not have that label, it
+    becomes the first label.
     """
     operand = next(each for each in operands if label in each)
     axis = operand.index(label)

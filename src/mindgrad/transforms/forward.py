@@ -2,8 +2,9 @@
 
     forward(G)(x, ẋ) = (G(x), J_G(x) ẋ)
 
-After each equation, the forward rule of its operator emits the tangents of its outputs. One direction costs
-2 to 3 times G. An operator without a forward rule has derivative zero (kind *constant*).
+For each equation in order, the forward rule of its operator emits the tangents of its outputs. Values and
+tangents in one direction together cost 2 to 3 times G. An operator without a forward rule has derivative zero
+(kind *constant*).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ __all__ = ["forward", "push_tangents"]
 def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> None:
     """Emit the tangent of every equation that depends on a variable of ``tangents``.
 
-    ``tangents`` maps variables to their tangents and is extended in place; a missing variable has tangent
-    zero. The primal equations must already be in the current builder. A loop or branch with a tangent is
-    replaced by one equation that computes both values and tangents, and its values are rebound in the
-    builder.
+    ``tangents`` maps variables to their tangents and is extended in place. A variable that it does not
+    contain has tangent zero. The current builder must already contain ``equations``. If a loop or branch has
+    a tangent, one equation that computes values and tangents replaces it, and :meth:`Builder.rebind` replaces
+    its values.
     """
     equations = list(equations)
     current().differentiate(tangents)

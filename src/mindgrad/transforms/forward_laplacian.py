@@ -2,31 +2,31 @@
 
     collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
 
-If ``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. Other pairs give any
-operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for neural network-based
-variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F. Dangel et al.,
-*Collapsing Taylor mode automatic differentiation*, 2025.
+If ``p = q`` are the unit vectors and ``c = 0``, the last result is the Laplacian. With other pairs of
+directions, it is any operator ``Σ a_ij ∂_i ∂_j``. References: R. Li et al., *A computational framework for
+neural network-based variational Monte Carlo with Forward Laplacian*, Nature Machine Intelligence 2024; F.
+Dangel et al., *Collapsing Taylor mode automatic differentiation*, 2025.
 
-For every value ``y`` of the graph, the pass computes a stack of tangents, one per direction, and a single
-second-order term ``c_y``, summed over all directions. This sum is taken as early as the chain rule allows,
-because all later terms are linear in it. For ``y = f(x)``, the terms follow from the forward rules of the
-operators:
+For every value ``y`` of the graph, the pass computes a *stack* of tangents, one per direction. It also
+computes a single second-order term ``c_y``, which is summed over all directions. The sum over directions is
+taken at each equation and not at the end, because all later terms are linear in it. For ``y = f(x)``, the
+terms follow from the forward rules of the operators:
 
     pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_kl: the partial of the partial
     linear        c_y = f(c_x)
     multilinear   c_y = B(c_a, b) + B(a, c_b) + Σ_d (B(p_ad, q_bd) + B(q_ad, p_bd))
     general       c_y = jvp(y, x; c_x) + Σ_d (the forward derivative along q_d of jvp(y, x; p_d))
 
-The product of ``f_kl`` and the sum of products of tangents can exceed the range of the dtype, even if
-``c_y`` does not. A pointwise operator therefore uses the general rule, which applies one factor after the
-other to each tangent, unless ``f_kl`` is a single finite factor (see ``has_moderate_partials``). A branch or
-a loop becomes one equation, which computes a batched Taylor series of second order. All directions share its
-second coefficient, ``c / D``.
+In the pointwise rule, the product of ``f_kl`` with the sum over directions can exceed the range of the dtype,
+even if ``c_y`` does not. The rule is therefore used only if ``f_kl`` is a single finite factor (see
+``has_moderate_partials``). Otherwise the general rule applies, which multiplies each tangent by one factor
+after the other. A branch or a loop becomes one equation that computes a Taylor series of order 2, batched
+over the directions. Each of the D directions has the second coefficient ``c / D``.
 
-The pass costs D + 2 times the graph if ``p = q``, and 2 D + 2 times otherwise. Second derivatives along each
-direction cost 2 D + 2 or 4 D times the graph. Products with ``f_kl`` are computed once instead of once per
-direction. Two stacks are in memory at a time. Limits: operators that depend on a stack need a batching rule,
-and a loop carries second-order terms of every direction.
+The pass costs D + 2 times the graph if ``p = q``, and 2 D + 2 times otherwise. Separate second derivatives
+along each direction would cost 2 D + 2 or 4 D times the graph. Products with ``f_kl`` are computed once
+instead of once per direction. Two stacks are in memory at a time. Limits: an operator that depends on a stack
+needs a batching rule, and a loop carries second-order terms of every direction.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ def collapse(
         active: positions of the inputs that have directions.
         size: number D of directions, at least 1.
         paired: whether there is a second stack of directions ``q``; otherwise ``q = p``.
-        straight: whether the terms ``c`` of the inputs are zero and not given.
+        straight: whether the terms ``c`` of the inputs are zero. The graph then has no inputs for them.
 
     Returns:
         A graph with inputs ``(*inputs, p of each active input, q of each if paired, c of each unless
-        straight)`` and outputs ``(*outputs, J p of each output, J q of each if paired, c of each output)``;
-        stacks have their axis of directions in front.
+        straight)`` and outputs ``(*outputs, J p of each output, J q of each if paired, c of each output)``.
+        The axis of directions is the first axis of each stack.
     """
     builder = Builder()
     with building(builder):
@@ -107,19 +107,20 @@ def collapse(
 
 
 class Collapse:
-    """Collapsed pass over equations of the current builder.
+    """Emit stacks and second-order terms for equations of the current builder.
 
     Args:
         size: number of directions.
-        weights: atom of shape ``(size,)`` with ``q_d = w_d p_d``, instead of a second stack.
-        is_part: whether these directions are only some of all directions. The terms then contain variables
-            for the sums over all directions.
+        weights: atom ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of a second stack.
+        is_part: whether the pass handles only a tile of all directions. A variable then stands for each sum
+            over all directions.
 
     Attributes:
         left, right: stacks ``p`` and ``q`` of each variable that depends on the inputs. ``right`` is
             ``left`` if they are equal or differ only by the weights.
         second: the terms ``c``.
-        sums: for each variable of a sum over all directions, the sum over these directions.
+        sums: for each variable that stands for a sum over all directions, the sum over the directions of
+            this pass.
     """
 
     __slots__ = ("_is_part", "_weights", "left", "right", "second", "size", "sums")
@@ -136,7 +137,7 @@ class Collapse:
     def start(self, x: Any, left: Stack, right: Stack | None = None, second: Any = None) -> None:
         """Set the directions of the input ``x``.
 
-        Either all inputs have a stack ``right``, or none.
+        If one input has a stack ``right``, all inputs must have one.
         """
         self.left[x] = left
         if right is not None:
@@ -257,9 +258,9 @@ class Collapse:
         return self._whole(reduce_sum(atom, axes=(at,)))
 
     def _whole(self, total: Any) -> Any:
-        """Return the sum over all directions, given the sum over these directions.
+        """Return the sum over all directions; ``total`` is the sum over these directions.
 
-        If there are further directions, the result is a new variable.
+        If there are further directions, the result is a new variable that stands for the whole sum.
         """
         if not self._is_part or type(total) is Constant:
             return total
@@ -354,7 +355,8 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # each direction gets an equal share; a Taylor coefficient is half of a second derivative
+            # each direction receives an equal share of c; a Taylor coefficient of order 2 is half of a second
+            # derivative
             share = 1 / (2 * self.size) if is_series else 1 / self.size
             sides[0].append(self.left.get(x, zero))
             sides[1].append(self._weighted(x) if x in self.right else zero)

@@ -2,7 +2,8 @@
 
     G(x), and the linear map t ↦ J_G(x) t, whose coefficients are values of G
 
-The builder stores the equations that depend on a tangent in a separate list, so linearization costs no more
+Linearization applies forward mode to tangents that are variables without values. The builder stores the
+equations that depend on a tangent in a separate list, which is the linear map. So linearization costs no more
 than forward mode.
 """
 
@@ -24,8 +25,8 @@ def linearize(
     """Linearize the equations of the current builder ``builder`` at ``inputs``.
 
     Returns:
-        The tangents of ``inputs``, which are linear variables, and the tangents of ``outputs``; ``None`` if
-        a tangent is zero. The linear equations between them are in ``builder.linear_equations``.
+        The tangents of ``inputs`` (new linear variables) and the tangents of ``outputs``, where ``None``
+        means zero. ``builder.linear_equations`` contains the equations between them.
     """
     directions = [builder.input(x.type, linear=True) for x in inputs]
     tangents: dict[Atom, Atom] = dict(zip(inputs, directions, strict=True))
@@ -38,8 +39,8 @@ def linearize(
 def dependent(builder: Builder, variables: Sequence[Variable], results: Sequence[Any]) -> tuple[list, list]:
     """Return the equations of ``results`` that depend on ``variables``.
 
-    The second result is the list of all other values that they use. Equations that only have an effect are
-    excluded, because they run once, in ``builder``.
+    The second result is the list of all other values that these equations use. Equations that only have an
+    effect are excluded, because they run once, in ``builder``.
     """
     after: set[Any] = set(variables)
     equations = []

@@ -1,4 +1,4 @@
-"""Derivatives of one equation as separate graphs, to be batched over directions.
+"""Derivatives of one equation as separate graphs, to batch them over directions.
 
     first_derivative    (x, p) ↦ J p
     second_derivative   (x, p, q) ↦ D²f[p, q]
@@ -6,7 +6,8 @@
     second_series       (x, p, c) ↦ coefficients 0, 1, and 2 of the series of y
     nested_forward      (x, p, q, c) ↦ (y, J p, J q, D²f[p, q] + J c)
 
-The functions apply the forward rule of the operator once or twice. Operators need no further rules.
+``transforms.forward_laplacian`` calls these functions. They apply the forward rule of the operator once or
+twice, so that operators need no rules for second derivatives.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class _LoneEquation:
         return tangents
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
-        """Return the graph of all outputs except ``None``, and a flag for each output."""
+        """Return the graph of the outputs that are not ``None``, and a flag per output."""
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
@@ -75,7 +76,8 @@ def first_derivative(
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p) ↦ jvp(y, x; p)``, and a flag for each output.
 
-    ``exact`` contains for each of ``p`` whether its zeros can be exact.
+    The flag states whether the tangent of the output is nonzero. ``exact`` contains for each of ``p`` whether
+    its zeros can be exact (``primitives.exact_zeros``).
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -87,8 +89,8 @@ def second_derivative(
 ) -> tuple[Graph, list[bool]]:
     """Return the graph ``(xs, p, q) ↦ D²f[p, q]``, and a flag for each output.
 
-    It applies forward mode to the equations of the forward rule. ``exact`` contains for each of ``p``, then
-    for each of ``q``, whether its zeros can be exact.
+    The equations that the forward rule emits are differentiated in forward mode. ``exact`` contains for each
+    of ``p``, then for each of ``q``, whether its zeros can be exact.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -103,9 +105,9 @@ def second_derivative(
 def second_partials(
     equation: Equation, xs: Sequence[Any], moved: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]]]:
-    """Return the graph ``xs ↦ f_kl`` of a pointwise operator, and its pairs.
+    """Return the graph ``xs ↦ f_kl`` of a pointwise operator and the pairs ``(k, l)``.
 
-    These are the pairs ``(k, l)`` with ``k ≤ l`` for which ``f_kl`` is not zero.
+    The outputs are the nonzero second partials ``f_kl`` with ``k ≤ l``.
     """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
@@ -124,10 +126,10 @@ def second_partials(
 def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> bool:
     """Return whether second partials of a pointwise operator stay in range.
 
-    If so, they can be computed before they are multiplied by tangents. The result is false if a partial can
-    be infinite (``1 / x``), or if the second derivative multiplies the tangents by several factors. An
-    example is ``log`` with ``-(p / x) (q / x)``. The product of the factors, or of the tangents, may then
-    exceed the range of the dtype, even if the second derivative does not.
+    If so, they can be computed first and multiplied by tangents afterwards. The result is false if a partial
+    can be infinite (``1 / x``). It is also false if the second derivative multiplies the tangents by several
+    factors, as ``-(p / x) (q / x)`` for ``log``. The product of the factors, or the product of the tangents,
+    may then exceed the range of the dtype, even if the second derivative does not.
     """
     if equation.primitive.is_product:  # the second partials are one
         return True

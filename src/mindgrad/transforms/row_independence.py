@@ -1,11 +1,11 @@
-"""Find an equation that mixes the samples of a batch.
+"""Find an equation that mixes the samples of a batch, for an error message.
 
-    y[n] depends on x[m], m ≠ n
+    an equation mixes samples  ⟺  its result y[n] depends on x[m] for some m ≠ n
 
-``transforms.axis_propagation`` can prove that samples are independent. If it cannot, samples may still be
-independent, for example after a gather or a sort, so this is not enough for an error. This module reports an
-equation only if it certainly mixes samples: it sums, accumulates, or contracts the sample axis, or it
-combines two values that have the sample axis in different positions.
+``transforms.axis_propagation`` can prove that samples are independent. If the proof fails, samples may still
+be independent, for example after a gather or a sort. A failed proof is therefore no reason for an error. This
+module reports an equation only if it certainly mixes samples: it sums, accumulates, or contracts the sample
+axis, or it combines two values that have the sample axis in different positions.
 
 Limit: a sum over samples that masks out all samples but one is reported, although it does not mix samples.
 """

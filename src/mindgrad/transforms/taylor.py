@@ -3,21 +3,21 @@
     x(s) = Σ_k x_k sᵏ    ⟹    taylor(G): (x_0, …, x_K) ↦ (y_0, …, y_K),  G(x(s)) = Σ_k y_k sᵏ + O(sᴷ⁺¹)
 
 Most operators need no Taylor rule. A linear operator is applied to each coefficient. For a multilinear
-operator, the coefficients are a Cauchy product. For every other operator, the forward rule is a differential
-equation of the series:
+operator, the coefficients are a Cauchy product. For every other operator, the forward rule is read as a
+differential equation for the series:
 
     ẏ = jvp(y, x; ẋ)         ⟹        k y_k = (coefficient k − 1 of jvp(y, x; ẋ)),   (ẋ)_j = (j + 1) x_{j+1}
 
-The right side consists of operators, for example ``cos(x) · ẋ`` for the sine. Its coefficients are computed
-in the same way, one order lower each time, so the recursion ends. Each coefficient is computed when it is
-first needed.
+The right side is a graph of operators, for example ``cos(x) · ẋ`` for the sine. Its coefficients are computed
+in the same way. Each step lowers the order by one, so the recursion ends. A coefficient is computed when it
+is first needed.
 
-Two kinds of operators have rules. The rule ``recurrence`` of a quotient solves the Cauchy product for one
-factor, because its forward rule contains quotients and would create more of them with every order. The rule
-``series`` of a branch or a loop emits one branch or loop over all coefficients.
+Two kinds of operators have special rules. The forward rule of a quotient contains quotients, so that each
+order would add more of them. Its rule ``recurrence`` solves the Cauchy product ``y b = a`` for ``y`` instead.
+The rule ``series`` of a branch or a loop emits one branch or loop over all coefficients.
 
-A series needs O(K²) products per nonlinear equation, compared with 2ᴷ for nested forward mode. It has the
-limits of the forward rules.
+A series needs O(K²) products per nonlinear equation, compared with 2ᴷ for nested forward mode. It exists if
+all forward rules exist.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
-        arguments = list(builder.inputs)  # without the variables of rates, which are added later
+        arguments = list(builder.inputs)  # copied before variables of rates are added to it
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
@@ -157,8 +157,8 @@ class _Series:
     def _has_rate(self, atom: Any) -> bool:
         """Return whether ``atom`` depends on a rate.
 
-        Such an atom is part of a derivative rule, not of the graph, so its coefficient 0 must be computed
-        too.
+        Such an atom belongs to a derivative rule and not to the graph. Its value (coefficient 0) must be
+        computed too.
         """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
@@ -191,7 +191,7 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Sequence[Any]) -> Steps:
-        """Return coefficient 0 of each of ``atoms``, free of variables of rates."""
+        """Return coefficient 0 of each of ``atoms``, without variables of rates."""
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -217,9 +217,8 @@ class _Series:
     def _whole(self, equation: Equation, order: int) -> Steps:
         """Compute coefficients up to ``order`` of a branch or loop in a derivative rule.
 
-        Higher coefficients cannot be computed in the same call, because coefficients of the operands may
-        depend on lower coefficients of the results. An example is the derivative of a linear system whose
-        product is a loop.
+        Each order needs another branch or loop, because coefficients of the operands may depend on lower
+        coefficients of the results. An example is the derivative of a linear system whose product is a loop.
         """
         coefficients = []
         for x in equation.inputs:
@@ -232,12 +231,12 @@ class _Series:
             self._known.update(((y, k), c) for k, c in enumerate(found))
 
     def _linear(self, equation: Equation, k: int) -> Steps:
-        """Apply a linear operator to coefficients; other operands keep their value."""
+        """Apply a linear operator to coefficient ``k`` of its linear operands."""
         coefficients = []
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # by the forward rule, which handles zero coefficients
+        # use the forward rule, because it accepts `None` for zero coefficients
         jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
@@ -254,7 +253,7 @@ class _Series:
         return accumulate(terms)
 
     def _square(self, equation: Equation, a: Any, k: int) -> Steps:
-        """Return the Cauchy product of a series with itself; compute each pair once."""
+        """Return the Cauchy product of a series with itself, with each pair computed once."""
         terms = []
         for j in range((k + 1) // 2):
             left, right = (yield a, j), (yield a, k - j)
@@ -303,7 +302,7 @@ def _depends_on(
 ) -> bool:
     """Return whether ``atom`` depends on a variable for which ``answers`` is true.
 
-    ``answers`` is extended by the answers for all values on the way.
+    The result for each value that the search visits is added to ``answers``.
     """
     if type(atom) is not Variable:
         return False

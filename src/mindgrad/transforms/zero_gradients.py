@@ -1,13 +1,13 @@
-"""Warn of gradients that are zero because of a piecewise constant operator.
+"""Warn about gradients that are zero because of a piecewise constant operator.
 
-The derivative of a comparison, a rounding, an index such as argmax, and a random draw is zero wherever it
-exists. If the output depends on a differentiated input only through such operators, the gradient is exactly
-zero, which is rarely meant. ``execution.record`` and ``execution.plans`` call :func:`steps_of` once per
-derivative graph, and only if a result of this graph is the constant zero.
+A comparison, a rounding, an index such as argmax, and a random draw are piecewise constant: their derivative
+is zero wherever it exists. If the output depends on a differentiated input only through such operators, the
+gradient is exactly zero, which is usually a mistake. ``execution.record`` and ``execution.plans`` call
+:func:`steps_of` once per derivative graph, and only if a result of this graph is the constant zero.
 
-The derivative of a function with kinks, such as relu, is itself piecewise constant, so its second derivative
-is correctly zero. Each scope therefore stores the functions that were differentiated inside it. An input on
-which one of these functions depends smoothly gets no warning.
+A second derivative can be zero without a mistake: the first derivative of relu is piecewise constant. Each
+scope therefore stores the functions that were differentiated inside it. If one of these functions depends
+smoothly on an input, there is no warning about this input.
 
 Limits: operators with user-defined derivatives count as smooth, and so do operators with inner graphs other
 than branches, ``while``, ``scan``, and recomputed blocks. A function in which a loop, branch, ``vmap``, or
@@ -30,16 +30,13 @@ __all__ = [
     "smooth_variables", "steps_of", "warn_of_zeros",
 ]  # fmt: skip
 
-#: how an output depends on a value: smoothly, or only through the piecewise constant operator of an equation
+#: how an output depends on a value: smoothly, or only through a piecewise constant operator (this equation)
 _Path = Literal["smooth"] | Equation
 
 
 @dataclass(frozen=True)
 class Unchecked:
-    """Transformation of a function in which an inner graph takes derivatives.
-
-    It never warns.
-    """
+    """A transformation without a warning, because an inner graph takes derivatives."""
 
     transform: Callable[..., list[Any]]
 
@@ -56,7 +53,7 @@ def steps_of(
         equations: equations of the function.
         xs: differentiated inputs.
         ys: outputs.
-        excusing: atoms of the function. Inputs on which one of them depends smoothly are ignored.
+        excusing: atoms of the function. If one of them depends smoothly on an input, the input is ignored.
 
     Returns:
         The source line and the name of each piecewise constant operator.
@@ -104,7 +101,7 @@ def _atom(scope: GraphScope, tensor: Any) -> Any:
 
 
 def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
-    """Return how ``ys`` depend on each variable on which they depend."""
+    """Return how ``ys`` depend on each variable that they use."""
     paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
@@ -147,9 +144,10 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
     """
     primitive, count = equation.primitive, len(equation.inputs)
     if primitive.jvp is None:
-        # a comparison inside a derivative rule belongs to a function with kinks
+        # a comparison in a derivative rule does not count: it is the derivative of a function such as relu
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # a tangent passes through a conversion to integers, but not through indices returned along with values
+    # an integer result that is converted may have a derivative; an integer result that an operator returns in
+    # addition to its values (an index) has none
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
