@@ -85,7 +85,8 @@ def as_constants(
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
     """Replace arrays in arguments by constant tensors.
 
-    A trace can read the elements of a constant tensor. Returns ``None`` if the arguments contain no array, or an array larger than ``_LARGEST_CONSTANT``.
+    A trace can read the elements of a constant tensor. Returns ``None`` if the arguments contain no array, or
+    an array larger than ``_LARGEST_CONSTANT``.
     """
     leaves, structure = flatten((tuple(args), kwargs))
     arrays = [x for x in leaves if _is_array(x)]

@@ -1,8 +1,8 @@
 """Checks of compiled programs for NaN and infinity.
 
-They run if the context option ``debug_nans`` is set. The results of each run are checked. If a result is not finite, the same operands are evaluated again, one
-equation at a time and without rewrites. The error message names the first equation that computed a NaN or an
-infinity.
+They run if the context option ``debug_nans`` is set. The results of each run are checked. If a result is not
+finite, the same operands are evaluated again, one equation at a time and without rewrites. The error message
+names the first equation that computed a NaN or an infinity.
 """
 
 from __future__ import annotations
