@@ -227,13 +227,15 @@ def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any)
 
 @public("ScatterUpdate(use_locking: unused=True)(x, indices, updates)")
 def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Write updates at indices along the first axis; a Parameter is assigned.
+    """Replace slices of a tensor or Parameter along its first axis.
+
+    The slice ``input_x[indices[i]]`` is replaced by ``updates[i]``. If ``input_x`` is a Parameter, the result
+    is also assigned to it. If it is a tensor, it is not modified.
 
     Args:
-        input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
-        indices (Tensor): nonnegative integers of any shape.
-        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
-            ``input_x``.
+        input_x (Parameter or Tensor): the Parameter or tensor whose slices are replaced.
+        indices (Tensor): nonnegative integers, of any shape. They are indices along the first axis.
+        updates (Tensor): the new slices, of shape ``indices.shape + input_x.shape[1:]``.
 
     Returns:
         Tensor of the shape and dtype of ``input_x``.
