@@ -100,7 +100,7 @@ def cropped(x: Any, axis: int, start: int, end: int) -> Any:
 
 
 def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
-    """Transpose ``x`` to (batch, axes, others), and merge batch and axes into one axis.
+    """Transpose ``x`` to (batch, axes, others), and merge the axes before the others.
 
     Returns the array, the permutation, and the shape before the axes are merged.
     """
