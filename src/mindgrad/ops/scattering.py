@@ -194,8 +194,9 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """Create a tensor of zeros with updates added at multi-dimensional indices.
 
     Args:
-        indices (Tensor): integers of shape (…, k).
-        updates (Tensor): values of shape (…, the sizes of ``shape`` after the first k).
+        indices (Tensor): integers of shape (…, k). Each entry along the last axis is an index along the first
+            k axes of the result.
+        updates (Tensor): the added values, of shape ``indices.shape[:-1] + shape[k:]``.
         shape (tuple of int): shape of the result.
 
     Returns:
