@@ -13,7 +13,7 @@ A replay calls the functions that eager mode would have called. If the inputs ar
 recordings as in eager mode. If the inputs are symbols, it emits equations as in graph mode, including nested
 derivatives.
 
-**Cost.** Each event costs about 1 µs in addition to the functions that it calls.
+**Cost.** Each event costs about a microsecond in addition to the functions that it calls.
 """
 
 from __future__ import annotations
