@@ -1,15 +1,16 @@
 """Prepare custom calls before an executable from the compile cache runs.
 
-XLA runs some operators, such as a Cholesky factorization, by calling a function of another library. The
+XLA runs some operators, such as a Cholesky factorization, by calling a function of a separate library. The
 compiled code contains the name of this function, its *target*. JAX prepares the library only when it lowers
-such an operator. For example, it looks up the addresses of LAPACK functions when it lowers the first
-factorization. An executable that is loaded from the disk is not lowered. Its first call would jump to an
-address that was never set, and the process would crash.
+such an operator, that is, converts it to code for XLA. For example, it looks up the addresses of LAPACK
+functions when it lowers the first factorization. An executable that is loaded from the disk is not lowered.
+Its first call would jump to an address that was never set, and the process would crash.
 
 The compile cache (``backend.disk``) therefore stores two lists with each executable: its targets, and the
-positions of equations whose lowering names them. Before another process loads the executable, it lowers each
-of these equations separately and checks that all targets were named. No list of operators or targets is
-needed. If no equation names a target, the executable is not stored, and every process compiles the graph.
+positions of equations whose lowered code contains them. Before a process loads the executable, it lowers each
+of these equations separately, which prepares the libraries, and checks that the code contains all targets.
+Thus mindgrad needs no list of operators that call libraries. If a target does not occur in the lowered code
+of any equation, the executable is not stored, and every process compiles the graph.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def described(lowered: Any, graph: Graph | None) -> bytes | None:
         graph: the graph; ``None`` if every process lowers it before it loads the executable.
 
     Returns:
-        The description; ``None`` if no equation names some target, so that the executable cannot be stored.
+        The description; ``None`` if the executable cannot be stored, because a target does not occur in the
+        lowered code of any equation.
     """
     positions: list[int] = []
     try:
@@ -112,7 +114,7 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
 
 
 def _targets_of_equation(equation: Equation) -> set[str]:
-    """Lower one equation separately and return its targets; none if this fails."""
+    """Lower one equation separately and return its targets; ``set()`` if this fails."""
     inputs = [Variable(x.type, tainted=x.tainted) for x in equation.inputs]
     outputs = tuple([Variable(y.type, tainted=y.tainted) for y in equation.outputs])
     alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)

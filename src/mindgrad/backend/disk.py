@@ -2,11 +2,12 @@
 
     file name = SHA-256 of (graph, kinds of device and CPU, versions, flags, compile options)
 
-The key contains the digest of the graph (``backend.graph_digest``). A process that finds an entry therefore
-neither traces nor lowers the graph with JAX. Some graphs must be lowered first, and their key contains the
-lowered text: graphs without a digest, graphs for several devices, and graphs compiled inside a context
-manager of JAX that affects lowering. The key assumes that one version of JAX with the same settings lowers
-equal graphs equally.
+To *lower* a graph means to convert it to the input language of XLA. The key contains the digest of the graph
+(``backend.graph_digest``). A process that finds an entry therefore neither traces nor lowers the graph with
+JAX. The key assumes that one version of JAX with the same settings lowers equal graphs equally.
+
+Some graphs must be lowered first, and their key contains the lowered text: graphs without a digest, graphs
+for several devices, and graphs compiled inside a context manager of JAX that affects lowering.
 
 Each file contains one executable, serialized by the public ``jax.experimental.serialize_executable``. The
 compilation cache of JAX is not used for three reasons. It is one setting of the whole process, so it would
@@ -20,13 +21,15 @@ damaged or another user wrote it. It is then deleted without being loaded, and t
 stored again. If the folder cannot be used, or if other users can write to it, graphs are compiled without the
 cache. Above a size limit, the least recently used entries are removed.
 
-The folder is the first of these that is set, where ``compile_cache_path`` counts only with
-``enable_compile_cache=True``:
+The folder is the first of these that is set:
 
-    set_context(compile_cache_path=…) > MINDGRAD_CACHE_DIR > $XDG_CACHE_HOME/mindgrad > ~/.cache/mindgrad
+1. ``set_context(compile_cache_path=…)``, if ``enable_compile_cache=True``
+2. the environment variable ``MINDGRAD_CACHE_DIR``
+3. ``$XDG_CACHE_HOME/mindgrad``
+4. ``~/.cache/mindgrad``
 
-If a folder from the first two settings cannot be used, there is one warning. If a default folder cannot be
-used, there is none, because the user did not request a cache. A default folder is not created if its owner
+If a folder from setting 1 or 2 cannot be used, mindgrad warns once. If a default folder (3 or 4) cannot be
+used, it does not warn, because the user did not request a cache. A default folder is not created if its owner
 would differ from the owner of the parent folder, as after ``sudo``.
 """
 
@@ -79,9 +82,9 @@ _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
 #: maximum number of entries in a folder, because finding the oldest entry reads the whole folder
 MOST = 4096
-#: after writing this fraction of the size limit, a process checks again for entries to remove
+#: a process checks for entries to remove whenever it has written this fraction of the size limit
 _UNSEEN = 1 / 64
-#: bytes that this process has written since it last checked, by folder
+#: for each folder, the bytes that this process has written since it last checked
 _written: dict[Path, int] = {}
 
 
@@ -98,7 +101,7 @@ def directory() -> Path | None:
 
 
 def reason_off() -> str:
-    """Return the reason why the cache is off; ``""`` if it is on."""
+    """Return why the compile cache is off; ``""`` if it is on."""
     folder, reason = _chosen()
     return reason or _refused.get(str(folder), "")
 
@@ -133,7 +136,7 @@ def readable_size(size: float) -> str:
 
 
 def _refuse(folder: Path, error: Exception) -> None:
-    """Record that ``folder`` cannot be used, and warn once if a setting names it."""
+    """Record that ``folder`` cannot be used, and warn once if the user has set it."""
     _refused[str(folder)] = str(error)
     if _is_named():
         _warn_once(
@@ -333,7 +336,7 @@ def _machine() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         flags = "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
     except OSError:
-        flags = platform.processor()  # on Linux, this would start another process
+        flags = platform.processor()  # not on Linux, because it would start a process there
     environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 

@@ -1,6 +1,6 @@
 """DLPack exchange through JAX, for arrays on accelerators and for bfloat16.
 
-NumPy supports neither.
+Other arrays are exchanged through NumPy, which supports neither accelerators nor bfloat16.
 """
 
 from __future__ import annotations

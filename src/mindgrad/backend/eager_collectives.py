@@ -1,7 +1,8 @@
 """Run collectives of eager mode immediately, in the order of the Python calls.
 
-Each collective is compiled separately. It is never deferred or compiled together with other operators in the
-background, because the time of background compilation differs between ranks.
+Each collective is compiled separately. It is never deferred, nor compiled in the background together with
+other operators. Background compilation takes a different time on each rank, so the ranks would run
+collectives in different orders.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any])
     The result is a NumPy array if eager operators run on the host.
 
     Args:
-        primitive: primitive of ``rows.collectives``.
+        primitive: primitive of ``primitives.collectives``.
         array: array of this rank.
         parameters: parameters of the primitive.
     """

@@ -2,8 +2,11 @@
 
     executable.run(arrays, given, extra) = results on the device
 
-``given`` are donated inputs: results may reuse their memory, and they cannot be used after the call. Calls
-do not depend on JAX settings, because the element types and the device are part of the executable.
+- ``arrays`` are the operands, except the donated operands and the hoisted constants.
+- ``given`` are the donated operands. Results may reuse their memory, so they cannot be used after the call.
+- ``extra`` are the hoisted constants: large constants that are passed as operands.
+
+Calls do not depend on JAX settings, because the element types and the device are part of the executable.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ class Executable:
         run: function ``run(arrays, given, extra)`` from JAX arrays to a list of JAX arrays.
         extra: hoisted constants of the graph, on the device.
         may_take_long: whether the graph has loops that may run very often.
-        layouts: JAX sharding of each input for several devices; ``None`` for one device.
+        layouts: the JAX sharding of each input, if the graph runs on several devices; ``None`` for one.
         compiled: the compiled JAX function.
         takes_parts: whether operands may be pending parts of arrays over the mesh of processes.
     """
@@ -81,13 +84,14 @@ _STILL_RUNS = (
 class _LongRun:
     """Interruptible calls of a compiled function with loops.
 
-    XLA may run loop iterations in the calling thread. Calls therefore run in another thread, unless the last
-    calls were quick. JAX lets further calls of a compiled function wait until the first call has returned.
-    An interrupted call may never return, so the next call uses a copy of the function, which shares the
-    machine code.
+    XLA may run loop iterations in the calling thread, which then cannot handle Ctrl-C. Calls therefore run in
+    a separate thread, unless the last call was short.
+
+    In JAX, the next call of a compiled function waits until the previous call has returned. An interrupted
+    call may never return. The next call therefore uses a copy of the function, which shares the machine code.
 
     Attributes:
-        seconds: duration of the last call, which predicts the next one; infinite if the last call was
+        seconds: duration of the last call, as an estimate for the next call; infinite if the last call was
             interrupted.
     """
 
@@ -164,7 +168,7 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
 class GraphProgram(NamedTuple):
     """A graph with the details on which its compiled function depends.
 
-    The compile cache computes the digest of the function from these, without lowering it.
+    The compile cache computes the key of the function from them, without lowering the graph.
 
     Attributes:
         graph: the graph.

@@ -7,12 +7,12 @@ The digest is the SHA-256 hash of everything that lowering reads:
 - the types of the inputs
 - the equations, with numbered operands and with parameters including their types
 - the name and the XLA rule of each operator
-- constants by content, or by shape if they become operands (``backend.xla``)
+- the content of each constant, or its shape if it becomes an operand (``backend.xla``)
 - the cost model
-- the source code of the packages that determine lowering, so that an edited package finds no old entries
+- the source code of the packages that determine lowering. If a package is edited, old entries are not found.
 
-Identities of variables, source lines, and memory addresses are excluded, so equal graphs in two processes
-have equal digests.
+The digest does not depend on identities of variables, source lines, and memory addresses. Therefore equal
+graphs in two processes have equal digests.
 
 A graph has no digest if it has collectives, a parameter of an unsupported type, or an operator whose XLA
 rule is defined outside these packages. No graph has a digest if the source code is missing or was changed

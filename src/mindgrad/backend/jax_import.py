@@ -8,9 +8,10 @@ first compilation. During the import, the random functions of NumPy therefore us
 importing thread. Other threads, which run while eager mode imports JAX in the background, still use the
 global generator.
 
-**Loops.** The CPU compiler of XLA compiles a loop to one function if an iteration moves few bytes. The limit
-is a flag of the process that XLA reads when JAX starts its devices. This module raises the limit, unless JAX
-is already loaded or ``XLA_FLAGS`` sets options of this kind (``docs/decisions/0011-compile-options.md``).
+**Loops.** If an iteration of a loop moves few bytes, the CPU compiler of XLA compiles the loop to one
+function, which is fast. The limit is a flag that XLA reads once, when JAX starts its devices. This module
+raises the limit, unless JAX is already loaded or ``XLA_FLAGS`` sets options of this kind
+(``docs/decisions/0011-compile-options.md``).
 
 **Signals.** A signal that arrives during the import is handled after the import, because an exception would
 leave modules partly imported and can end the process.

@@ -1,4 +1,6 @@
-"""Find constants that must be hidden from XLA, which would change results.
+"""Find constants that must be hidden from XLA, whose rewrites change results.
+
+The left column shows expressions with such constants, and the right column shows why the results change:
 
     floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer     a quotient is rounded
     x * 1e-20 * 1e-20,  x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30           constants are combined
@@ -9,8 +11,9 @@ XLA replaces ``x / c`` by ``x * (1 / c)``, which adds a rounding error: 41 * (1 
 so its floor is 0. XLA also combines the constant factors and terms of a value. This may overflow, underflow
 or cancel: ``1e-20 * 1e-20`` is 0 in float32.
 
-An optimization barrier hides such a constant from these rewrites. XLA removes the barrier before it fuses
-loops, so nothing else changes. Most graphs have no such constants and are not affected.
+``backend.xla`` applies an optimization barrier to such a constant, which hides it from these rewrites. XLA
+removes the barrier before it fuses loops, so all other optimizations apply. Most graphs have no such
+constants.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Choose the compile options of XLA for each graph.
 
 **Matrix products on a GPU.** XLA compiles and times many Triton kernels for each matrix product before it
-chooses one. mindgrad requests float32 products in full precision. For them, this search takes 5 to 20 s in
-functions that compile in 0.5 to 1.1 s with cuBLAS. The compiled functions take 0.93 to 1.12 times as long
-with cuBLAS (``bench/results/2026-11-26-nvidia-h200.md``). mindgrad therefore disables Triton for matrix
-products.
+chooses one. mindgrad requests float32 products in full precision. For them, this search takes 5 to 20 s, in
+functions that compile in 0.5 to 1.1 s with the library cuBLAS. With cuBLAS, a call of the compiled function
+takes between 0.93 and 1.12 times as long as with Triton (``bench/results/2026-11-26-nvidia-h200.md``).
+mindgrad therefore disables Triton for matrix products.
 
 **Reductions on a CPU.** By default, XLA uses the kernel library YNNPACK for sums and maxima. Its kernels are
 up to 6× faster than the code of XLA if many elements are reduced to few results, and up to 50× slower in two
@@ -33,7 +33,7 @@ from mindgrad.ir.index_map import REDUCED, index_map
 __all__ = ["compiled_with", "kernel_options", "options_of"]
 
 _FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
-#: the kernels that are on by default, except the kernels of reductions
+#: keep the YNNPACK kernels that XLA uses by default, except the kernels of reductions
 _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
@@ -104,10 +104,7 @@ def _saved(equation: Equation) -> float:
 
 
 def _reduced_axes(equation: Equation) -> list[int]:
-    """Return the reduced axes of a differentiable reduction; none for other operators.
-
-    The library has kernels for these reductions.
-    """
+    """Return the reduced axes of a reduction that YNNPACK supports, else ``[]``."""
     if len(equation.inputs) != 1 or equation.primitive.jvp is None:
         return []
     axes = index_map(equation)

@@ -2,16 +2,18 @@
 
     function(x)_r = body(x_r)        on every rank r; collectives combine the x_r
 
-The mesh has one device of each process. Each process passes its own arrays and gets its own results. Its
-array becomes, without a copy, one part of an array over the mesh of all ranks. The body is lowered by
-``jax.shard_map``, and collectives reduce over the mesh axis ``ranks`` (``rows.collectives``). New values of
-Parameters stay arrays over the mesh until the part of this rank is read (:class:`PartOnRequest`). A training
-step can therefore pass them to the next step directly.
+Each process is one *rank*, and contributes one device to a mesh. Each process calls the function with its own
+arrays, and receives its own results. JAX represents the arrays of all ranks together as one array over the
+mesh. The array of a rank is its *part* of this array, and becomes a part without a copy. ``jax.shard_map``
+lowers the body, and collectives reduce over the mesh axis ``ranks`` (``primitives.collectives``).
 
-Ranks whose collectives differ would wait for each other forever. Before a function first runs, the ranks
-therefore compare its collectives (:func:`set_agreement`), and every call is recorded. Collectives run in the
-order of the graph. XLA does not guarantee this order for independent collectives, so each one gets an
-operand that depends on the result of the previous one (:func:`after`).
+New values of Parameters remain arrays over the mesh until the part of this rank is read
+(:class:`PartOnRequest`). A training step can therefore pass them to the next step directly.
+
+Ranks whose collectives differ would wait for each other forever. Therefore the ranks compare the collectives
+of a function before it first runs (:func:`set_agreement`), and every call is recorded. Collectives run in the
+order of the graph. XLA does not guarantee this order for independent collectives, so each collective has an
+operand that depends on the result of the previous collective (:func:`after`).
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ class Agreement(Protocol):
 
 
 _agreement: Agreement | None = None
-#: devices of all ranks if they are in this process; ``None`` if each rank is a process
+#: one device for each rank, if all ranks are simulated in this process; ``None`` if each rank is a process
 _devices: Sequence[Any] | None = None
 
 
@@ -66,7 +68,7 @@ def set_agreement(agreement: Agreement | None) -> None:
 def agree(graph: Graph) -> None:
     """Compare a graph with the graphs of the other ranks.
 
-    The graph has collectives, or its computation is divided among devices of several processes.
+    Call it for a graph that has collectives, or that is divided among devices of several processes.
 
     Raises:
         RuntimeError: If the graphs of the ranks differ.
@@ -76,10 +78,10 @@ def agree(graph: Graph) -> None:
 
 
 def use_devices(devices: Sequence[Any] | None) -> None:
-    """Compile functions for ranks that are ``devices`` of this process.
+    """Let the ``devices`` of this process represent the ranks in later compilations.
 
-    Each operand and each result of such a function is a list with one array per rank. ``None`` restores the
-    default, in which each rank is a process.
+    Each operand and each result of a compiled function is then a list with one array per rank. ``None``
+    restores the default, in which each rank is a process.
     """
     global _devices
     _devices = devices
@@ -139,18 +141,15 @@ class ProcessMesh:
         self.size = len(devices)
         self.devices = devices
         self._mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
-        # arrays of the ranks are concatenated along the first axis; scalars count as replicated, even if
-        # their values differ between ranks
+        # An array over the mesh is the concatenation of the parts along the first axis. A scalar has no axis,
+        # so its sharding is "replicated", although its values may differ between ranks.
         self._specs = (jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec(AXIS))
         self._shardings = tuple([jax.sharding.NamedSharding(self._mesh, spec) for spec in self._specs])
         own_index = jax.process_index()
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """Return the shape and the sharding of an array over the mesh.
-
-        Its part on each rank has the shape of ``x``.
-        """
+        """Return the shape and sharding of the array over the mesh with parts like ``x``."""
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
@@ -158,15 +157,15 @@ class ProcessMesh:
     def mapped(
         self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
-        """Map ``body`` over the mesh.
+        """Convert ``body``, a function of parts, to a function of arrays over the mesh.
 
         Args:
-            body: function of groups of arrays that returns a list of arrays.
-            shapes: ``jax.ShapeDtypeStruct`` of each operand on one rank, in groups.
+            body: function of one rank. Its arguments are groups of arrays; it returns a list of arrays.
+            shapes: in the same groups, ``jax.ShapeDtypeStruct`` of each operand on one rank.
             results: shape of each result on one rank.
 
         Returns:
-            The mapped function, and the shapes of its operands over the mesh.
+            The converted function, and the shapes of its operands over the mesh.
         """
         jax = jax_module()
         specs = [[self._specs[bool(x.shape)] for x in group] for group in shapes]
@@ -186,26 +185,30 @@ class ProcessMesh:
         return function, outer
 
     def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
-        """Return ``compiled`` as a function from the arrays to the results of this rank.
+        """Convert ``compiled`` to a function from the arrays of this rank to its results.
 
         Args:
-            compiled: compiled JAX function over the mesh.
+            compiled: compiled JAX function of arrays over the mesh.
             graph: graph of one rank.
-            pending_results: number of leading results that stay on the mesh, as pending arrays.
+            pending_results: number of leading results that are returned as pending arrays. The part of a
+                pending array is extracted when it is read.
         """
         kind = _OnThisRank if _devices is None else _OnAllRanks
         types = [y.type for y in graph.outputs[:pending_results]]
         return kind(self, noted(compiled, graph), types, len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
-        """Join the arrays of the ranks in this process to an array over the mesh."""
+        """Return the array over the mesh whose parts in this process are ``parts``."""
         jax = jax_module()
         shape = parts[0].shape
         whole = (shape[0] * self.size, *shape[1:]) if shape else ()
         return jax.make_array_from_single_device_arrays(whole, self._shardings[bool(shape)], list(parts))
 
     def part(self, array: Any) -> Any:
-        """Return an array over the mesh whose part on this rank is ``array``."""
+        """Return the array over the mesh whose part on this rank is ``array``.
+
+        If ``array`` is not on the device of this rank, it is copied to it.
+        """
         if type(array) is PendingArray:
             return array.deferral.joined
         if isinstance(array, (np.ndarray, np.generic)) or array.sharding.device_set != {self._own}:
@@ -216,8 +219,8 @@ class ProcessMesh:
 class PartOnRequest:
     """Deferred extraction of the part of this rank from an array over the mesh.
 
-    Extracting a part and passing it back to the mesh costs about 20 µs. A model has hundreds of weights and
-    optimizer states, so parts are extracted only when they are read.
+    Extracting a part and passing it back to the mesh takes about 20 µs. A model has hundreds of weights and
+    optimizer states, so each part is extracted only when it is read.
 
     Attributes:
         joined: the array over the mesh.
@@ -247,7 +250,7 @@ class PartOnRequest:
         return bool(self.joined.is_deleted())
 
 
-#: held while a part is extracted: two concurrent threads would count each other's reference
+#: lock during the extraction of a part, because the reference count must not include other threads
 _taking = threading.Lock()
 
 
@@ -299,7 +302,7 @@ class _Noted:
 
 
 class _OnThisRank:
-    """A compiled function over the mesh, called with the arrays of this rank.
+    """A compiled function over the mesh that accepts the arrays of this rank.
 
     Attributes:
         compiled: the compiled JAX function, which records its calls.
@@ -309,7 +312,7 @@ class _OnThisRank:
 
     def __init__(self, mesh: ProcessMesh, compiled: Any, pending: Sequence[TensorType], count: int) -> None:
         self._mesh, self.compiled, self._pending = mesh, compiled, pending
-        self._count = count  # number of results, without the mark that keeps collectives alive
+        self._count = count  # number of results; a further result keeps XLA from removing collectives
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part
@@ -325,8 +328,8 @@ class _OnThisRank:
 class _OnAllRanks(_OnThisRank):
     """A compiled function over devices of this process, which represent the ranks.
 
-    Each operand is a list with one array per rank, except that each hoisted constant, in the last group, is
-    one array for all ranks. Each result is a list with one array per rank.
+    Each operand and each result is a list with one array per rank. The last group of operands is an
+    exception: it contains hoisted constants, each of which is one array for all ranks.
     """
 
     __slots__ = ()
@@ -346,11 +349,12 @@ class _OnAllRanks(_OnThisRank):
 
 
 def after(jax: Any, x: Any, before: Any) -> Any:
-    """Return ``x`` with a dependency on ``before``, to order two collectives.
+    """Return a copy of ``x`` that depends on ``before``.
 
-    The result is a ``select`` whose condition is false on every rank, although XLA cannot infer this. The
-    other operand differs from ``x`` in every element, so that XLA cannot remove the ``select`` even if it
-    knows that ``x`` is zero.
+    If ``x`` is the operand of a collective and ``before`` the result of another collective, XLA must run them
+    in this order. The copy is a ``select`` whose condition is false on every rank, but XLA cannot infer this.
+    The other operand of the ``select`` differs from ``x`` in every element, so that XLA cannot remove the
+    ``select`` even if it knows that ``x`` is zero.
     """
     lax = jax.lax
     number = lax.convert_element_type(before.real if before.dtype.kind == "c" else before, np.int32)

@@ -1,11 +1,12 @@
 """Start and stop the distributed runtime of JAX.
 
-Each process of a job has one device. Process 0 runs the coordinator of JAX. It listens only on the address
-to which the other processes connect, which may be the loopback interface, whereas JAX by default listens on
-every interface. Arrays are sent directly between processes, with gloo on CPUs and NCCL on GPUs.
+Each process of a job has one device. Process 0 runs the coordinator of JAX. By default, JAX's coordinator
+listens on every network interface. mindgrad's coordinator listens only on the address to which the other
+processes connect, which may be the loopback interface. Arrays are sent directly between processes, with gloo
+on CPUs and NCCL on GPUs.
 
-A function with collectives waits for other processes. :func:`entered` and :func:`left` record its calls, so
-that another thread can find out with :func:`waited` whether this process waits, and in which function.
+A function with collectives waits for other processes. :func:`entered` and :func:`left` record its calls. With
+:func:`waited`, a separate thread can ask whether this process waits, and in which function.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ __all__ = [
 HEARTBEAT_SECONDS = 10
 #: seconds that a process waits for the others at the start
 START_SECONDS = 300
-#: seconds that JAX waits at the end for processes that have announced their end
+#: seconds that each process waits for the others at the end of the job
 _STOP_SECONDS = 10
 #: bytes of a broadcast message, including two bytes for its length
 _BROADCAST = 512
 
-#: largest number of elements of a result that is kept to check whether it has been computed
+#: A result with at most this many elements is stored, to check later whether it has been computed.
 _KEPT = 2**16
 
 _is_started = False
@@ -160,10 +161,10 @@ def entered(name: str) -> None:
 
 
 def left(results: Sequence[Any] = ()) -> None:
-    """Record that the function has returned; its results may still be computed.
+    """Record that the function has returned. Its results may not be computed yet.
 
-    The smaller one of the first and the last result, for example a loss, shows when the computation has
-    ended. If it is small, it is kept until the next function returns, because the caller may drop all
+    The smaller of the first and the last result, for example a loss, shows when the computation has ended. If
+    this result is small, it is stored until the next function returns, because the caller may delete all
     results.
     """
     global _running, _latest

@@ -312,7 +312,7 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """Wrap a compiled function; make calls interruptible if they may take long."""
+    """Wrap a compiled function. If its calls may take long, they are interruptible."""
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
         pending_results = 0  # its calls wait for the results
@@ -439,7 +439,7 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """Return ``function`` on the selected device; ``x64`` enables 64-bit types."""
+    """Let ``function`` run on the selected device, with 64-bit types if ``x64``."""
     jax = jax_module()
     device = _target()
     if device is not None:
@@ -460,9 +460,9 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
 
 
 def is_elsewhere(array: Any) -> bool:
-    """Return whether a JAX array is on one device, and not the selected device.
+    """Return whether a JAX array is on one device that is not the selected device.
 
-    This happens after the user has selected another device.
+    This happens after the user has selected a different device.
     """
     _used.add(_selected())
     if len(_used) == 1:

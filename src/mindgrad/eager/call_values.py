@@ -25,23 +25,23 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: ``sys.getrefcount`` of an object to which only a list, and a loop over that list, refer
+#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: the obstacle of a call that returns a recording
+#: the reason why a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
 class CallValues:
-    """The values of a call by number.
+    """The values of a deferred call. Inputs and results have separate numbers, from 0.
 
     Attributes:
-        arguments: the positions of the arguments of the call, by the ``id`` of their arrays.
-        leaves, types: the arrays of the inputs, and the types of their tensors.
-        leaf_numbers: the numbers of the inputs, by the ``id`` of their arrays and by type.
-        pendings: the pending arrays by number, if the call follows the prediction.
-        stored: the Parameters that the call wrote, with their previous arrays, by ``id``.
-        lines: the source lines of the events, if values are checked (``debug_nans``), else ``None``.
+        arguments: for the ``id`` of each argument array, the position of the argument.
+        leaves, types: for each input, its array and the type of its tensor.
+        leaf_numbers: for the ``id`` and the type of each input array, the number of the input.
+        pendings: for each result, its pending array, if the call follows the prediction.
+        stored: for the ``id`` of each Parameter that the call wrote, the Parameter and its previous array.
+        lines: the source lines of the events, if values are checked (``debug_nans``); else ``None``.
     """
 
     __slots__ = (
@@ -139,7 +139,7 @@ class CallValues:
             return False
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:
-        """Return the segments that this call has begun to run, else the newest ones."""
+        """Return the segments that this call has begun to run, or else the latest ones."""
         if self._program is None or not self._segment:
             self._program = structure.current() or ()
         return self._program
@@ -163,9 +163,9 @@ class CallValues:
             self._segment += 1
 
     def run_request(self, structure: Structure, segment: Segment, events: Sequence[Event]) -> Any:
-        """Run a compiled request and return its value.
+        """Run the segment that computes a value which Python reads, and return the value.
 
-        ``events`` are the events before the value was read. The request computes some of them.
+        ``events`` are the events before Python reads the value. The segment computes some of them.
         """
         leaves = self.leaf_tensors()
         operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
@@ -240,7 +240,7 @@ class CallValues:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # keep values that compiled segments have computed, because Python may have branched on them
+        # reuse values that compiled segments have computed, because Python may have branched on them
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings

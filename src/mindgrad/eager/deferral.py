@@ -2,15 +2,22 @@
 
     deferred(f)(x) = f(x), bit for bit if operators run one by one, up to rounding in compiled code
 
-If the structure of a call is known, its operators do not run. Each operator is compared with the event that
-earlier calls have at this position, and its result is a tensor with a pending array. If the whole call
-follows the prediction, compiled segments compute all values that outlive it. Until they are compiled, the
-events are replayed operator by operator. If the call diverges from the prediction, the events so far are
-replayed immediately. The remaining operators run one by one, and are recorded for the next call. If Python
-reads a value during the call, that value is computed from the values on which it depends.
+The *structure* of a call is the list of its operators, recorded as *events*, without the values. If an
+earlier call has a structure, it serves as a prediction: the operators of the new call do not run. Each
+operator is compared with the event at the same position of the prediction, and its result is a tensor with a
+pending array. Then one of three things happens:
 
-Cost: one comparison and two small objects per operator. Limits: operators that call back into Python (hooks),
-and calls that return a recording (``vjp``), are not deferred.
+- The whole call follows the prediction. Compiled segments compute all values that outlive the call. Until
+  they are compiled, the events are replayed operator by operator.
+- The call diverges from the prediction. The events so far are replayed immediately. The remaining operators
+  run one by one, and are recorded for the next call.
+- Python reads a value during the call. The value is computed immediately from the values on which it depends,
+  and the call continues.
+
+**Cost.** A deferred operator costs one comparison and two small objects.
+
+**Limits.** These are not deferred: operators that call back into Python (hooks), and calls that return a
+recording (``vjp``).
 """
 
 from __future__ import annotations
@@ -50,8 +57,8 @@ class Deferral:
     """One call that is deferred, or recorded while it runs operator by operator.
 
     Args:
-        structures: the structures of earlier calls of this kind, the likeliest first. Without any, the call
-            runs operator by operator and is recorded.
+        structures: the structures of earlier calls of this kind, the likeliest first. If it is empty, the
+            call runs operator by operator and is recorded.
         arguments: the arguments of the call. Their tensors are never constants.
 
     Attributes:
@@ -88,7 +95,7 @@ class Deferral:
     # -- called by operators and recordings ----------------------------------------------------------
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-        """Apply ``primitive``: defer it if the prediction holds, else execute it."""
+        """Apply ``primitive``: defer it if it is as predicted, or else execute it."""
         expected = self._expected
         if expected is not None:
             event = expected[self._position]
@@ -149,7 +156,7 @@ class Deferral:
         self._step(CLOSE, (), scope.index)
 
     def returns(self, scope: DeferredScope, recorded: Any) -> None:
-        """Remember the object that keeps the recording ``scope`` alive."""
+        """Store a weak reference to the object that keeps the recording ``scope`` alive."""
         self._recordings.append((scope, weakref.ref(recorded)))
 
     def recording(self, scope: DeferredScope) -> tuple[Scope, list[Tensor]] | None:
@@ -193,7 +200,7 @@ class Deferral:
         return self._step(LIFT, (tensor,), None)[0]
 
     def stores(self, parameter: Any) -> None:
-        """Remember the array of ``parameter``, which this call is about to replace."""
+        """Store the array of ``parameter``, which this call is about to replace."""
         if id(parameter) not in self._values.stored:
             self._values.stored[id(parameter)] = (parameter, parameter._array)
 
@@ -233,10 +240,10 @@ class Deferral:
     def _is_recording(self) -> bool:
         return any(scope is not None and scope.level for scope in self._scopes)
 
-    # -- as predicted --------------------------------------------------------------------------------
+    # -- while the call follows the prediction -------------------------------------------------------
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        """Whether a tensor from outside is input ``index``, a known one or the next."""
+        """Whether a tensor from outside is input ``index``, either known or the next."""
         if type(array) is not np.ndarray:
             array = settled(array)
         type_ = tensor._type or tensor.type
@@ -295,12 +302,12 @@ class Deferral:
             return array.number == number
         return number < 0 and self._is_leaf(tensor, array, ~number)
 
-    # -- otherwise -----------------------------------------------------------------------------------
+    # -- after the call has diverged from the prediction ---------------------------------------------
 
     def _switched(self) -> bool:
-        """Switch the prediction to another structure that begins like this call.
+        """Switch to a different predicted structure that begins like this call.
 
-        Returns ``False`` if there is none. The rest of the call then runs operator by operator.
+        Returns ``False`` if no structure does. The rest of the call then runs operator by operator.
         """
         before, position = self.structure, self._position
         assert before is not None
@@ -375,7 +382,7 @@ class Deferral:
             self._specifications.append(Leaf(type_, array, is_variable))
         return ~number
 
-    # -- its end -------------------------------------------------------------------------------------
+    # -- the end of the call -------------------------------------------------------------------------
 
     def ends(self, results: Sequence[Tensor]) -> Structure:
         """End the call, and compute all values that outlive it.
@@ -408,8 +415,8 @@ class Deferral:
     def abandon(self, error: BaseException) -> None:
         """End a call that raised an exception.
 
-        Values stored in Parameters are computed now, other values when they are read. If ``debug_nans``
-        raised the exception, Parameters get their previous values.
+        Values stored in Parameters are computed now, and other values when they are read. If ``debug_nans``
+        raised the exception, the previous values of Parameters are restored.
         """
         if self._lines is not None and isinstance(error, FloatingPointError):
             self._values.restore()

@@ -1,4 +1,4 @@
-"""Evict the least recently used compiled calls above a limit of memory."""
+"""Delete the least recently used compiled calls above a memory limit."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: limit of the total size of compiled calls, and the estimated bytes of a call and of each of its operators;
-#: large constants count in addition
+#: maximum total size of all compiled calls in bytes, and the estimated size of one call and of each of its
+#: operators. The bytes of large constants are added to this estimate.
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
@@ -28,7 +28,7 @@ def used(structure: Structure) -> None:
 
 
 def keep(structure: Structure, program: Sequence[Segment]) -> None:
-    """Register the compiled segments of ``structure``, and evict others to make space."""
+    """Register the compiled segments of ``structure``; delete others above the limit."""
     constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
     weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
     key = id(structure)

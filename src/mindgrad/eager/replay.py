@@ -2,18 +2,18 @@
 
     replay(events)(inputs) = the values of the call
 
-A deferred call is a list of events, which refer to values by number:
+A deferred call is a list of events, which refer to values by number. An event is one of these:
 
 - an operator;
-- open, close, or transform (``finish``) a recording;
-- detach a value from its derivative;
-- lift a value out of a recording.
+- the start, end, or transformation (``finish``) of a recording, which computes a derivative;
+- the conversion of a value to a constant for derivatives (``detach``);
+- the use of a value of a recording after the end of the recording (``lift``).
 
-A replay calls the functions that the events were deferred from. If the inputs are arrays, it runs kernels and
+A replay calls the functions that eager mode would have called. If the inputs are arrays, it runs kernels and
 recordings as in eager mode. If the inputs are symbols, it emits equations as in graph mode, including nested
 derivatives.
 
-Cost: about a microsecond per event in addition to these functions.
+**Cost.** Each event costs about a microsecond in addition to the functions that it calls.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Event:
 
     Attributes:
         primitive: the operator, or the kind of the event.
-        operands: the numbers of the operands. An input of the call has the bitwise inverse of its number (~0
-            is the first input).
+        operands: the numbers of the operands. Input k of the call has the number ``~k``, which is negative,
+            so that it differs from the numbers of results.
         parameters: for an operator, its parameters. For ``OPEN`` and ``CLOSE``, the number of the recording.
             For ``FINISH``, ``(recording, transform, shortcut, applied, whether it is the last transform of
             the recording, number of outputs, which extras are given, values held constant)``.
@@ -102,7 +102,7 @@ def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:
-    """Return the events on which ``numbers`` depend, and the recordings in use."""
+    """Return the events on which the values ``numbers`` depend, and their recordings."""
     needed = set(numbers)
     chosen: list[Event] = []
     recordings: set[int] = set()
@@ -125,7 +125,7 @@ def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list
 
 
 class Replay:
-    """Executor of events, in order.
+    """An executor of events, in order.
 
     Args:
         base: scopes that are open during the whole replay, such as the scope of a graph.

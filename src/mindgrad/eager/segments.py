@@ -1,7 +1,8 @@
 """Compile deferred calls: convert events to graphs, and compile the graphs.
 
-    segment k (inputs, values of earlier segments) = values that Python reads at its end, or that outlive the
-    call
+A call is divided into *segments* at the points where Python reads a value. Each segment is compiled to one
+function. Its operands are inputs of the call and values of earlier segments. Its results are the values that
+Python reads at its end, and the values that outlive the call.
 
 The graphs are equal to the graphs of graph mode. Nested derivatives are replayed as derivatives, so that mode
 choice, tiling, and all other rewrites apply.
@@ -55,7 +56,7 @@ def compile_request(structure: Structure, number: int) -> Segment:
 def _outputs(structure: Structure, end: int, others: set[int]) -> set[int]:
     """Return the values before event ``end`` that are used later or are in ``others``.
 
-    Values inside recordings are left out.
+    Values inside recordings are excluded.
     """
     own = {
         n
@@ -78,7 +79,7 @@ def _compiled(
     """Compile ``outputs`` of ``events``, with the values ``computed`` as inputs.
 
     If a value has dtype float16 or bfloat16, the graph is not rewritten, so that it rounds and overflows like
-    the operators. Loss scaling depends on this.
+    the operators one by one. Loss scaling needs this, because it detects overflow.
     """
     if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():
@@ -94,7 +95,7 @@ def _compiled_as_it_is(
     recordings: set[int] | None,
     is_last: bool,
 ) -> Segment:
-    # if values are checked, keep the inputs, to find the operator that returned an infinite value or NaN
+    # with debug_nans, do not donate: the inputs are needed to find the operator that returned NaN or infinity
     may_donate = is_last and not structure.is_checked
     replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if may_donate else {}
     # replaced values come first, because JAX puts the first result of a type into the first donated buffer
@@ -125,11 +126,11 @@ def traced_events(
         events: the events, in order.
         numbers: the output values.
         computed: values that are inputs, in addition to the inputs of the call.
-        recordings: the recordings that are transformed, by default all.
+        recordings: the recordings that are transformed. Default: all.
         lines: source lines by event, as for ``Replay.run``.
 
     Returns:
-        The graph, and the numbers of its inputs. Inputs of the call have the bitwise inverse of their number.
+        The graph, and the numbers of its inputs. Input k of the call has the number ``~k``.
     """
     scope = GraphScope()
     inside = {n for event in events if event.primitive is OPEN for n in event.operands}
@@ -149,7 +150,7 @@ def traced_events(
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
-        for n in numbers:  # recompute values of recordings outside of them
+        for n in numbers:  # values of recordings are computed again, outside of the recordings
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])

@@ -3,7 +3,8 @@
     structure(f, x) = structure(f, x')  ⟹  one compiled function computes f(x) and f(x')
 
 A structure contains the events of a call, the types of its inputs, the values of inputs that are constants,
-the set of values that outlive the call, and the compiled segments.
+the set of values that outlive the call, and the compiled segments. ``eager.deferral`` uses it to predict the
+next call.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 
-#: largest number of elements for which an input is compared by value; an input is a constant of the compiled
-#: function as long as its value does not change
+#: An input with at most this many elements is compared by value in each call. It is a constant of the
+#: compiled function until its value changes.
 _FEW = HOST.compared_elements
 
 #: the last event of every structure, which equals no operator
@@ -85,7 +86,7 @@ class Segment:
     Attributes:
         end: the number of events before the end of the segment.
         executable: the compiled function.
-        inputs: the numbers of its input values. Inputs of the call have the bitwise inverse of their number.
+        inputs: the numbers of its input values. Input k of the call has the number ``~k``.
         donated: the inputs of the call whose memory the segment reuses.
         outputs: the numbers of the values that it computes.
         version: the version of the structure at the start of the compilation.
@@ -118,14 +119,15 @@ class Structure:
         events: the events, and an end marker that equals no operator.
         leaves: the inputs: tensors from outside the call.
         outputs: the numbers of the values that outlived a call.
-        replaced: pairs (input, value): every call replaced the input by the value in a Parameter.
-        program: the compiled segments in the order of a call, or ``None``.
-        requests: for a value that Python reads inside a recording, the number of reads or the segment that
-            computes it.
+        replaced: pairs (input, value): the input is the array of a Parameter before the call, and the value
+            is its array after the call, in every call.
+        program: the compiled segments in the order of a call; ``None`` before the compilation.
+        requests: for each value that Python reads inside a recording, the number of reads, or the segment
+            that computes the value.
         cuts: values that Python reads outside of recordings, by the number of events before the read.
         version: counter of invalidations, for example because a constant varies.
         confirmed: number of calls that followed the prediction.
-        obstacle: the reason why calls must not be deferred, or an empty string.
+        obstacle: why calls must not be deferred; an empty string if they may be.
         is_checked: whether a value that is not finite raises an error (``debug_nans``).
     """
 

@@ -5,16 +5,21 @@
     later calls      operators run one by one, until the background compilation has finished
     compiled         operators are compared with the recording, and one compiled function computes the values
 
-Python runs in every call. A *kind* of call is one function with arguments of given types. A kind is compiled
-if two successive calls applied the same operators, and compiling is likely to save time: one call takes at
-least ``HOST.shortest_seconds``, and all calls of the kind have taken ``HOST.compiling_seconds``. If JAX is
-not imported yet, calls of all kinds together must also have taken ``HOST.importing_seconds``, because the
-import takes about a second. The import runs in the thread of the call, because SciPy and other libraries
-search ``sys.modules`` for JAX, and fail if another thread has imported only a part of it.
+The Python code of the function runs in every call. A *kind* of call is one function with arguments of given
+types. A kind is compiled if two successive calls applied the same operators, and compiling is likely to save
+time:
 
-During compilation, calls of the kind run operator by operator. Each call first waits for the compiler, for at
-most ``HOST.waiting_calls`` times its own duration, because the compiler and the operators need the same
-processors. The waiting time bounds the slowdown of each call.
+- One call takes at least ``HOST.shortest_seconds``.
+- All calls of the kind together have taken ``HOST.compiling_seconds``.
+- If JAX is not imported yet, calls of all kinds together have taken ``HOST.importing_seconds``, because the
+  import takes about a second.
+
+JAX is imported in the thread of the call. SciPy and other libraries search ``sys.modules`` for JAX, and would
+fail if a background thread had imported only a part of it.
+
+During compilation, calls of the kind run operator by operator. The compiler and the operators need the same
+processors, so each call first waits for the compiler. It waits for at most ``HOST.waiting_calls`` times its
+own duration, which bounds the slowdown of each call.
 """
 
 from __future__ import annotations
@@ -45,13 +50,14 @@ from mindgrad.ir.tensor import Tensor
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: largest number of kinds of calls kept for one function, and of functions with one code
+#: largest number of kinds of calls that are stored for one function, and of functions with the same code
 _KINDS = 64
-#: largest number of recordings kept for one kind of call
+#: largest number of recordings that are stored for one kind of call
 _STRUCTURES = 8
 
-#: the environment variable, and its values for tests: the second call of a kind compiles in its own thread,
-#: whatever the times are. The value ``numpy`` turns compilation off.
+#: The environment variable that controls compilation, and its values for tests. With these values, the second
+#: call of a kind compiles in its own thread, independent of the times. The value ``numpy`` turns compilation
+#: off.
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
@@ -105,14 +111,14 @@ class Tier:
         return line
 
     def moves(self, state: str, reason: str) -> None:
-        """Change the state; ``MINDGRAD_LOG=eager`` prints it."""
+        """Change the state, and print it if ``MINDGRAD_LOG=eager``."""
         if (state, reason) != (self.state, self.reason):
             self.state, self.reason = state, reason
             if os.environ.get("MINDGRAD_LOG") == "eager":
                 sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
 
     def stays(self, reason: str) -> None:
-        """Run all further calls operator by operator."""
+        """Let all further calls run operator by operator."""
         self.is_final = True
         self.structures = []
         self.moves("not compiled", reason)
@@ -133,7 +139,7 @@ class EagerCalls:
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
-    #: two instances are equal if their functions are, whatever was recorded or compiled
+    #: two instances are equal if their functions are equal; recordings and compiled code are not compared
     compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:
@@ -160,7 +166,8 @@ class EagerCalls:
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        if options["partition"] is not None and current() is not None:  # the user chooses what is compiled
+        # with several devices, only functions that the user compiles with ``jit`` are compiled
+        if options["partition"] is not None and current() is not None:
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
         key = (*kinds, options["device_target"], options["debug_nans"])
@@ -180,7 +187,7 @@ class EagerCalls:
             thread.is_busy = False
 
 
-#: the kinds of calls by code object, then by name and the callables in the closure of the function
+#: the kinds of calls: first by code object, then by the function's name and the callables in its closure
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 

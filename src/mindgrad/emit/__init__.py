@@ -1,1 +1,1 @@
-"""Source emission: graphs as Python programs for NumPy, JAX, and MindSpore."""
+"""Source emission: write graphs as Python programs for NumPy, JAX, and MindSpore."""

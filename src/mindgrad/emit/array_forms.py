@@ -1,9 +1,12 @@
 """Readable forms of primitives for NumPy and ``jax.numpy``.
 
-A form is a function ``form(target, operands, result type, **parameters)``. It returns text and precedence, or
-``None`` if it does not apply; the program then calls the kernel of the primitive. Operands of pointwise
-primitives may be literals or need broadcasting (see ``Expression``). Operands of other primitives are arrays
-of their type.
+The *form* of a primitive is a function that writes it as a readable expression, for example ``a + b`` or
+``np.sum(x, axis=0)``. It is called as ``form(target, operands, result type, **parameters)``, and returns the
+source text and the precedence of the expression. If it returns ``None``, the emitted program calls the kernel
+of the primitive instead.
+
+Operands of pointwise primitives may be literals, or texts with a smaller shape that is broadcast (see
+``Expression``). Operands of other primitives are arrays of their type.
 """
 
 from __future__ import annotations
@@ -269,7 +272,7 @@ def contraction(
 ) -> Text | None:
     """Write a product of matrices or vectors as ``a @ b``, if possible.
 
-    ``transposed`` writes the transpose of a matrix.
+    ``transposed`` is a function that writes the transpose of a matrix.
     """
     count = len(batch[0])
     ranks = a.type.rank, b.type.rank

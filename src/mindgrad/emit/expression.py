@@ -20,12 +20,13 @@ class Expression:
     """A value as source text.
 
     Attributes:
-        text: the text.
+        text: the source text.
         type: the type of the value.
-        precedence: precedence of its outermost operator.
-        is_literal: whether it is a Python scalar, which takes its element type from the other operand.
-        is_spread: whether the text has a smaller shape, which broadcasts to the type with another operand.
-        is_name: whether it is a variable.
+        precedence: the precedence of the outermost operator of the text.
+        is_literal: whether the text is a Python scalar, which takes its element type from the other operand.
+        is_spread: whether the text computes an array of a smaller shape. An operation with a second operand
+            broadcasts it to the shape of ``type``.
+        is_name: whether the text is the name of a variable.
     """
 
     text: str

@@ -1,6 +1,7 @@
 """Emission of a traced function as a module: definitions and one function.
 
-trace(f)(x) = (G, Parameters, structure)  ⟼  text that defines a function of the same arguments
+The input is the trace of a function: its graph, its Parameters, and the structure of its result. The output
+is the source text of a module that defines a function with the same arguments.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ class Signature(NamedTuple):
 
     Attributes:
         name: name of the function.
-        arguments: path of each graph input that comes from an argument: ``x``, ``batch['a'][0]``.
+        arguments: path of each graph input that comes from an argument, for example ``x`` or
+            ``batch['a'][0]``.
         parameters: name of each graph input that is a Parameter.
-        results: suggested name of each output that belongs to the result.
+        results: suggested name of each graph output that belongs to the result.
         structure: function that writes the result, given the texts of its tensors.
-        written: name of each output that is the new value of a Parameter; these outputs come first.
-        file: file of the user's function; comments give line numbers of this file without its name.
-        summary: first line of the text.
+        written: name of each graph output that is the new value of a Parameter. These outputs come first.
+        file: file of the user's function. Comments cite lines of this file without its name.
+        summary: first line of the docstring of the module.
     """
 
     name: str
@@ -48,8 +50,8 @@ class Module(NamedTuple):
 
     Attributes:
         text: source text.
-        parameters: keyword argument of each Parameter, with its index.
-        constants: values of the keyword arguments for large constants.
+        parameters: for the keyword argument of each Parameter, the index of the Parameter.
+        constants: for the keyword argument of each large constant, its value.
     """
 
     text: str
@@ -61,7 +63,8 @@ def emitted(graph: Graph, signature: Signature, target: Any) -> Module:
     """Write the module of a graph.
 
     Args:
-        graph: graph from arguments, then Parameters, to new values of Parameters, then results.
+        graph: the graph. Its inputs are arguments, then Parameters. Its outputs are new values of Parameters,
+            then results.
         signature: names of the function and its values.
         target: rules of the library that the module uses (``numpy_target``, …).
     """

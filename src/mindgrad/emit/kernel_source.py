@@ -2,12 +2,12 @@
 
     f  ⟼  text,   exec(text); f'(x) = f(x)
 
-A kernel is a function of mindgrad, NumPy, or SciPy, or a closure over such functions. This module reads the
-definition of a kernel from its file. The free variables of the kernel become constants of the emitted module,
-and the functions that it calls are defined before it.
+The *kernel* of a primitive is the function that computes it: a function of mindgrad, NumPy, or SciPy, or a
+closure over such functions. This module reads the definition of a kernel from its file, so that an emitted
+program does not need mindgrad. The free variables of the kernel become constants of the emitted module, and
+the functions that it calls are defined before it. Each file is parsed only once.
 
-Cost: each file is parsed once. Limits: a decorated function in a kernel raises ``TypeError``, unless the
-decorator is a cache.
+**Limits.** A decorated function in a kernel raises ``TypeError``, unless the decorator is a cache.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Definitions:
 
     Attributes:
         imports: import statements.
-        texts: definitions by name, each after those that it uses.
+        texts: the definitions by name. A definition follows the definitions that it uses.
     """
 
     def __init__(self, reserved: set[str]) -> None:
@@ -55,7 +55,7 @@ class Definitions:
         self._alive: list[Any] = []
 
     def share(self, names: set[str]) -> None:
-        """Add the reserved names to ``names``, and use this set for new names, too."""
+        """Add the reserved names to ``names``, and take later names from this set, too."""
         names |= self._reserved
         self._reserved = names
 
@@ -78,7 +78,7 @@ class Definitions:
         return self._expression(kernel, name)
 
     def add(self, name: str, text: str) -> str:
-        """Define ``name`` by ``text``, unless it is defined already; return the name."""
+        """Define ``name`` by ``text``, unless it is already defined; return ``name``."""
         if name not in self.texts:
             self._reserved.add(name)
             self.texts[name] = text

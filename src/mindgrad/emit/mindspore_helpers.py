@@ -100,9 +100,9 @@ def cropped(x: Any, axis: int, start: int, end: int) -> Any:
 
 
 def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
-    """Transpose ``x`` to (batch, axes, others), and merge batch and axes to one axis.
+    """Transpose ``x`` to (batch, axes, others), and merge the axes before the others.
 
-    Returns the array, the permutation, and the shape before the axes are joined.
+    Returns the array, the permutation, and the shape before the axes are merged.
     """
     order = (*batch, *axes, *[k for k in range(len(x.shape)) if k not in axes and k not in batch])
     count = len(axes) + len(batch)
@@ -226,7 +226,7 @@ def convolved(
 
 
 def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> Any:
-    """Whether a live window reads each position; true for samples in ``skips``."""
+    """Return, for each position, whether a live window reads it; true in ``skips``."""
     lead = live.shape[: len(live.shape) - len(window)]
     x = live.reshape(-1, 1, *live.shape[len(lead) :]).astype("float32")
     y = convolved(ops, x, ops.ones((1, 1, *window), x.dtype), groups=1, **steps) > 0

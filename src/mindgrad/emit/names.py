@@ -1,11 +1,12 @@
 """Names of values in emitted programs, taken from the user's source.
 
-Each equation records the line of the user's source to which it belongs. Names follow these rules:
+Each equation records the line of the user's source to which it belongs. The first of these rules that applies
+determines the name of a value:
 
-- If only one value of the line ``h = …`` is read by other lines, it is called ``h``.
-- The output of a layer, if its line does not name it, is called by the path of the layer: ``blocks_0_dense``.
-- The tangent or cotangent of ``h`` is called ``d_h``.
-- Other values are numbered: ``v1``, ``v2``.
+- If other lines read only one value of the line ``h = …``, this value has the name ``h``.
+- The output of a layer has the name of the path of the layer, for example ``blocks_0_dense``.
+- The tangent or cotangent of ``h`` has the name ``d_h``.
+- All other values are numbered: ``v1``, ``v2``.
 """
 
 from __future__ import annotations
@@ -218,7 +219,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and len(last.outputs) == 1
             and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
-            names[last.outputs[0]] = name  # only the derivative reads the value of this line
+            names[last.outputs[0]] = name  # no other line reads its value, only the derivative does
     for equation in graph.equations:
         inner = _of_control(equation)
         names.update((y, name) for y, name in zip(equation.outputs, inner, strict=False) if name)
@@ -304,7 +305,7 @@ def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
     body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
     known = suggestions(body)
     names = [known.get(y) or fallback for y in body.outputs]
-    if condition is not None and not condition.equations:  # the body computes it for the next iteration
+    if condition is not None and not condition.equations:  # the body computes the next condition in the carry
         names = [
             "continues" if x is condition.outputs[0] else name
             for x, name in zip(condition.inputs[consts:], names, strict=True)

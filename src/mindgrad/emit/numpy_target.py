@@ -1,4 +1,8 @@
-"""Emission for NumPy: NumPy functions, or calls of the kernels of primitives."""
+"""Emission for NumPy: NumPy functions, or calls of the kernels of primitives.
+
+:class:`NumpyTarget` is also the base class of the rules for JAX and MindSpore. The methods that *write*
+something return source text.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,9 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["NumpyTarget"]
 
-#: largest number of elements of a constant in the text; larger constants are arguments of the program
+#: largest number of elements of a constant in the source text; a larger constant becomes an argument
 _LARGEST_TEXT = 256
-#: largest number of elements of a constant that is written as a list of numbers; larger ones are encoded
+#: largest number of elements of a constant that is written as a list; a larger constant is encoded
 _FEW = 12
 
 
@@ -31,7 +35,7 @@ class NumpyTarget:
 
     Attributes:
         definitions: imports and definitions of the module before the function.
-        inputs: constants that are too large for the text, by name; they are arguments of the function.
+        inputs: constants that are too large for the source text, by name. They are arguments of the function.
     """
 
     #: the value of ``emit``

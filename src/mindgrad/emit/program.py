@@ -2,11 +2,9 @@
 
     G = (inputs; equations; outputs)  ⟼  lines of Python that compute the outputs
 
-The writer manages names, comments, and the order of statements. It writes a short expression with one reader
-inside the statement that reads it. The target (``numpy_target``, …) writes single equations, and its control
-rules write loops and branches.
-
-Cost: linear in the number of equations.
+The writer manages names, comments, and the order of statements. A short expression that only one statement
+reads becomes part of this statement. The target, such as ``numpy_target``, writes single equations, and its
+control rules write loops and branches. The time is linear in the number of equations.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 
-#: longest line, and longest expression that is written inside another statement
+#: largest number of columns of a line, and of an expression that becomes part of its reader's statement
 _COLUMNS = 96
 _SHORT = 44
 
@@ -56,7 +54,7 @@ class Writer:
         target: rules that write equations.
         names: names in use.
         lines: lines written so far.
-        saved: for the iteration count of a loop, the list of the carries before its iterations.
+        saved: for the iteration count of each loop, the name of the list of carries before its iterations.
     """
 
     def __init__(self, target: Any, names: Names, main: str | None) -> None:
@@ -133,8 +131,8 @@ class Writer:
     def update(self, targets: Sequence[str], values: Sequence[Expression], since: int) -> None:
         """Assign ``values`` to ``targets``, whose old values are not read afterwards.
 
-        If a statement after line ``since`` of this block computes a value, and no later statement reads the
-        old value of its target, that statement assigns the target directly.
+        A statement after line ``since`` of this block may compute one of the values. If no later statement
+        reads the old value of the target, this statement assigns the target directly.
         """
         pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
         for pair in tuple(pairs):
@@ -289,7 +287,7 @@ class _Run:
         operands = [self.read(x) for x in equation.inputs]
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
-        # at least one operand must have the shape of the result, and one its element type
+        # at least one operand must have the shape of the result, and at least one must have its element type
         typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):

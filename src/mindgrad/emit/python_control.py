@@ -1,7 +1,7 @@
 """Loops and branches as Python statements: ``while``, ``for``, and ``if``.
 
-    while     while condition: carry = body(carry)
-    pullback  for carry in reversed(saved): cotangents = iteration(carry, cotangents)
+    loop:          while condition: carry = body(carry)
+    its pullback:  for carry in reversed(saved): cotangents = iteration(carry, cotangents)
 
 A differentiated loop stores the carry before each iteration in a list, and its pullback iterates over the
 list in reverse order. In contrast, a compiled loop stores only some carries and recomputes the others.
@@ -95,7 +95,7 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     results = typed_names([y.type for y in equation.outputs[:count]], names)
     if (
         saved is not None
-    ):  # the list replaces the iteration count, the period, and the buffers, which the pullback reads
+    ):  # the pullback reads this list instead of the iteration count, the period, and the buffers
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
@@ -125,7 +125,7 @@ def _while_pullback(
             for y, name in zip(equation.outputs, bases[: len(active_consts)], strict=False)]  # fmt: skip
     moved = _names(writer, bases[len(active_consts) :], "cotangent")
     _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
-    # the carry of an iteration has the names of the forward loop, with a number
+    # the carry has the names of the forward loop, with a number appended
     names = _names(writer, carry_names(equation), "carry")
     loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({operands[count].text}):"
     writer.line(loop, source)

@@ -1,8 +1,8 @@
-"""Array arguments: conversion of arrays of NumPy and other libraries to tensors.
+"""Conversion of array arguments, from NumPy and other libraries, to tensors.
 
-Cells, compiled functions, and gradient functions convert array arguments in both modes, so the result does
-not depend on the mode. The array is an input of the compiled program, which is compiled for its shape and
-element type.
+Cells, compiled functions, and gradient functions call this module before they run. They convert arrays both
+in PYNATIVE_MODE and in GRAPH_MODE, so the result does not depend on the mode. In a compiled call, the array
+becomes an input of the program. The program is compiled for the shape and the element type of the array.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from mindgrad.ir.tensor import Tensor
 
 __all__ = ["any_array", "as_constants", "leaves_as_tensors", "with_tensors"]
 
-#: largest number of bytes of an array whose values may be constants of a program
+#: largest size, in bytes, of an array whose elements may become constants of a compiled program
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
-#: cache of the role of each type of arguments
+#: cache: whether a class is a container, an array, or neither (a leaf)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
-#: largest number of types in the cache
+#: largest number of classes in ``_ROLES``
 _ROLES_KNOWN = 256
 
 
@@ -46,7 +46,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether ``values``, or containers among them, have an array of any library."""
+    """Whether ``values`` contain an array of any library, also inside containers."""
     for x in values:
         kind = type(x)
         if kind is Tensor:
@@ -65,14 +65,14 @@ def any_array(values: Iterable[Any]) -> bool:
 
 
 def leaves_as_tensors(leaves: Sequence[Any], as_constant: bool = False) -> list[Any]:
-    """Replace arrays of numbers in ``leaves`` by tensors."""
+    """Replace numeric arrays in ``leaves`` by tensors."""
     return [Tensor(x, const_arg=as_constant) if _is_array(x) else x for x in leaves]
 
 
 def with_tensors(value: Any) -> Any:
-    """Replace arrays of numbers in an argument by tensors.
+    """Replace numeric arrays in an argument by tensors.
 
-    Returns ``value`` itself if it has no arrays.
+    Returns ``value`` itself if it contains no array.
     """
     if not any_array((value,)):
         return value
@@ -83,9 +83,10 @@ def with_tensors(value: Any) -> Any:
 def as_constants(
     args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """Replace arrays in arguments by constant tensors, whose values a program may use.
+    """Replace arrays in arguments by constant tensors.
 
-    Returns ``None`` if the arguments have no arrays, or if one of the arrays is large.
+    A trace can read the elements of a constant tensor. Returns ``None`` if the arguments contain no array, or
+    an array larger than ``_LARGEST_CONSTANT``.
     """
     leaves, structure = flatten((tuple(args), kwargs))
     arrays = [x for x in leaves if _is_array(x)]

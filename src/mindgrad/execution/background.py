@@ -1,7 +1,7 @@
-"""Compilation in the background: one thread compiles while the program continues.
+"""Compilation in a background thread while Python continues.
 
-The thread ends when no job is left. When the process ends, the thread starts no new job, and Python waits for
-the current job because the thread is not a daemon.
+Eager mode submits jobs to one thread, which ends when no job is left. At the end of the process, the thread
+finishes its current job and drops the others. Python waits for it, because it is not a daemon thread.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _idle = threading.Condition(_lock)
 
 
 def is_ending() -> bool:
-    """Whether the main thread has ended, so that compiled programs will not be called."""
+    """Whether the main thread has ended, so no later call can use a compiled program."""
     return not threading.main_thread().is_alive()
 
 
@@ -59,15 +59,16 @@ def _compile_all() -> None:
 
 
 def wait_until_compiled(seconds: float | None = None) -> None:
-    """Wait until no job is left, for at most ``seconds``. ``None``: without a limit."""
+    """Wait until no job is left, for at most ``seconds`` (``None``: no time limit)."""
     with _lock:
         _idle.wait_for(lambda: _thread is None or not _thread.is_alive(), seconds)
 
 
 def _in_child() -> None:
-    """Forget the thread of the parent process, which a forked process does not have.
+    """Reset this module in a forked process, which has no compiler thread.
 
-    If the parent has imported JAX, the child does not compile, because a fork does not copy XLA's threads.
+    If the parent has imported JAX, the child runs operators with NumPy and does not compile, because a fork
+    does not copy XLA's threads.
     """
     global _thread, _lock, _idle
     _thread, _lock = None, threading.Lock()

@@ -1,9 +1,11 @@
 """The compile cache: compiled programs, statistics, and reasons for compiling.
 
-Every compiled function keeps its programs. In addition, this module finds programs by the code of a function.
-So a lambda that is created again for each call, or its gradient, reuses the programs of an earlier lambda
-with equal code and closure. Such a program lives as long as a Parameter or Cell that it reads. Of programs
-that read none, only the latest are kept.
+Every compiled function stores its own programs. In addition, this module finds programs by the code of a
+function. For example, a lambda that is created again for each call reuses the program of an earlier lambda
+with equal code and closure. The same holds for the gradient of such a lambda.
+
+A program that is found by code lives as long as the first Parameter or Cell that it reads. If it reads
+neither, it stays among the latest ``_KEPT_WITHOUT_OWNER`` programs.
 """
 
 from __future__ import annotations
@@ -36,16 +38,17 @@ __all__ = [
     "eager_tiers", "history_of", "is_data", "offer", "offered", "register", "register_eager", "withdraw",
 ]  # fmt: skip
 
-#: largest number of signatures of one function for which programs are kept
+#: largest number of call signatures for which one compiled function stores programs
 MAXSIZE = 4096
-#: number of compilations of one function for the same reason after which a warning is given
+#: warn if one function is compiled more often than this for the same reason
 _PATIENCE = 8
-#: the same number for functions or objects that share their code
+#: warn if functions or objects that share their code are compiled more often than this for the same reason
 _PATIENCE_WITH_SEVERAL = 16
-#: number of reasons that are kept for each function
+#: number of reasons for compiling that are stored for each function
 _REASONS = 64
-#: number of programs that are kept for each Parameter or Cell, and for none
+#: largest number of programs that one Parameter or Cell keeps alive
 _KEPT_PER_OWNER = 64
+#: largest number of stored programs that read neither a Parameter nor a Cell
 _KEPT_WITHOUT_OWNER = 32
 
 #: the values of the options that select a program
@@ -77,12 +80,12 @@ class CacheInfo(NamedTuple):
     """Statistics of a compile cache, with the field names of ``functools.lru_cache``.
 
     Attributes:
-        hits: number of calls that found their program.
-        misses: number of calls that compiled a program.
-        maxsize: largest number of signatures for which one function keeps programs.
-        currsize: number of programs in the cache.
-        reasons: reason for each of the latest compilations.
-        eager: for each kind of call in PYNATIVE_MODE, whether it is compiled, and the reason.
+        hits (int): number of calls that found a compiled program.
+        misses (int): number of calls that compiled a program.
+        maxsize (int): largest number of call signatures for which one function stores programs.
+        currsize (int): number of programs in the cache.
+        reasons (tuple[str, ...]): for each of the latest compilations, why it was necessary.
+        eager (tuple[str, ...]): for each kind of call in PYNATIVE_MODE, whether it is compiled, and why.
     """
 
     hits: int
@@ -103,7 +106,7 @@ class CacheInfo(NamedTuple):
 class History:
     """Compile history of one function: hits, misses, and reasons for compiling.
 
-    Functions that are created by one ``def`` or lambda share a history, which lives as long as their
+    Functions that are created by one ``def`` or lambda share a history. It lives as long as one of their
     programs.
     """
 
@@ -122,13 +125,13 @@ class History:
     def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
         """Record a compilation, and warn if the same reason repeats.
 
-        If a ``def`` or lambda creates functions repeatedly, this may be intended. For such functions, the
-        warning comes later, as a line on standard error.
+        A ``def`` or lambda in a loop may create several functions on purpose. Therefore such functions are
+        compiled more often before a warning, which is a line on standard error.
 
         Args:
-            change: the reason; ``None`` for a first call.
-            counts: number of compilations by reason, of one compiled function. ``None``: the function was
-                created by the same code as an earlier one, and differs from it by ``change``.
+            change: the reason for compiling; ``None`` for a first call.
+            counts: for one compiled function, the number of compilations by reason. ``None`` means that the
+                function was created by the same code as an earlier function, and differs by ``change``.
         """
         self.misses += 1
         if change is None:
@@ -137,7 +140,7 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # if functions of one ``def`` are called repeatedly, it is intended that there are several
+        # if these functions are called several times each, creating several of them is probably intended
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -164,7 +167,7 @@ class History:
             )
 
     def _note_first_call(self) -> None:
-        """Warn of Cells and objects that are created for each call, so each call compiles."""
+        """Warn if each call compiles because it creates a new Cell or object."""
         with _lock:
             latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
             latest.append(self)
@@ -195,7 +198,7 @@ _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
-#: by name, the histories of the latest objects whose functions were compiled for the first time
+#: by function name: the histories of the latest objects that were compiled for the first time
 _first_calls: dict[str, collections.deque[History]] = {}
 #: programs by the code objects of their functions
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
@@ -279,18 +282,19 @@ def content_of(cell: Any) -> Any:
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # except the bound methods with which Cells compile themselves: a Cell keeps its programs
+    # mindgrad compiles a Cell as a bound method of the package; the Cell itself stores these programs
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
 
 
 def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
-    """Offer ``program`` to functions that are equal to ``function``.
+    """Make ``program`` available to later functions that are equal to ``function``.
 
     Args:
         function: the compiled function.
-        program: a detached program. It lives as long as the first of ``owners``.
+        program: a program that does not refer to its function (:meth:`Program.detached`). It lives as long
+            as the first of ``owners``.
         owners: Parameters and Cells that the program reads.
     """
     if not _may_be_made_anew(function):
@@ -313,7 +317,7 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
 
 def offered(function: Any) -> Iterator[Any]:
-    """Iterate over programs of functions with the code of ``function``, latest first."""
+    """Iterate over the offered programs for the code of ``function``, latest first."""
     if not _may_be_made_anew(function):
         return
     for each in list(_programs.get(_codes(function), ())):
@@ -323,7 +327,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Stop offering the programs with these executables, by ``id``."""
+    """Stop offering the programs whose executables have an ``id`` in ``gone``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
@@ -375,9 +379,9 @@ def cache_info(fn: Any = None) -> CacheInfo:
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
-    """Return a line for each kind of eager call of ``fn`` and its gradients.
+    """Return one line for each kind of eager call of ``fn`` and its gradients.
 
-    ``None``: of all functions.
+    If ``fn`` is ``None``, return the lines of all functions.
     """
     identities = set() if fn is None else _identities(fn)
     lines = set()  # functions with the same code share their kinds of calls
@@ -388,7 +392,7 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
 
 
 def _identities(fn: Any) -> set[Any]:
-    """Return the history keys of ``fn`` and the functions from which it was derived."""
+    """Return the history keys of ``fn`` and of the functions that it transforms."""
     functions = [fn]
     while (facts := memory(fn, make=False)) is not None and facts.source is not None:
         fn = facts.source

@@ -1,4 +1,9 @@
-"""Explanations of cache misses: differences of two signatures or two functions."""
+"""Explanations of cache misses: why a call cannot use a compiled program.
+
+A compiled function calls this module when it compiles. The explanation is the first difference between an
+earlier call and the current call, or between an earlier function and the current function.
+``mindgrad.cache_info()`` lists these explanations.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,8 @@ from mindgrad.trace.user_functions import functions_in
 
 __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
-#: the reason if no difference is found: the cache is limited, and drops the oldest programs first
+#: The explanation if the calls and the functions are equal: the cache had reached its largest size, and
+#: deleted the oldest program. See ``cache.MAXSIZE``.
 UNKNOWN = Change(
     "removed programs",
     "it was removed from the cache, which was full",
@@ -34,11 +40,11 @@ _OPTION = "Change this setting less often."
 
 
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
-    """Iterate over the differences between two signatures of calls of ``function``.
+    """Iterate over the differences between two call signatures of ``function``.
 
-    A signature is ``(arguments, mode, device target, device id, rewrites, debug_nans, partition)``. Here
-    ``arguments`` is ``(structure, one signature per leaf)`` or, if all arguments are tensors, a tuple of
-    their types.
+    A call signature is the tuple ``(arguments, mode, device target, device id, rewrites, debug_nans,
+    partition)``. If all arguments are tensors, ``arguments`` is a tuple of their types. Otherwise, it is the
+    pair ``(structure, signatures of the leaves)``.
     """
     subjects = (
         "the device", "the device id", "the option 'rewrites'", "the option 'debug_nans'",
@@ -96,9 +102,9 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
 
 
 def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
-    """Add the names of the argument and the function to ``error``.
+    """Return ``error`` with the names of the argument and the function that caused it.
 
-    An argument raised ``error`` because its value cannot be part of a signature.
+    The argument caused ``error`` because its value cannot be part of a call signature.
     """
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
@@ -171,6 +177,9 @@ def _value(signature: Any) -> Any:
 
 
 def between_functions(taken: Any, function: Any) -> Change | None:
-    """Return the first difference between a snapshot and a function with its code."""
+    """Return the first difference between ``function`` and an earlier snapshot.
+
+    Both functions have the same code; their closures, defaults, or attributes may differ.
+    """
     found = difference(taken, function)
     return None if found is None else change(*found, MAKE_ONCE)

@@ -1,9 +1,12 @@
-"""Compiled functions: one XLA program for each signature of the arguments.
+"""Compiled functions: one XLA program for each call signature.
 
-A signature consists of the structure of the arguments, the types of their tensors, the values of their Python
-constants, and the options of the context. The function is traced once, with its tensors as inputs. Parameters
-that it reads become inputs, and Parameters that it writes become outputs, which reuse the memory of the old
-values. The program is valid as long as the Python state that its trace read is unchanged.
+A call signature consists of the structure of the arguments, the types of their tensors, the values of their
+Python constants, and the options of the context. For each signature, the function is traced once, with its
+tensors as inputs of the program:
+
+- Parameters that the function reads become inputs.
+- Parameters that the function writes become outputs, which reuse the memory of the old values.
+- Other Python state that the trace read must not change. If it changes, the function is traced again.
 """
 
 from __future__ import annotations
@@ -50,7 +53,7 @@ from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["Compiled", "trace"]
 
-#: number of programs that are kept for each signature, for different Python states
+#: largest number of programs for one signature, which differ in the Python state that they read
 _KEPT = 8
 
 
@@ -60,9 +63,10 @@ class Compiled:
     Inside another trace or derivative, it runs as plain Python.
 
     Attributes:
-        function: the function.
+        function: the Python function.
         history: hits and misses; ``None`` before the first compilation.
-        open_sizes: programs that serve several sizes of inputs. ``None``: each size has its own program.
+        open_sizes: the programs that each accept several input sizes. If it is ``None``, every size is
+            compiled separately.
     """
 
     __slots__ = (
@@ -103,7 +107,7 @@ class Compiled:
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
-            # assignments to elements of arguments must not be visible to the caller, as in a compiled call
+            # as in a compiled call, the caller must not see assignments to elements of the arguments
             args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
@@ -150,10 +154,11 @@ class Compiled:
         """Compile a program for a signature, unless another thread has compiled it.
 
         Args:
-            key: the signature.
+            key: the signature for which the program is compiled.
             args, kwargs: the arguments.
-            accept: function that decides whether a program is accepted. Default: all are.
-            called_key: the signature of the call, if the arguments were changed for the program.
+            accept: function that decides whether to accept the new program. By default, every program is
+                accepted.
+            called_key: the signature of the call, if it differs from ``key`` because arguments were replaced.
         """
         with self._lock:
             if self.history is None:
@@ -186,7 +191,7 @@ class Compiled:
                 self.history = compiled.history
                 self.history.hits += 1
             self.history.programs.add(compiled)
-            # keep several programs: a net that switches between training and evaluation has two
+            # store several programs: a net that alternates between training and evaluation has two
             self._latest = None
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
@@ -198,7 +203,7 @@ class Compiled:
     ) -> Callable[[], Any] | None:
         """Find or compile a program with changing Python numbers as inputs.
 
-        Returns a function that calls it, or ``None`` if the numbers cannot be inputs.
+        Returns a function that calls the program, or ``None`` if the numbers cannot be inputs.
         """
         places = counter.places
         marked = with_operands(args, kwargs, places)
@@ -226,20 +231,21 @@ class Compiled:
         except Exception as error:
             if getattr(error, "is_final", False):
                 raise
-            counter.keep_constant()  # the value decides a shape, an index, or a branch
+            counter.keep_constant()  # tracing failed, because a shape, index, or branch needs the value
             return None
         return lambda: program.call(tensors)
 
     def _with_known_arrays(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception | None = None
     ) -> Callable[[], Any]:
-        """Compile a program with the values of small arrays as constants.
+        """Compile a program in which small array arguments are constants.
 
-        This is for functions that cannot be traced with these arrays as inputs. Returns a function that calls
-        the program.
+        A call uses it if the function cannot be traced with these arrays as inputs. Returns a function that
+        calls the program.
 
         Raises:
-            Exception: ``error``, which stopped the trace with arrays as inputs, if constants do not help.
+            Exception: ``error``, which stopped the trace with the arrays as inputs, if tracing with constants
+                fails, too.
         """
         constants = None if getattr(error, "is_final", False) else as_constants(args, kwargs)
         if constants is not None:
@@ -255,9 +261,9 @@ class Compiled:
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
-        """Find the numbers and tensors of Python that changed since the last program.
+        """Find numbers and tensors in Python state that changed since the last program.
 
-        They may become inputs of the next program.
+        They are values of attributes and variables, and may become inputs of the next program.
         """
         known = self._programs.get(key)
         if known:
@@ -270,7 +276,7 @@ class Compiled:
         return [], []
 
     def _adopted(self, key: Any) -> Program | None:
-        """Take over the program of an equal function."""
+        """Return a program that an equal function has compiled, if there is one."""
         for program in offered(self.function):
             found = program.attached(self.function) if program.key == key else None
             if found is not None:
@@ -302,7 +308,7 @@ class Compiled:
                 self.history = None
 
     def _reason(self, key: Any) -> Change | None:
-        """Return the reason why no program fits; ``None`` if there are no programs."""
+        """Return why no compiled program can be used; ``None`` if there is no program."""
         known = self._programs.get(key)
         if known:
             return next(known[0].changes(), UNKNOWN)
@@ -317,10 +323,10 @@ class Compiled:
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
-    """Return the graph of ``function`` for these arguments, as XLA receives it.
+    """Return the graph of ``function`` for these arguments, after all rewrites.
 
-    Its outputs are the new values of written Parameters, then the tensors of the result, then the tensors
-    that the function assigns to attributes and variables.
+    The outputs of the graph have this order: the new values of the Parameters that the function writes, the
+    tensors of the result, and the tensors that the function assigns to attributes and variables.
 
     >>> import mindgrad as ms
     >>> from mindgrad.execution.compiled import trace

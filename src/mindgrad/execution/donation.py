@@ -2,17 +2,17 @@
 
     p = step(p)    in place, if only the Parameter refers to its array
 
-An array is donated only if the Parameter has the only reference to it, according to Python's reference count.
-Other references are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument
-of a call in another thread. If there are any, a copy is donated, so that no other object refers to donated
-memory.
+An array is donated only if Python's reference count shows that nothing but the Parameter refers to it. Other
+references are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument of a
+call in another thread. If such a reference exists, a copy is donated, so that no object refers to memory
+that the program overwrites.
 
-While a program runs, its Parameters hold a :class:`Taken`, and readers in other threads wait for the new
-values. A signal such as Ctrl-C is handled after the new values are stored. If a program fails before it
-starts, the Parameters keep their old values.
+While a program starts, each of its Parameters holds a :class:`Taken` instead of an array, and readers in
+other threads wait for the new values. A signal such as Ctrl-C is handled after the new values are stored. If
+a program fails before it starts, the Parameters keep their old values.
 
-A program that may run long gets copies, and signals are handled while it runs. If a signal handler raises an
-exception, the Parameters keep their old values.
+A program that may run for a long time receives copies instead, and signals are handled while it runs. If a
+signal handler raises an exception, the Parameters keep their old values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mindgrad.ir.pending import PendingArray, resolved
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
-#: lock that is held from donating arrays to storing new ones, and whenever a value is moved or replaced
+#: lock of a thread from the donation of arrays until the new arrays are stored, and while it moves a value
 window = threading.RLock()
 
 
@@ -43,7 +43,7 @@ class Taken:
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        self._reference = weakref.ref(parameter)  # a reader holds the Parameter, and the Parameter holds this
+        self._reference = weakref.ref(parameter)  # weak, because the Parameter refers to this placeholder
 
     @property
     def _parameter(self) -> Any:
@@ -57,7 +57,7 @@ class Taken:
         """
         with window:
             array = self._parameter._array
-        if type(array) is Taken:  # the window is still open, so this thread holds its lock
+        if type(array) is Taken:  # the new arrays are not stored yet, so this thread itself holds the lock
             raise RuntimeError(
                 f"Parameter '{self._parameter.name}' is read by a signal handler or destructor that runs "
                 f"while a compiled call that writes the Parameter starts. Do not read it there."
@@ -90,12 +90,12 @@ def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
 
-#: the reference count of an array to which only a list refers
+#: reference count that ``_counts`` returns for an object to which only the list refers
 _ALONE = max(_counts([object(), object()]))
 
 
 def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
-    """Return arrays that may be donated: a copy if an array has other references."""
+    """Return ``arrays`` with a copy in place of each array that has other references."""
     usual: Any = array_type()
     counts = _counts(arrays)
     if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
@@ -116,7 +116,7 @@ def _copy(array: Any, type_: Any) -> Any:
     array = np.asarray(array)
     if array.shape == type_.shape and not array.flags.writeable:  # it cannot change during the copy
         return copy_on_device(to_device(array))
-    # a scalar that is broadcast, or memory of the user: copy it first, because JAX may not copy it
+    # a broadcast scalar or the user's memory: JAX might share this memory instead of copying it, so copy it
     return to_device(np.array(np.broadcast_to(array, type_.shape)))
 
 
@@ -137,9 +137,10 @@ class Donation:
         self.stand_ins = list(map(Taken, parameters))
 
     def arrays(self, takes_parts: bool = False) -> list[Any]:
-        """Return the arrays of the Parameters.
+        """Return the arrays of the Parameters, without placeholders.
 
-        ``takes_parts``: whether the program accepts parts of arrays over several processes.
+        Args:
+            takes_parts: whether the program accepts an array that is divided among processes.
         """
         originals = [parameter._array for parameter in self.parameters]
         kinds = set(map(type, originals))
@@ -174,15 +175,15 @@ def run_and_store(
 ) -> Any:
     """Run a program, and store the new values of Parameters.
 
-    For signal handlers, this is atomic: all values are old, or all values are new.
+    A signal handler sees either the old values of all Parameters or the new values of all Parameters.
 
     Args:
         executable: the program.
-        arrays: operands of the program, without donated ones.
-        donation: the Parameters whose arrays are donated; all are among ``written``.
-        written: the Parameters that the program writes; its first results are their new values.
-        finish: function from the results of the program to the result of the call. It also stores all other
-            state that the program changes.
+        arrays: operands of the program, except the donated operands.
+        donation: the Parameters whose arrays are donated. Each of them is also in ``written``.
+        written: the Parameters that the program writes. Its first results are their new values.
+        finish: function that computes the result of the call from the results of the program. It also stores
+            all other state that the program changes.
 
     Raises:
         RuntimeError: If the program fails after it has started to overwrite donated arrays.

@@ -1,7 +1,8 @@
-"""Checks for NaN and infinity in results (``debug_nans``), naming the equation.
+"""Checks of compiled programs for NaN and infinity.
 
-Each run checks the results. If a result is not finite, the program is evaluated again on the same operands,
-equation by equation and without rewrites, to find the equation that computed the first NaN or infinity.
+They run if the context option ``debug_nans`` is set. The results of each run are checked. If a result is not
+finite, the same operands are evaluated again, one equation at a time and without rewrites. The error message
+names the first equation that computed a NaN or an infinity.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from mindgrad.primitives.reduction import reduce_all
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 
-#: number of compiled checks that are kept
+#: largest number of compiled checks in the cache
 _SIGNATURES = 256
 
 
@@ -38,7 +39,7 @@ def traced_plainly(trace: Callable[[], Any]) -> Graph:
 
 
 def are_finite(results: Sequence[Any]) -> bool:
-    """Whether all elements of arrays on the host or a device are finite."""
+    """Whether all elements of ``results``, on the host or a device, are finite."""
     if runs_on_host():
         return all(is_finite(np.asarray(y)) for y in results)
     # check on the device: copying the results to the host may take longer than computing them
@@ -72,8 +73,8 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
         plain: the same program without rewrites.
 
     Raises:
-        FloatingPointError: When called, if a result is not finite and the operands of a faulty equation are
-            finite.
+        FloatingPointError: When the returned function is called, if a result is not finite because of an
+            equation whose operands are finite.
     """
 
     def run_checked(arrays: Sequence[Any], donated: Sequence[Any], extra: Sequence[Any]) -> Any:
@@ -88,9 +89,9 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
 def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise an error for the first equation that computes a NaN or infinity.
 
-    Only a NaN or infinity that reaches the results counts, and only if the operands of the equation are
-    finite. If the graph communicates, only the equations before the first communication are evaluated,
-    because other processes do not run again.
+    An equation counts if its operands are finite and its NaN or infinity reaches a result. If the graph
+    communicates with other processes, only the equations before the first communication are evaluated,
+    because the other processes do not evaluate theirs again.
 
     Args:
         graph: the graph, without rewrites.

@@ -1,16 +1,16 @@
 """Layouts: how the arrays of a program are divided among the devices of a mesh.
 
-Layouts are chosen when a program is compiled. The layout of an argument is the first sharding constraint on
-it, or else follows the rule of the partition for arguments. The layout of a Parameter is the first of these
-that exists:
+Layouts are chosen when a program is compiled. If the program has a sharding constraint on an argument, the
+first constraint is the layout of the argument. Otherwise, the partition has a rule for arguments. The layout
+of a Parameter is the first of these that exists:
 
 1. the layout that ``parameter_plan`` or an earlier program has set;
 2. the first sharding constraint on it;
 3. the layout of the Parameter from which it was cloned, such as a weight for a moment of an optimizer;
-4. a whole copy on every device.
+4. a complete copy on every device.
 
-New values of Parameters keep the layout, so that they can reuse the memory of the old values. XLA's
-partitioner chooses the layouts of other results.
+The new value of a Parameter has the same layout, so that it can reuse the memory of the old value. XLA's
+partitioner chooses the layouts of all other results.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class LayoutFile:
 
     Attributes:
         path: name of the file.
-        content: the content that was written last; ``None`` before the first.
+        content: the content of the latest write; ``None`` before the first write.
     """
 
     def __init__(self, path: str) -> None:
@@ -54,7 +54,7 @@ class LayoutFile:
 
 
 _file: LayoutFile | None = None
-#: function that writes to the file; mindgrad sets it, and imports the writer on the first call
+#: function that writes to the file; it imports the writer (``strategy_file``) when it is first called
 _recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
 
 
@@ -65,13 +65,13 @@ def set_layout_recorder(recorder: Callable[[LayoutFile, int, Iterable[tuple[Any,
 
 
 def set_layout_file(path: str) -> None:
-    """Write the layouts of Parameters in later programs to a file; ``""``: stop."""
+    """Write layouts of Parameters to this file at each compilation; ``""``: stop."""
     global _file
     _file = LayoutFile(path) if path else None
 
 
 def partition_of(graph: Graph) -> Partition | None:
-    """Return the current partition, or else one for the constraints of a program."""
+    """Return the current partition, or else one for the program's constraints."""
     partition = current()
     if partition is None:
         devices = _constrained_devices(graph)
@@ -92,15 +92,17 @@ def placement_of(
     """Choose the devices of a program, and the layouts of its inputs and results.
 
     Args:
-        graph: the program; its last inputs are Parameters, and its first outputs new values of Parameters.
-        partition: the division of programs among devices.
-        parameters: the Parameters that it reads.
-        written: the Parameters that it writes.
+        graph: the program. Its last inputs are Parameters, and its first outputs are new values of
+            Parameters.
+        partition: how programs are divided among devices.
+        parameters: the Parameters that the program reads.
+        written: the Parameters that the program writes.
 
     Raises:
         ValueError: If there are too few devices, or the partition does not divide an argument evenly.
-        RuntimeError: If the program contains collectives of processes, the partition does not define whether
-            processes pass different arguments, or the programs of the processes differ.
+        RuntimeError: If the program contains collective operators of processes, if the partition does not
+            define whether the processes pass different arguments, or if the processes trace different
+            programs.
     """
     if communicates(graph):
         raise RuntimeError(
@@ -120,12 +122,12 @@ def placement_of(
         agree(graph)
     constraints = _constraints(graph)
     count = len(graph.inputs) - len(parameters)
-    # samples stay on the process that passes them; the program moves them if needed
+    # each process passes its own samples; if a constraint needs another layout, the program moves them
     of_arguments = {} if partition.data == "rows" and not is_local else constraints
     inputs = _of_arguments(graph.inputs[:count], of_arguments, partition)
     symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))
     inputs += [_of_parameter(parameter, symbols, constraints, partition) for parameter in parameters]
-    # each process must be able to read the results
+    # with several processes, results are replicated, so that each process can read them
     outputs = [None if is_local else replicated(len(y.shape)) for y in graph.outputs]
     for k, parameter in enumerate(written):
         axes = _of_parameter(parameter, symbols, constraints, partition)
@@ -187,7 +189,7 @@ def _by_strategy(
     """
     if isinstance(strategy, tuple):
         if constraint is not None and strategy == tuple(slices(devices, entry) for entry in constraint):
-            return constraint  # equal numbers of slices, and the mesh axes that the program uses
+            return constraint  # it has the same numbers of slices, and the mesh axes of the program
         allocation = Allocation(devices)
         axes = tuple(allocation.take(count) for count in strategy)
     else:
@@ -221,7 +223,7 @@ def _of_parameter(
 
 
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
-    """Keep the layouts of Parameters in a program for all later programs."""
+    """Store a program's layouts of Parameters, so that later programs use them."""
     inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
     layouts = [
         (parameter, axes)
@@ -242,7 +244,7 @@ def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]
 
 
 def moved(tensor: Tensor) -> Any:
-    """Move a tensor's array to the device, where it stays, and return it."""
+    """Move a tensor's array to the device, store it there, and return it."""
     array = settled(tensor._array)
     if array is None:
         raise RuntimeError(LEFT_BEHIND)
@@ -254,8 +256,9 @@ def moved(tensor: Tensor) -> Any:
 def joint_args(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Join the arguments of a call with the arguments of all other processes.
 
-    If programs are divided among the devices of several processes and each process passes different samples,
-    tensors and arrays are joined along their first axis. Results of such programs are joined already.
+    This applies if programs are divided among the devices of several processes, and each process passes
+    different samples. Tensors and arrays are joined along their first axis. An argument that is a result of
+    such a program is joined already, so it is unchanged.
 
     Raises:
         ValueError: If the number of samples is not divisible by the number of devices of this process.
@@ -279,7 +282,7 @@ def _joint(leaf: Any, devices: tuple[Any, ...]) -> Any:
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
-    """Give the arrays of tensors the layout that a program needs, and keep it."""
+    """Move the arrays of tensors to the layouts that a program needs."""
     for tensor, sharding in zip(tensors, shardings, strict=True):
         array = tensor._array
         if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):

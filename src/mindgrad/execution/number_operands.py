@@ -1,12 +1,13 @@
 """Number arguments: Python numbers that change between calls become inputs.
 
-    first value      a constant, like all Python numbers
-    second value     an input, if the program only computes with it; one program then serves all values
-    otherwise        a constant again; each value has a separate program
+    first call                      the number is a constant, like all Python numbers
+    later call, different number    the number is an input, if the program only computes with it; then one
+                                    program serves all values
+    otherwise                       the number stays a constant, and each value has a separate program
 
 A program only computes with a number if it adds, multiplies, compares, or branches on it, or combines it with
-a tensor. A number that is an index, a shape, an axis, or the length of a loop stays a constant. These stay
-constants, too:
+a tensor. A number that is an index, a shape, an axis, or the length of a loop stays a constant. These numbers
+stay constants, too:
 
 - a divisor, because Python may raise an error that a program cannot raise;
 - an integer whose results may exceed 63 bits;
@@ -14,7 +15,7 @@ constants, too:
 
 NumPy scalars, which ``np.linspace`` and ``np.arange`` return, differ from Python numbers: operators convert
 ``np.float64`` to Float64 tensors, and functions can distinguish the types. Such a scalar becomes an input
-only if the program is the same as with the scalar as a constant.
+only if this yields the same program as the scalar as a constant.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from mindgrad.ir.tensor import Number
 
 __all__ = ["Counting", "NumberArguments", "with_operands"]
 
-#: largest number of bits of an int that may become an input
+#: an int argument may become an input only if its magnitude fits into this number of bits
 _BITS = 31
-#: largest number of bits of an integer that a program computes from such inputs
+#: integers that a program computes from such inputs must fit into this number of bits
 _LARGEST = 62
 #: types of Python numbers
 _KINDS = frozenset([int, float])
@@ -46,18 +47,18 @@ _OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
 _OF_OTHER_PRECISIONS = frozenset(
     [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
 )
-#: a value with which computations in different precisions have different results
+#: a float for which arithmetic has different results in float16, float32, and float64
 _TYPICAL = 0.7310585786300049
 _SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
-#: number of kinds of calls of one function whose numbers are stored
+#: largest number of kinds of calls of one function for which number arguments are stored
 _MOST = 1024
 
 
 class NumberArguments:
-    """The Python ints and floats of calls that are equal in everything else.
+    """The Python ints and floats in calls that otherwise have the same signature.
 
     Attributes:
-        places: indices of the leaves that are inputs.
+        places: indices of those argument leaves that are inputs of the program.
     """
 
     __slots__ = ("_constant", "_scalars", "_values", "places")
@@ -69,18 +70,18 @@ class NumberArguments:
         self.places: tuple[int, ...] = ()
 
     def see(self, values: dict[int, int | str]) -> bool:
-        """Record the values of a call; return whether some of them are inputs."""
+        """Compare a call's numbers with the first call; return whether any are inputs."""
         changed = {place for place, value in values.items() if self._values[place] != value}
         self.places = tuple(sorted((changed | {*self.places}) - self._constant))
         return bool(self.places) and all(map(_is_in_range, [values[place] for place in self.places]))
 
     def keep_constant(self) -> None:
-        """Make the inputs constants in all later calls."""
+        """Treat the numbers that are inputs now as constants in all later calls."""
         self._constant.update(self.places)
         self.places = ()
 
     def marked(self, key: Any) -> Any:
-        """Add the types of NumPy scalars to the signature of a program with inputs."""
+        """Add the types of NumPy scalars that are inputs to the key of a program."""
         if not self._scalars:
             return key
         structure, leaves = key[0]
@@ -89,7 +90,7 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """Replace NumPy floats in ``leaves`` by a value that reveals their precision."""
+        """Replace NumPy floats in ``leaves`` by ``_TYPICAL``, to detect rounding."""
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):
@@ -99,13 +100,13 @@ class NumberArguments:
     def accepts(
         self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
     ) -> bool:
-        """Whether the program of a trace may have the numbers as inputs.
+        """Whether a program may have the numbers as inputs.
 
         Args:
             traced: the trace in which the numbers are inputs.
-            data: indices of the leaves that are inputs of its graph.
-            as_constants: function that returns the :meth:`typical` leaves, and the graph in which they are
-                constants.
+            data: indices of the argument leaves that are inputs of the graph of the trace.
+            as_constants: function that traces the call with the :meth:`typical` leaves as constants. It
+                returns the leaves and the graph.
         """
         graph = traced.graph
         inputs = {place: graph.inputs[data.index(place)] for place in self.places}
@@ -125,9 +126,9 @@ class NumberArguments:
 
 
 def _is_in_range(value: int | str) -> bool:
-    """Whether an int, or a float in hexadecimal form, may be an input.
+    """Whether an int, or a float as a hexadecimal string, may be an input.
 
-    Zero and infinity stay constants, because products with constants of these values are exact.
+    Zero, infinity, and NaN stay constants, because the compiler simplifies products with such constants.
     """
     if isinstance(value, str):
         return "p" in value and float.fromhex(value) != 0
@@ -189,7 +190,7 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: primitives by their effect on the size of a number
+#: primitives by how the number of bits of their result depends on their operands
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
 _COMPARISONS = frozenset(
@@ -211,7 +212,7 @@ def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
 
 
 def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
-    """Compute the bits of all values that are numbers; ``None``: there are other uses."""
+    """Bound the bits of each number in ``graph``; ``None`` if a use is not arithmetic."""
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
         bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
@@ -231,7 +232,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     return bits
 
 
-#: the result is a tensor and not a number
+#: result of the functions below if an operator computes a tensor instead of a number
 _TENSOR = -1
 
 
@@ -250,7 +251,7 @@ def _of_operator(
             return _TENSOR
         return _BITS if is_float and all(y.dtype.is_inexact for y in outputs) else None
     if name == "pow" and bits_given[0] is None and is_float and type(operands[0]) is not Constant:
-        return None  # higher derivatives of a constant power are exact at 0
+        return None  # x ** n has exact higher derivatives at x = 0 only if n is a constant
     if _is_mixed(operands, bits_given):
         return _TENSOR
     if name in _COMPARISONS:
@@ -280,13 +281,13 @@ def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
 
 
 def _size(constant: Any) -> int:
-    """Compute the bits of a constant; more than allowed if it is not finite."""
+    """Bound the bits of a constant. If it is not finite, exceed the allowed number."""
     largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
     return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
 
 
 def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
-    """Compute the bits of a derivative, whose first operands are inputs of its graph."""
+    """Bound the bits of a derivative, whose first operands are inputs of its graph."""
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
     (graph,) = equation.graphs.values()
@@ -299,7 +300,7 @@ def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
 
 
 def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
-    """Compute the bits of a branch that depends on a number or uses it."""
+    """Bound the bits of the results of a ``cond`` whose operands include a number."""
     largest = _TENSOR
     for graph in equation.graphs.values():
         inner = {x: g for x, g in zip(graph.inputs, bits_given[1:], strict=True) if g is not None}
@@ -321,7 +322,14 @@ _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 
 def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
-    """Whether a branch depends on ``scalars``, or a computed number on ``others``."""
+    """Whether the values or precisions of NumPy scalars decide the program's results.
+
+    Args:
+        graph: the graph of a trace with the scalars as inputs.
+        scalars: all NumPy scalars. A ``cond`` must not have a predicate computed only from them.
+        others: the scalars that do not have the precision of Python numbers. An operator that is not a
+            conversion must not have only such scalars and constants as operands, because it would round.
+    """
     fixed_atoms, rounded = {*scalars}, {*others}
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
@@ -343,7 +351,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``special`` is equal to ``general`` with ``constants`` for some inputs."""
+    """Whether ``special`` equals ``general`` after ``constants`` replace some inputs."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 
@@ -358,7 +366,7 @@ def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
 
 
 def _are_equal(first: Graph, second: Graph) -> bool:
-    """Whether two graphs are equal if constant operands are moved to inner graphs."""
+    """Whether two graphs are equal after constant operands move into inner graphs."""
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
     def is_same(x: Any, y: Any) -> bool:
@@ -390,9 +398,9 @@ def _plain(equation: Equation) -> dict[str, Any]:
 
 
 def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
-    """Move constant operands of an equation to its graphs.
+    """Move constant operands of an equation into its inner graphs.
 
-    Returns the graphs, and the other operands.
+    Returns these graphs and the remaining operands.
     """
     name = equation.primitive.name
     start = int(name == "cond")

@@ -1,7 +1,7 @@
 """Cache of derived objects, such as gradient functions, on their source object.
 
-Derived objects live as long as the object from which they derive. So ``grad(net)(x)`` in a loop creates and
-compiles the gradient once, and no derived object outlives a deleted net.
+A derived object lives as long as its source object. Therefore ``grad(net)(x)`` in a loop creates and compiles
+the gradient once, and deleting the net also deletes its gradient functions.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Memory:
 
     Attributes:
         made: the values of :func:`remembered`, by key.
-        source: for the result of a transform, the function that was transformed.
-        extra: number of arguments of the result beyond the arguments of ``source``.
-        order: how often the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
-        programs: compiled programs of functions that may be created repeatedly, kept alive by the owner.
+        source: the function to which the transform was applied, if the owner is the result of a transform.
+        extra: number of arguments that the owner accepts in addition to the arguments of ``source``.
+        order: how many times the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
+        programs: compiled programs that live as long as the owner. See ``execution.cache``.
     """
 
     __slots__ = ("__weakref__", "extra", "made", "order", "owner", "programs", "source")
@@ -49,7 +49,8 @@ class Memory:
 def memory(owner: Any, make: bool) -> Memory | None:
     """Return the memory of ``owner``; create it if ``make`` is true.
 
-    Returns ``None`` if ``owner`` has none or cannot have one.
+    Returns ``None`` if ``owner`` has no memory, or cannot have one because it has no ``__dict__`` or does not
+    support weak references.
     """
     attributes = getattr(owner, "__dict__", None)
     if type(attributes) is not dict:
@@ -69,7 +70,7 @@ def memory(owner: Any, make: bool) -> Memory | None:
 def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
     """Return ``make()``, called once for each ``fn`` and ``key``.
 
-    The value for a bound method is stored on the object of the method. The key may contain the ``id`` of an
+    If ``fn`` is a bound method, the value is stored on the instance. A key may contain the ``id`` of an
     object only if the value keeps this object alive.
     """
     owner = fn

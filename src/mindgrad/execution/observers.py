@@ -10,12 +10,18 @@ from mindgrad.ir.settings import options
 
 __all__ = ["OBSERVERS", "observe"]
 
-#: by option of the context, ``observer(name of the function, graph, Parameters of the graph)``
+#: for each option of the context, the function ``observer(name, graph, Parameters)`` that it enables
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 
 def observe(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
-    """Call the observers whose option is set, before a graph is compiled."""
+    """Call the observers whose context option is set.
+
+    Args:
+        name: name of the function.
+        graph: the graph that will be compiled.
+        parameters: the Parameters that the graph reads.
+    """
     for option, observer in OBSERVERS.items():
         if options.get(option):
             observer(name, graph, parameters)

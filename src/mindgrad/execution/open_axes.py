@@ -1,10 +1,16 @@
 """Open axes: axes whose size may vary, and emission of a program for other sizes.
 
-Index maps (``ir.index_map``) relate the axes of every equation. Related axes have the same size. If an axis
-of an input is open, the axes that are related to it are open, too. Elements beyond the actual size are
-padding with arbitrary values. An operator does not mix padding with other elements along a parallel axis. A
-reduction reads its neutral element instead of padding. Any other operator along an open axis raises
-:class:`NotOpen`.
+An axis is *open* if one program serves several sizes of it. The program is compiled for a larger size, called
+the capacity, and receives the actual size as an operand (``execution.open_sizes``).
+
+The index map of an equation (``ir.index_map``) states which axes of its operands and results have equal
+sizes. If an axis of an input is open, all axes that must have the same size are open, too. Elements beyond
+the actual size are padding, and have arbitrary values. Therefore an operator may use an open axis only
+
+- in parallel, so that it does not mix padding with other elements; or
+- in a reduction, which reads its neutral element, such as 0 for a sum, instead of padding.
+
+Any other use of an open axis raises :class:`NotOpen`.
 """
 
 from __future__ import annotations
@@ -29,12 +35,12 @@ from mindgrad.primitives.structural import broadcast_in_dim, iota, reshape
 
 __all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
 
-#: the size of each symbol
+#: for each symbol, which identifies an open size of the inputs, its value
 Sizes = Mapping[int, int]
 
 
 class Open(NamedTuple):
-    """An open size: ``factor`` times the size of ``symbol``."""
+    """An open size: ``factor`` times the value of ``symbol``."""
 
     symbol: int
     factor: int
@@ -45,10 +51,10 @@ Opens = tuple[Open | None, ...]
 
 
 class NotOpen(Exception):
-    """A program needs a fixed size.
+    """A program cannot be compiled for an open size.
 
     Args:
-        equation: the operator that needs it; ``None``: the program as a whole.
+        equation: the equation that needs a fixed size; ``None`` if no single equation is the cause.
     """
 
     def __init__(self, equation: Equation | None = None) -> None:
@@ -57,12 +63,12 @@ class NotOpen(Exception):
 
 
 def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
-    """Return ``shape`` with the open axes changed to ``sizes``."""
+    """Return ``shape`` with the sizes of its open axes computed from ``sizes``."""
     return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
 
 
 class _Classes:
-    """Sets of axes that have equal sizes: a union-find structure."""
+    """Sets of axes that must have equal sizes, as a union-find structure."""
 
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
@@ -82,7 +88,7 @@ class _Classes:
         return axis
 
     def symbol(self, symbol: int) -> int:
-        """Return the representative of all symbols that are related to ``symbol``."""
+        """Return the representative of the symbols that must equal ``symbol``."""
         while symbol in self._symbols:
             symbol = self._symbols[symbol]
         return symbol
@@ -127,25 +133,27 @@ class _Classes:
 class OpenAxes:
     """The open axes of a program.
 
+    They are found from two traces of one function, for different input sizes.
+
     Args:
-        graph: the program.
-        sizes: the sizes of the symbols in ``graph``.
-        other: the program for other sizes.
-        other_sizes: the sizes of the symbols in ``other``.
-        inputs: the open axes of the first inputs.
+        graph: the graph of the first trace.
+        sizes: the values of the symbols in ``graph``.
+        other: the graph of the second trace.
+        other_sizes: the values of the symbols in ``other``.
+        inputs: for each of the first inputs, the open sizes of its axes.
 
     Attributes:
-        inputs: for each input the open sizes of its axes.
-        outputs: for each result the open sizes of its axes.
+        inputs: for each input, the open sizes of its axes.
+        outputs: for each result, the open sizes of its axes.
 
     Raises:
-        NotOpen: If an operator needs a fixed size.
+        NotOpen: If an equation needs a fixed size, or the two graphs have different equations.
     """
 
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # axes whose sizes are equal by chance have different sizes in the other program
+        # axes whose sizes are equal only by chance differ in the other graph, so the index maps differ
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)
@@ -177,7 +185,7 @@ class OpenAxes:
         self.outputs = self._operands[-1]
 
     def _open_others(self, other_sizes: Sizes) -> None:
-        """Open axes that differ in size but are not related to inputs, for example zeros."""
+        """Open axes of new arrays, such as zeros, whose sizes differ between the traces."""
         for node, size, other in self._differing:
             if self._classes.open_size(node) is None:
                 for symbol, n in self._classes.sizes.items():
@@ -187,22 +195,24 @@ class OpenAxes:
                         break
 
     def symbol(self, symbol: int) -> int:
-        """Return the representative of all symbols that are related to ``symbol``."""
+        """Return the representative of the symbols that must equal ``symbol``."""
         return self._classes.symbol(symbol)
 
     def opens_at(self, place: tuple[int, int]) -> Opens:
-        """Return the open sizes of an operand; ``place``: indices of equation and operand."""
+        """Return the open sizes of the operand with the indices (equation, operand)."""
         return self._operands[place[0]][place[1]]
 
     def _opens(self, nodes: Sequence[int]) -> Opens:
         return tuple(map(self._classes.open_size, nodes))
 
     def _nodes(self, atom: Any, other: Any) -> list[int]:
-        """Return the axes of ``atom``. Each use of a constant gets new axes.
+        """Return the identifiers of the axes of ``atom``; create them if needed.
+
+        Each use of a constant has new identifiers.
 
         Args:
-            atom: an atom of the program.
-            other: the corresponding atom of the other program.
+            atom: an atom of the first graph.
+            other: the corresponding atom of the other graph.
         """
         if atom in self._axes:
             return self._axes[atom]
@@ -232,7 +242,7 @@ class OpenAxes:
             if keeps_apart(equation, axes.kind(label)):
                 classes.join(nodes, equation)
             elif is_common(equation, axes.kind(label)):
-                classes.fix(nodes[1], equation)  # the result has only elements that exist for all sizes
+                classes.fix(nodes[1], equation)  # the result contains only elements that exist for every size
             else:
                 for node in nodes:
                     if node not in merged:
@@ -241,9 +251,10 @@ class OpenAxes:
     def _merged(
         self, equation: Equation, operands: list[list[int]], results: list[list[int]]
     ) -> Sequence[int]:
-        """Find the axes of a reshape that merges or splits an open axis.
+        """Open the first result axis of a reshape that merges or splits an open axis.
 
-        Returns the first axes of the operand and the result, or nothing.
+        Returns the identifiers of the first axes, not of size 1, of the operand and the result. If the
+        reshape leaves the open axis unchanged, returns ``()``.
         """
         old, new = equation.inputs[0].shape, equation.outputs[0].shape
         first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
@@ -268,16 +279,17 @@ class OpenAxes:
 
         Args:
             builder: the current builder.
-            inputs: inputs of the program.
-            sizes: sizes of the symbols.
-            constants: operands that replace constants of the program, by indices of equation and operand.
-            counts: by symbol, the number of elements that are not padding. Default: all.
+            inputs: atoms for the inputs of the program.
+            sizes: the values of the symbols.
+            constants: atoms that replace constants of the program, by the indices (equation, operand).
+            counts: for each symbol, the number of elements that are not padding. By default, there is no
+                padding.
 
         Returns:
-            The results.
+            The atoms of the results.
 
         Raises:
-            NotOpen: If the program has no form for these sizes.
+            NotOpen: If an equation cannot be emitted for these sizes.
         """
         values: dict[Any, Any] = dict(zip(self.graph.inputs, inputs, strict=True))
 
@@ -309,7 +321,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """Return the parameters of an equation that differ for other sizes."""
+        """Return the parameters of an equation for other sizes, if they differ."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results
@@ -326,7 +338,7 @@ class OpenAxes:
         return dict(parameters) if parameters != equation.parameters else {}
 
     def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
-        """Replace the padding that an equation would read by neutral elements."""
+        """Replace padding that an equation would reduce by its neutral element."""
         equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
         if axes is None:
             return operands

@@ -1,15 +1,16 @@
-"""Open sizes: one compiled program for all sizes of inputs that are left open.
+"""Open sizes: one compiled program for several sizes of inputs.
 
-XLA compiles for fixed sizes. Therefore a program with open sizes (``jit(input_signature=...)``) is compiled
-for a capacity. It receives the actual sizes as operands, pads its inputs, and slices its results:
+With ``jit(input_signature=...)``, an input may have axes of unspecified size. XLA compiles only for fixed
+sizes. Therefore such a function is compiled for a larger size, called the capacity. Each call pads its
+inputs, passes the actual sizes as operands, and slices the results:
 
 1. A call with a new size is traced for this size, like any call. Python sees the real shapes.
-2. Two more traces, for other sizes, show the open axes (``execution.open_axes``) and the constants that
-   differ between sizes. These constants become operands.
-3. The program of these traces, emitted for the size of the call, must be equal to the trace of the call,
-   equation by equation. Then the program that was compiled for a capacity serves the call.
+2. The function is traced for two other sizes. The comparison of these two traces shows which axes are open
+   (``execution.open_axes``) and which constants differ between sizes. These constants become operands.
+3. The program from step 2, emitted for the size of the call, is compared with the trace from step 1. If all
+   equations are equal, the program for a capacity computes the results of the call.
 
-If a step fails, the size is compiled separately, and a warning names the operator that causes this.
+If a step fails, the size is compiled separately, and a warning names the operator that is the cause.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["OpenSizes"]
 
-#: sizes of the two traces that are compared: primes, so large that constants of these sizes are not folded
+#: sizes for the two traces of step 2: primes, and above 64, because the builder folds smaller constants
 _PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
-#: number of programs with open sizes, and of failures, that are kept for each kind of call
+#: largest number of failed attempts for one kind of call; twice as many programs are stored
 _MOST = 4
 
 
@@ -46,7 +47,7 @@ class OpenSizes:
     """The programs of a function whose declared inputs have open sizes.
 
     Args:
-        open_axes: function that returns the open axes of each leaf of the arguments of a call.
+        open_axes: function that returns, for each argument leaf of a call, the indices of its open axes.
         name: name of the function for warnings.
     """
 
@@ -67,7 +68,7 @@ class OpenSizes:
         structure: Any,
         places: tuple[Sequence[Place], Sequence[Place]],
     ) -> SharedTrace | None:
-        """Trace a call that can share a program; ``None``: it needs a separate program."""
+        """Trace a call and find its shared program; ``None`` if it has to be compiled."""
         axes = self._open_axes(args)
         if len(axes) != len(leaves) or settings.options["debug_nans"] or settings.options["partition"]:
             return None
@@ -79,7 +80,7 @@ class OpenSizes:
         states = _random_states()
         shared = self._shared(call)
         if shared is None:
-            _set_random_states(states)  # the program is traced again
+            _set_random_states(states)  # the caller traces the function again
         return shared
 
     def _shared(self, call: _Call) -> SharedTrace | None:
@@ -141,7 +142,7 @@ class _Call:
     """A call whose declared inputs have open sizes.
 
     Attributes:
-        sizes: the open sizes, in the order of the inputs and their axes.
+        sizes: the sizes of all open axes, in the order of the inputs and their axes.
         distinct: the sizes without duplicates.
     """
 
@@ -154,7 +155,7 @@ class _Call:
         self.distinct = list(dict.fromkeys(self.sizes))
 
     def key(self) -> Any:
-        """Return the structure and the types of the inputs, without open sizes."""
+        """Return the structure and the element types and fixed sizes of the inputs."""
         types = [(getattr(x, "dtype", None), _shape(x, open_axes)) for x, open_axes in self._inputs]
         return self._structure, tuple(types)
 
@@ -192,7 +193,7 @@ def _shape(leaf: Any, open_axes: tuple[int, ...]) -> tuple[int | None, ...]:
 
 @contextmanager
 def _unnoticed() -> Iterator[None]:
-    """Restore the random state and suppress warnings of traces that are only compared."""
+    """Suppress warnings and restore the random state, for the traces of step 2."""
     states = _random_states()
     try:
         with warnings.catch_warnings():

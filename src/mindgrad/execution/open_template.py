@@ -1,4 +1,7 @@
-"""Templates: programs with open sizes, derived from two traces."""
+"""Templates: programs with open sizes, derived from two traces of a function.
+
+``execution.open_sizes`` describes the steps, and ``execution.open_axes`` defines open axes.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,16 @@ from mindgrad.trace.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]
 
-#: the uses of one constant in a graph: pairs of the indices of an equation and an operand
+#: the uses of one constant in a graph, as pairs (index of the equation, index of the operand)
 Places = list[tuple[int, int]]
 
 
 class SharedTrace:
-    """The trace of a call whose size shares a program with other sizes.
+    """The trace of a call that shares a compiled program with calls of other sizes.
 
     Attributes:
-        traced: the trace.
-        is_new: whether a program was compiled for it.
+        traced: the trace of the call.
+        is_new: whether the shared program was compiled for this call.
     """
 
     def __init__(self, traced: Trace, template: Template, sizes: Sizes, constants: list[Constant]) -> None:
@@ -88,11 +91,19 @@ def _padded(array: Any, shape: Any) -> np.ndarray:
 class Template:
     """A program with open sizes, derived from two traces.
 
+    Args:
+        inputs: for each input, the open sizes of its axes.
+        first: the sizes and the trace of the first probe.
+        second: the sizes and the trace of the second probe.
+
     Attributes:
         graph: the graph of the first trace.
-        axes: the open axes of the graph.
-        unlike: an equation in which the last rejected trace differs from the program.
-        programs: executables, by capacities and donated inputs.
+        axes: the open axes of ``graph``.
+        unlike: the equation in which the latest rejected trace differs from this program, if known.
+        programs: the compiled executables; the key is the capacities and the donated inputs.
+
+    Raises:
+        NotOpen: If the two traces do not define one program for all sizes.
     """
 
     def __init__(
@@ -106,7 +117,7 @@ class Template:
         other = second[1].graph
         self.axes = OpenAxes(self.graph, sizes, other, second[0], inputs)
         self._symbols = sorted({self.axes.symbol(s) for s in sizes})
-        #: the operands that differ between sizes: uses of each, and its values in the two traces
+        #: the constants that differ between sizes: the uses of each, and its values in the two traces
         self._lifted: list[tuple[Places, Constant, Constant]] = []
         groups: dict[Any, tuple[Places, Constant, Constant]] = {}
         for position, x in _operands(self.graph):
@@ -114,7 +125,7 @@ class Template:
             if type(x) is Variable or type(y) is Variable or _is_same(x, y):
                 continue
             key: Any = (x.key, y.key, self.axes.opens_at(position))
-            if x.is_splat and y.is_splat:  # one operand for equal scalars, whatever their shapes
+            if x.is_splat and y.is_splat:  # equal scalars share one operand, even if their shapes differ
                 key = (x.dtype, x.key[1:], y.key[1:])
             groups.setdefault(key, ([], x, y))[0].append(position)
         self._lifted = list(groups.values())
@@ -123,7 +134,7 @@ class Template:
             raise NotOpen(unlike if isinstance(unlike, Equation) else None)
 
     def serves(self, traced: Trace, sizes: Sizes) -> SharedTrace | None:
-        """Let a trace share this program; ``None``: the trace differs from the program."""
+        """Let a trace share this program; ``None`` if the trace differs from it."""
         graph, first = traced.graph, len(traced.written)
         results = range(first, first + len([x for x in traced.results if isinstance(x, Tensor)]))
         if (
@@ -148,9 +159,10 @@ class Template:
         return None
 
     def _difference(self, graph: Graph, sizes: Sizes, constants: list[Constant]) -> Equation | bool:
-        """Compare this program, emitted for ``sizes`` with ``constants``, with ``graph``.
+        """Compare this program, emitted for ``sizes`` and ``constants``, with a graph.
 
-        Returns an equation that differs, or whether they differ in another way.
+        Returns the first equation that differs. If there is none, returns whether the graphs differ in
+        another respect, such as the number of equations.
         """
         builder = Builder()
         operands = {
@@ -170,7 +182,7 @@ class Template:
         return shape_at(_operand(self.graph, place).shape, self.axes.opens_at(place), sizes)
 
     def _constants_of(self, graph: Graph) -> list[Constant] | None:
-        """Read the operands that differ between sizes from ``graph``."""
+        """Read the constants that differ between sizes from the graph of a call."""
         if len(graph) != len(self.graph):
             return None
         constants = []
@@ -187,9 +199,10 @@ class Template:
         return constants
 
     def _constants_for(self, sizes: Sizes, graph: Graph) -> list[Constant] | None:
-        """Compute the scalars that differ between sizes by a formula through two sizes.
+        """Compute the scalars that differ between sizes from their values for two sizes.
 
-        For size 1, some operators are simplified, so not all constants are in the graph.
+        This is needed for size 1: the trace simplifies some operators, so that ``graph`` does not contain all
+        constants. A scalar in ``graph`` that is close to the computed one replaces it.
         """
         if len(sizes) != 1:
             return None
@@ -207,7 +220,7 @@ class Template:
         return constants
 
     def padded(self, capacities: Sizes) -> Graph:
-        """Build the program for inputs of these sizes, which may include padding."""
+        """Build the program for inputs of these sizes, which include padding."""
         builder = Builder()
         with building(builder):
             inputs = [
@@ -238,7 +251,10 @@ class Template:
 
 
 def _through(x: float, y: float, a: int, b: int, size: int) -> float:
-    """Evaluate a power law, or else a line, through (a, x) and (b, y) at ``size``."""
+    """Evaluate a function through (a, x) and (b, y) at ``size``.
+
+    The function is a power law if its exponent is a multiple of 1/2, or else a straight line.
+    """
     power = 2 * math.log(y / x) / math.log(b / a) if x * y > 0 else 0.0
     if round(power) and abs(power - round(power)) < 1e-3:
         number = x * (size / a) ** (round(power) / 2)
@@ -248,7 +264,7 @@ def _through(x: float, y: float, a: int, b: int, size: int) -> float:
 
 
 def _operands(graph: Graph) -> Iterator[tuple[tuple[int, int], Any]]:
-    """Iterate over the operands of all equations, then the results, with indices."""
+    """Iterate over pairs (indices, atom) of all operands, then of the results."""
     for index, each in enumerate([*[e.inputs for e in graph.equations], graph.outputs]):
         for position, atom in enumerate(each):
             yield (index, position), atom

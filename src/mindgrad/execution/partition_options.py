@@ -1,12 +1,16 @@
 """Partition of programs, from the options of MindSpore's parallel modes.
 
-    parallel_mode                   devices                 arguments are divided
-    stand_alone, hybrid_parallel    one                     not at all
-    data_parallel                   ``device_num``, or one  along their first axis
-    semi_auto_parallel              ``device_num``, or all  by the strategies in the program
-    auto_parallel                   ``device_num``, or all  along their first axis
+``set_auto_parallel_context`` calls this module. The partition defines how many devices a program uses and how
+its arguments are divided among them. The default of ``device_num`` is in parentheses:
 
-If several processes train data-parallel, each process uses one device (``communication``).
+    parallel_mode                   number of devices       arguments are divided
+    stand_alone, hybrid_parallel    1                       not at all
+    data_parallel                   ``device_num`` (1)      along their first axis
+    semi_auto_parallel              ``device_num`` (all)    by the strategies in the program
+    auto_parallel                   ``device_num`` (all)    along their first axis
+
+In ``data_parallel`` mode with several processes, each process uses one device, and programs are not divided.
+See ``mindgrad.communication``.
 """
 
 from __future__ import annotations
@@ -26,15 +30,15 @@ _DATA = {"data_parallel": "rows", "full_batch": "whole"}
 
 
 def data_rule(strategy: Any) -> Any:
-    """Return the rule of a partition for arguments, from a ``dataset_strategy``.
+    """Convert a ``dataset_strategy`` to the rule of a partition for arguments.
 
     Args:
-        strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with one entry for each argument: a tuple
-            of numbers of slices, or a Layout.
+        strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with one entry for each argument. An entry
+            is a Layout, or a tuple with the number of slices of each axis.
 
     Raises:
         TypeError: If ``strategy`` is neither a string nor such a tuple.
-        ValueError: If ``strategy`` is a different string.
+        ValueError: If ``strategy`` is a string with a different value.
     """
     if isinstance(strategy, str):
         if strategy not in _DATA:
@@ -58,7 +62,7 @@ def check_device_number(devices: Any) -> None:
     """Check that programs can be divided among ``devices`` devices.
 
     Raises:
-        ValueError: If ``devices`` is not a positive int, or there are fewer devices.
+        ValueError: If ``devices`` is not a positive int, or fewer devices are available.
     """
     if type(devices) is not int or devices < 1:
         raise ValueError(
@@ -74,9 +78,9 @@ def check_device_number(devices: Any) -> None:
 
 
 def _are_several() -> bool:
-    """Whether this is one of several processes with a device each.
+    """Whether this is one of several processes that use one device each.
 
-    The environment is read, too, because JAX may not have been started yet.
+    If JAX's distributed runtime has not been started yet, environment variables of the launcher decide.
     """
     return is_started() or any(os.environ.get(name, "1") not in ("", "1") for name in SIZES)
 

@@ -1,7 +1,8 @@
-"""Placement of host arrays: pass a small array with its first call, then move it.
+"""Placement of the NumPy arrays that compiled programs receive in eager mode.
 
-Moving a small array to the device costs more than passing it with a call, so it is moved only if a second
-call receives it (``docs/decisions/0014-eager-tiers.md``).
+Copying a small array to the device takes longer than passing it with one call. Therefore the first call
+receives the NumPy array itself. If a second call receives the same array, the array is copied to the device,
+and later calls use the copy (``docs/decisions/0014-eager-tiers.md``).
 """
 
 from __future__ import annotations
@@ -20,20 +21,22 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
 
-#: largest number of elements of an array that is passed with its first call
+#: largest number of elements of an array that is not copied to the device for its first call
 SMALL = HOST.handed_elements
-#: largest number of elements of an array for which no facts are stored
+#: for an array of at most this many elements, no facts are stored, because computing them again is faster
 _FEW = HOST.forgotten_elements
 
 
 class _HostArray:
-    """Facts about a host array, stored as long as it lives. The array must not change.
+    """Facts about a NumPy array, stored as long as the array lives.
+
+    The array must not change.
 
     Attributes:
         reference: weak reference to the array.
-        is_infinite: whether an element is infinite or NaN.
-        moved: its copy on a device, and the device; ``None`` before it was moved.
-        has_come: whether a program has received it.
+        is_infinite: whether any element is infinite or NaN.
+        moved: pair (copy on a device, device); ``None`` before the array was copied.
+        has_come: whether a program has received the array.
     """
 
     __slots__ = ("has_come", "is_infinite", "moved", "reference")
@@ -57,14 +60,14 @@ def _facts(array: np.ndarray) -> _HostArray:
 
 
 def is_infinite(array: Any) -> bool:
-    """Whether a host array has infinite or NaN elements; ``False`` for other arrays."""
+    """Whether a NumPy array has infinite or NaN elements; ``False`` on a device."""
     if type(array) is np.ndarray and array.size > _FEW:
         return _facts(array).is_infinite
     return isinstance(array, (np.ndarray, np.generic)) and not is_finite(array)
 
 
 def on_device(array: Any, type_: TensorType) -> Any:
-    """Return ``array`` on the device; a host array is moved only once."""
+    """Return ``array`` on the device. A NumPy array is copied to it only once."""
     usual: Any = array_type()
     if type(array) is usual and array.shape == type_.shape:
         return to_device(array) if is_elsewhere(array) else array
@@ -79,7 +82,7 @@ def on_device(array: Any, type_: TensorType) -> Any:
 
 
 def program_operand(array: Any, type_: TensorType) -> Any:
-    """Return ``array`` on the device, or unchanged if it is small and not seen before."""
+    """Return ``array`` for a program: on the device, unless it is small and new."""
     if not isinstance(array, (np.ndarray, np.generic)):
         return on_device(array, type_)
     if array.size <= SMALL and array.shape == type_.shape and array.itemsize <= 4:

@@ -2,8 +2,9 @@
 
     plan(structure of a recording)(values) = transform(recording)
 
-The derivative of a recording is cached by the structure of the recording. The next recording with an equal
-structure runs the cached plan on its own values, operator by operator.
+A recording consists of the operators that a function ran in eager mode, and their values. Its *structure* is
+everything except the values. A plan is the list of operators that compute the derivative. Plans are cached by
+structure: the next recording with an equal structure runs the cached plan on its own values.
 """
 
 from __future__ import annotations
@@ -45,11 +46,13 @@ _PLANS_KEPT = 2048
 
 
 class Plan:
-    """The derivative of a recording, ready to run on the values of such a recording.
+    """The derivative of a recording, which serves all recordings with equal structure.
+
+    A plan stores its values in numbered *slots*. *Extras* are the cotangents or tangents of the derivative.
 
     Attributes:
-        loads: pairs (slot, index of a recorded value).
-        given: pairs (slot, index of an extra).
+        loads: pairs (slot, index of the recorded value that it contains).
+        given: pairs (slot, index of the extra that it contains).
         constants: triples (slot, array, type).
         steps: tuples (primitive, operand slots, result slots, parameters).
         results: slots of the results.
@@ -82,16 +85,16 @@ class Plan:
             equations = list(builder.equations)
             recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
-            # an output that the function did not compute has no derivative; zeros replace its value
+            # an output that the recorded operators did not compute has no derivative, so zeros replace it
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: the operators that make a derivative zero; a warning names them
+        #: the operators that cause a zero derivative; a warning names them
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
-        #: indices of the outer values on which the recorded function depends smoothly
+        #: indices of the values from outside on which the recorded function depends smoothly
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
@@ -99,7 +102,7 @@ class Plan:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
         self.sources: list[Any] = []
-        #: pairs (slot, marks) of cotangents with marks
+        #: pairs (slot, marks) of cotangents that have marks, such as "possibly infinite"
         self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
@@ -115,7 +118,7 @@ class Plan:
         for position, array, _ in self.constants:
             self.initial[position] = array
         self.compact = compacted(self.steps) if self.is_silent else None
-        #: slots that are not needed after each step, for plans with large values; else ``None``
+        #: for each step, the slots that can be freed after it; ``None`` if all values are small
         self.dead = self._dead() if slots.largest >= HOST.freed_bytes else None
 
     def _dead(self) -> list[list[int]]:
@@ -128,7 +131,13 @@ class Plan:
         return dead[::-1]
 
     def run(self, recorder: Recorder, extras: Sequence[Any], is_last: bool) -> list[Tensor]:
-        """Run the plan on arrays; ``is_last``: the values of ``recorder`` may be freed."""
+        """Run the plan on the arrays of a recording.
+
+        Args:
+            recorder: the recording.
+            extras: the cotangents or tangents.
+            is_last: whether the values of ``recorder`` may be freed while the plan runs.
+        """
         slots = self.initial.copy()
         values = recorder.values if self.dead is None or not is_last else recorder.handed_over()
         for position, number in self.loads:
@@ -150,7 +159,7 @@ class Plan:
         return [make_tensor(slots[position]) for position in self.results]
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
-        """Run the plan on tensors of an enclosing scope, which records the operators."""
+        """Run the plan on tensors of an enclosing scope, which records each operator."""
         for tensor in map(tensor_of, self.smooth):
             if isinstance(tensor._scope, Recorder):
                 tensor._scope.differentiated[tensor._atom] = None
@@ -184,7 +193,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent in the enclosing scope that records it."""
+    """Set the marks of a cotangent in the scope that records it."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -195,7 +204,10 @@ def _mark(tensor: Tensor, mark: int) -> None:
 def _needed(
     equations: Sequence[Equation], recorded: Collection[Equation], computed: Mapping[Any, int], produced: Any
 ) -> list[Equation]:
-    """Select the equations that ``produced`` needs, and equations with new effects."""
+    """Select equations that ``produced`` needs, and derivative equations with effects.
+
+    Recorded values (``computed``) are available, so their equations are not selected.
+    """
     needed = {atom for atom in produced if type(atom) is Variable}
     steps: list[Equation] = []
     for equation in reversed(equations):
@@ -208,10 +220,10 @@ def _needed(
 
 
 class _Slots:
-    """The assignment of atoms to slots of a plan, and the steps between them.
+    """The assignment of atoms to slots of a plan, and the steps of the plan.
 
-    A *splat* is an array of equal elements, stored as one element. Pointwise operators receive it in this
-    form.
+    A *splat* is an array of equal elements that is stored as one element. A pointwise operator accepts a
+    splat; for all other operators, a step expands it to the full array.
 
     Args:
         recorder: the recording whose values are loaded.
@@ -256,14 +268,14 @@ class _Slots:
         return position
 
     def whole(self, position: int, atom: Any) -> int:
-        """Return a slot with the full array of a splat."""
+        """Return a slot with the full array of ``atom``, also if it is a splat."""
         if position not in self._splats:
             return position
         key = ("whole", position)
         spread = self._slots.get(key)
         if spread is None:
             spread = self._slots[key] = len(self._slots)
-            if type(atom) is not Variable:  # all runs share one view of a constant
+            if type(atom) is not Variable:  # expand a constant once, for all runs of the plan
                 self.constants.append((spread, np.broadcast_to(atom.value, atom.type.shape), atom.type))
                 return spread
             self.steps.append((None, (position,), (spread,), atom.type.shape))
@@ -280,14 +292,14 @@ class _Slots:
         self.largest = max(self.largest, *[y.type.size * y.dtype.itemsize for y in equation.outputs], 0)
         parameters = equation.parameters
         if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
-            parameters = silent(parameters)  # its effects happened when it was recorded
+            parameters = silent(parameters)  # its side effects already happened during the recording
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
 def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Any]:
-    """Emit a recording into ``builder``; return the atom of every recorded value.
+    """Emit a recording into ``builder``; return the atom of each recorded value.
 
-    ``marks`` has the marks of the leaves, by index.
+    ``marks`` contains the marks of outer values, by the index of the recorded value.
     """
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
@@ -312,14 +324,14 @@ def finish_recorder(
     primals: Sequence[Tensor],
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Compute the results of ``record.finish`` by a plan, which is derived once.
+    """Compute the results of ``record.finish`` with a plan, which is cached.
 
-    ``is_last``: free large values of the recording as soon as the derivative does not need them.
+    If ``is_last`` is true, large values of the recording are freed as soon as the plan does not need them.
     """
     values = recorder.values
     xs: list[int] = []
     enclosed = False
-    # a flat key of all facts on which the plan depends; the length of a list precedes its elements
+    # The cache key: everything on which the plan depends. It is a flat list, so lengths precede elements.
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     if recorder.marks or recorder.lines or recorder.differentiated:
         structure.append(
@@ -341,8 +353,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # mark infinite constants, so that zero times infinity is zero, as it is if the graph computes the
-        # infinite value
+        # mark infinite values from outside, so that zero times infinity is zero; for infinite values that the
+        # graph computes, it is zero, too
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

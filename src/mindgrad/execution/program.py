@@ -1,4 +1,7 @@
-"""A compiled program of a function, with the facts that its calls need."""
+"""A compiled program of a function, with everything that its calls need.
+
+``execution.compiled`` creates one :class:`Program` for each call signature, and calls it.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +33,21 @@ __all__ = ["Program", "Rejected"]
 
 
 class Rejected(Exception):
-    """The caller of a new program does not accept it."""
+    """The function ``accept`` rejected a new program before it was compiled."""
 
 
 class Program:
     """One compiled program of a function.
 
+    A program is *detached* if it has a snapshot of its function instead of the function itself. The cache
+    stores detached programs, and attaches a copy to a later function that is equal to the snapshot.
+
     Attributes:
-        function: the traced function; a snapshot of it if the program is detached.
-        key: the signature for which it was traced.
+        function: the traced function, or its snapshot.
+        key: the call signature for which the function was traced.
         dependencies: the Python state that the trace read.
         executable: the executable of XLA.
-        history: the compile history of the function, kept as long as the program.
+        history: the compile history of the function. It lives at least as long as the program.
     """
 
     history: History
@@ -79,7 +85,7 @@ class Program:
         self._written = written
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # if a callback of the program failed, donated values would be lost
+        # donate nothing if the program calls Python: if the callback failed, donated values would be lost
         may_give = not calls_back(graph) and not is_checking
         is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
@@ -106,7 +112,7 @@ class Program:
         self._array_type = array_type()
 
     def _note_results(self, traced: Trace) -> None:
-        """Record the results of the trace, and the values that it assigns to attributes."""
+        """Record how to build the result of a call, and what it assigns to attributes."""
         self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
@@ -115,13 +121,13 @@ class Program:
         self._has_state = bool(traced.outcome)
 
     def result_types(self) -> list[Any]:
-        """Return the type of each result that is a tensor, and ``None`` for other results."""
+        """Return the type of each tensor in the result, and ``None`` for other leaves."""
         types = iter(self._types[len(self._written) :])
         produced = [next(types) if kind is TENSOR or kind is NUMBER else None for kind in self._leaves]
         return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
-        """Copy this program with a snapshot instead of its function, for equal functions."""
+        """Return a copy of this program with a snapshot instead of its function."""
         function, cells, walked = snapshot(self.function, self._outcome.free())
         program = self._with(function, self.dependencies.detached(cells, walked))
         places = {id(cell): place for place, cell in enumerate(cells)}
@@ -129,7 +135,7 @@ class Program:
         return program
 
     def attached(self, function: Callable[..., Any]) -> Program | None:
-        """Attach this detached program to ``function``, or return ``None`` if it differs."""
+        """Attach a copy of this detached program to ``function``; ``None`` if it differs."""
         cells = matched(self.function, function)
         if cells is None:
             return None
@@ -150,25 +156,25 @@ class Program:
         return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
-        """Find the numbers that are inputs, or have changed since the program was traced."""
+        """Find Python numbers that are inputs, or have changed since the trace."""
         return [each for each in self._outcome.counted() if type(each.holder) is not int]
 
     def shifting(self) -> list[Place]:
-        """Find the tensors that are inputs, or have changed since the program was traced."""
+        """Find tensors in Python state that are inputs, or have changed since the trace."""
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
         return [each for each in places if type(each.holder) is not int]  # an int: the function was deleted
 
     def changes(self) -> Iterator[Change]:
-        """Describe the changes of Python state that make this program invalid."""
+        """Describe the changes of Python state that invalidate the program."""
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
-        """Return the Parameters and Cells that the program reads, without permanent ones."""
+        """Return the Parameters and Cells that the program reads, except permanent ones."""
         owners = [*self._parameters(), *self.dependencies.owners()]
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: Sequence[Tensor]) -> Any:
-        """Run the program on the tensors of the arguments; return the function's result."""
+        """Run the program on the argument tensors; return the result of the function."""
         device_array, outcome = self._array_type, self._outcome
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
@@ -181,7 +187,7 @@ class Program:
             if self._written:
                 return run_and_store(executable, arrays, self._donation, self._written, self._finish)
             results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # an array is on several devices, or on another device
+        except ValueError:  # maybe an array is on several devices, or not on the selected device
             operands = [*tensors, *outcome.inputs(), *self._parameters()]
             if self._divided is not None or not gathered(operands):
                 raise
@@ -192,7 +198,7 @@ class Program:
         return [*self._read, *(() if self._donation is None else self._donation.parameters)]
 
     def _finish(self, results: list[Any]) -> Any:
-        """Build the function's result, and store values assigned to attributes."""
+        """Build the function's result, and store the values that it assigns to attributes."""
         first = len(self._written)
         for parameter, type_ in self._retyped:
             parameter.retype(type_)

@@ -1,11 +1,12 @@
-"""Derivatives of Python functions of tensors, which every gradient API calls.
+"""Derivatives of Python functions of tensors, for every gradient API.
 
     pull(f, x, ct) = (f(x), J_f(x)ᵀ ct)        push(f, x, t) = (f(x), J_f(x) t)
 
-Both transform a recording of one run of the function (``execution.record``). They nest in any combination,
-eager or compiled, to any order.
+``pull`` computes a vector-Jacobian product by reverse mode, and ``push`` a Jacobian-vector product by forward
+mode. Both transform a recording of one run of ``f`` (``execution.record``). They can be nested in any
+combination, eager or compiled, for derivatives of any order.
 
-Complex numbers: the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent, as in
+For complex inputs, the gradient of a real loss is ∂/∂Re + i ∂/∂Im, the direction of steepest ascent, as in
 MindSpore and PyTorch. Therefore cotangents are conjugated before and after the transposition.
 """
 
@@ -32,20 +33,26 @@ def _conjugate(atom: Any) -> Any:
 
 
 def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
-    """Emit ``J(x)ᵀ ct``: a transform for ``record.transformed``; ``None`` means ones."""
+    """Emit ``J(x)ᵀ ct``; a cotangent ``None`` means ones.
+
+    This is a transform for ``record.transformed``.
+    """
     given = [ones(y.type) if ct is None else _conjugate(ct) for y, ct in zip(ys, cts, strict=True)]
     return [_conjugate(ct) for ct in pull_back(builder, xs, ys, given)]
 
 
 def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """Emit ``J(x) t``: a transform for ``record.transformed``; ``None`` means zeros."""
+    """Emit ``J(x) t``; a tangent ``None`` means zeros.
+
+    This is a transform for ``record.transformed``.
+    """
     tangents: dict[Atom, Atom] = {x: t for x, t in zip(xs, ts, strict=True) if t is not None}
     push_tangents(live_equations(builder.equations, ys), tangents)
     return [tangent_or_zero(y, tangents) for y in ys]
 
 
 def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
-    """Compute ``reverse_rule`` by forward mode; ``None``: reverse mode is better."""
+    """Compute ``reverse_rule`` by forward mode; ``None`` if reverse mode is cheaper."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
     given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]

@@ -2,9 +2,9 @@
 
     differentiate(f, x, transform) = (f(x), transform(f)(x))
 
-The function runs in a separate scope. In eager mode, its operators run and are recorded, and its derivative
-is a plan (``execution.plans``). During a trace, the graph of the function is transformed, and the result is
-emitted into the enclosing graph.
+The function runs in a new scope, which records its operators. In eager mode, the operators also compute their
+values, and the derivative is a plan (``execution.plans``). During a trace, the scope contains the graph of
+the function. The graph is transformed, and the result is emitted into the enclosing graph.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class Recorded:
     Attributes:
         scope: the closed scope.
         inputs: the tensors of the scope for the differentiated inputs.
-        leaves: the leaves of the result, which may be tensors of the scope.
-        structure: the structure of the result.
-        written: the Parameters that the run wrote, with their values in the scope.
+        leaves: the leaves of the function's result. Some of them may be tensors of the scope.
+        structure: the structure of the function's result.
+        written: pairs of a Parameter that the run wrote, and its value in the scope.
     """
 
     __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
@@ -64,7 +64,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # tensors refer to their scope; without this, they would keep the bound values alive
+        # tensors refer to their scope, so they would keep the bound values alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -92,7 +92,7 @@ def record(
 ) -> Recorded:
     """Run ``function(*inputs)`` in a scope that traces ``inputs`` and ``parameters``.
 
-    The scope is ``within``, or a new scope of the same kind as the innermost one.
+    The scope is ``within``, or else a new scope of the same kind as the innermost open scope.
     """
     values = [state.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
@@ -109,7 +109,7 @@ def record(
         if bound:
             scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
         try:
-            # copies, because the function may rebind its arguments: x[0] = 1
+            # pass copies, because the function may assign elements: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
             for index, x in enumerate(leaves):
                 if type(x) is Tensor:
@@ -126,12 +126,12 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope inside the innermost scope, of the same kind."""
+    """Create a scope inside the innermost scope: both trace, or both run eagerly."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()
     scope = GraphScope()
-    scope.builder.derived = outer.builder.derived  # the whole trace shares one cache
+    scope.builder.derived = outer.builder.derived  # all scopes of a trace share one cache of derivatives
     return scope
 
 
@@ -152,8 +152,9 @@ def transformed(
             returns atoms. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         outputs: the outputs to transform. Default: all outputs.
-        shortcut: function with the arguments of ``transform``, which a trace tries first, on a graph with
-            lazy derivatives (``control.taylor_coefficients``). If it returns ``None``, ``transform`` runs.
+        shortcut: function with the arguments of ``transform``. During a trace, it is called first, with a
+            graph in which derivatives are lazy (``control.taylor_coefficients``). If it returns ``None``,
+            ``transform`` is called.
         applied: function that applies the transformed graph to tensors during a trace. Default: inline it.
         is_last: whether ``recorded`` will not be transformed again, so that eager mode may free its values.
 
@@ -217,7 +218,7 @@ def finish(
     *,
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Transform the recording in ``scope``; return ``primals`` and results outside it.
+    """Transform the recording in ``scope``.
 
     Args:
         scope: the closed scope.
@@ -226,6 +227,9 @@ def finish(
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         chosen: the outputs to transform.
         primals: tensors of the scope whose values are needed outside it.
+
+    Returns:
+        The tensors outside the scope that correspond to ``primals``, and the results of ``transform``.
     """
     if isinstance(scope, GraphScope):
         return _finish_graph(
@@ -235,9 +239,10 @@ def finish(
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
-    """Replace the recording of an ended deferred call by its real recording.
+    """Replace the recording of a deferred call that has ended by its eager recording.
 
-    The real recording is from the run in which operators ran one by one.
+    Deferred operators are recorded without being run. If they later run one by one, a second recording
+    contains their values.
     """
     if scope.shadow is None:
         raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
@@ -246,7 +251,7 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[An
 
 
 def shadow(tensor: Tensor) -> Tensor:
-    """Return the tensor that replaces ``tensor`` if operators ran one by one."""
+    """Return the tensor of the eager recording that corresponds to ``tensor``, if any."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 
@@ -296,7 +301,7 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # after the shortcut, a zero derivative may be hidden in a lazy equation
+    # the shortcut leaves lazy equations, in which a zero derivative is not visible
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -311,8 +316,8 @@ def note_derivative(
 ) -> None:
     """Record in the enclosing graph that the function of ``scope`` was differentiated.
 
-    ``is_suspect``: whether a derivative may be zero. If comparisons or similar operators cause this, a
-    warning is given.
+    ``is_suspect``: whether a derivative may be zero. If it is zero because of comparisons or similar
+    operators, a warning names them.
     """
     if is_suspect:
         warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
@@ -325,9 +330,9 @@ def note_derivative(
 def _by_shortcut(
     builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
 ) -> Graph | None:
-    """Build the graph of ``primal`` and the results of ``shortcut``, if any.
+    """Build the graph of ``primal`` and the results of ``shortcut``, if it succeeds.
 
-    A function under a derivative is recorded in each call. Equal recordings of a trace share one graph.
+    A trace records a differentiated function at each call. If two recordings are equal, they share one graph.
     """
     scope = innermost()
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
@@ -339,7 +344,7 @@ def _by_shortcut(
     if key not in derived:
         with building(builder):
             produced = shortcut(builder, xs, ys, vectors)
-        # store the program, too: it keeps the constants alive whose identities are in the key
+        # also store ``program``: it keeps the constants alive whose ``id`` is part of the key
         derived[key] = program, None if produced is None else builder.close([*primal, *produced])
     return derived[key][1]
 
@@ -349,8 +354,8 @@ def _improved(
 ) -> tuple[Builder, tuple[list[Any], ...]]:
     """Apply the rewrites before differentiation; return a new builder and its atoms.
 
-    If the rewritten graph needs only a smaller value that a captured tensor repeats, the function replaces
-    the tensor in ``captured``.
+    A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
+    tensor, the function replaces the tensor in ``captured``.
     """
 
     def improved(graph: Graph) -> Graph:
@@ -393,7 +398,7 @@ def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         return inline(graph, tensors)
     atoms = [scope.atom(t) for t in held_constant(tensors)]
     with building(scope.builder):
-        # equations without a source line, such as seeds, belong to the line that requests the derivative
+        # equations without a source line, such as the initial cotangent, get the line of the gradient call
         scope.builder.source = user_location()
         outputs = scope.builder.inline(graph, atoms)
         scope.builder.source = None

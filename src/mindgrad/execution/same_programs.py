@@ -1,4 +1,7 @@
-"""Comparison of two graphs, whose equal constants may be stored in different ways."""
+"""Comparison of two graphs, in which equal constants may be stored differently.
+
+A constant with equal elements may be stored as one element or as a full array.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, reshape
 
 __all__ = ["difference", "form", "is_equal"]
 
-#: largest number of elements of a constant that is compared by value
+#: a constant of at most this many elements is compared by value, and a larger constant by identity
 _SMALL = 64
 
 
@@ -36,16 +39,16 @@ def difference(first: Graph, second: Graph) -> Equation | bool:
 
 
 def is_equal(x: Constant, y: Constant) -> bool:
-    """Whether two constants are equal; large ones are compared by identity."""
+    """Whether two constants are equal. Large constants are compared by identity."""
     if x.type is not y.type:
         return False
     return x.key == y.key or (x.type.size <= _SMALL and x.array().tobytes() == y.array().tobytes())
 
 
 def form(equation: Equation) -> Any:
-    """Return an operator and its parameters, as a key.
+    """Return the operator and the parameters of an equation as a comparison key.
 
-    A broadcast that repeats no element counts as a reshape.
+    A broadcast that does not repeat elements has the key of a reshape.
     """
     primitive, parameters = equation.primitive, equation.parameters
     is_repetition = primitive is broadcast_in_dim

@@ -3,9 +3,10 @@
     {"format": "mindgrad.strategy", "version": 1, "devices": 4,
      "parameters": {"first": {"shape": [16, 64], "axes": [[], [0, 1]]}}}
 
-``axes`` has, for each axis of the array, the mesh axes (``ir.partition``) that divide it. Device *k* is the
-*k*-th element of the mesh in row-major order. The coordinates of a device along the mesh axes of an array
-axis give the index of its slice; the first of these mesh axes varies slowest.
+For each axis of the array, ``axes`` contains the list of mesh axes (``ir.partition``) that divide it. Device
+*k* is the *k*-th element of the mesh in row-major order. To find the slice of an array axis on a device, take
+the coordinates of the device along these mesh axes. They are the digits of the slice's index; the first mesh
+axis is the most significant digit.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Strategy(NamedTuple):
 
     Attributes:
         devices: number of devices.
-        parameters: by name, the shape, and for each axis the mesh axes that divide it.
+        parameters: for each name, the pair ``(shape, axes)``. ``axes`` contains, for each axis of the
+            Parameter, the mesh axes that divide it.
     """
 
     devices: int
@@ -119,7 +121,7 @@ def _check(strategy: Strategy) -> None:
 def record(file: LayoutFile, devices: int, layouts: Iterable[tuple[Any, Sequence[Any]]]) -> None:
     """Add the layouts of a program's Parameters to a file, if they are new.
 
-    Layouts for another number of devices are dropped.
+    If the file contains layouts for a different number of devices, they are deleted.
 
     Raises:
         OSError: If the file cannot be written.

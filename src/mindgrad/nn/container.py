@@ -14,8 +14,9 @@ __all__ = ["CellDict", "CellList", "SequentialCell"]
 class _Indexed(Cell):
     """Base class of ordered containers of Cells, which are accessed by index.
 
-    Parameters are named after the index of their Cell, ``0.weight``, with the name of the container in a net
-    as a prefix, ``layers.0.weight``. A slice of a container holds the same Cells and does not rename them.
+    The name of a Parameter starts with the index of its Cell, for example ``0.weight``. If the container is
+    an attribute of a net, the name of the attribute precedes it, for example ``layers.0.weight``. A slice of
+    a container contains the same Cells, whose Parameters keep their names.
     """
 
     def _place(self, cells: Iterable[tuple[str, Any]]) -> None:
@@ -27,7 +28,7 @@ class _Indexed(Cell):
                 cell.update_parameters_name(f"{prefix}{name}.")
 
     def _hold(self, cells: Iterable[Cell]) -> None:
-        """Replace all Cells by ``cells``, and keep the names of their Parameters."""
+        """Replace all Cells of the container by ``cells``; do not rename Parameters."""
         for name in list(self._cells):
             delattr(self, name)
         for index, cell in enumerate(cells):
@@ -35,7 +36,7 @@ class _Indexed(Cell):
             object.__setattr__(self, str(index), cell)
 
     def _move(self, cells: list[Cell]) -> None:
-        """Replace all Cells by these, and name the Parameters after their new indices."""
+        """Replace all Cells of the container by ``cells``; update names of Parameters."""
         prefix, places = _prefix_of(self), {id(cell): place for place, cell in self._cells.items()}
         for index, cell in enumerate(cells):
             before = places.get(id(cell))

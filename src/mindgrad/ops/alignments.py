@@ -42,32 +42,36 @@ def ctc_loss(
 ) -> tuple[Tensor, Tensor]:
     """Compute the connectionist temporal classification (CTC) loss.
 
-    It is −log of the probability that a sequence of classes equals the target after repeats and blanks are
-    removed.
+    A network assigns a probability to every class at every time step. The loss is −log of the probability
+    that a sequence of classes equals the target after repeated classes and blanks are removed:
 
-        loss = −log Σ Π p(t, class at t)     over all sequences that reduce to the target
+        loss = −log Σ Π p(t, class at t)     summed over all sequences that reduce to the target
 
     Args:
-        log_probs (Tensor): log-probabilities of shape (t, n, c): time, batch, classes.
-        targets (Tensor): integer classes of shape (n, s) without the blank, or concatenated, of
-            shape (Σ ``target_lengths``,).
-        input_lengths (Tensor or tuple of int): number of time steps of each sequence: n integers
-            up to t.
-        target_lengths (Tensor or tuple of int): lengths of the targets: n integers up to s.
-        blank (int): index of the blank class.
-        reduction (str): ``"none"``, ``"sum"``, or ``"mean"``, the mean over the batch of loss /
-            target length.
-        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞; its
-            gradient is 0 in both cases.
+        log_probs (Tensor): log-probabilities of shape (t, n, c), for t time steps, n sequences, and c
+            classes.
+        targets (Tensor): the integer classes of the targets, without the blank. The shape is (n, s), or (Σ
+            ``target_lengths``,) if the targets are concatenated.
+        input_lengths (Tensor or tuple of int): the number of time steps of each sequence: n integers, each
+            at most t.
+        target_lengths (Tensor or tuple of int): the length of each target: n integers, each at most s.
+        blank (int): index of the blank class. Default: 0.
+        reduction (str): ``"none"`` returns the loss of each sequence, ``"sum"`` their sum, and ``"mean"``
+            the mean of each loss divided by its target length. Default: ``"mean"``.
+        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞. Its gradient is 0 in
+            both cases. Default: ``False``.
 
     Returns:
-        The loss, and the logarithms of the forward probabilities, of shape (n, t, 2 s + 1), for the target
-        with blanks before, between, and after its classes. Derivatives of every order flow through both.
+        Two tensors: the loss, and the logarithms of the forward probabilities, of shape (n, t, 2 s + 1). The
+        last axis is the target with blanks before, between, and after its classes. Both tensors are
+        differentiable to any order.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If a shape is wrong, a length is too large, or ``blank`` is not a class.
-        IndexError: If a known class is out of range.
+        TypeError: If an argument does not have the type above.
+        ValueError: If a shape differs from the shapes above, a length is too large, or ``blank`` is not the
+            index of a class.
+        IndexError: If a target class is out of range and its value is known. If the value is unknown while
+            tracing, the loss is NaN instead.
 
     >>> from mindgrad import Tensor, ops
     >>> log_probs = ops.log(Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]))
@@ -181,7 +185,7 @@ def _forward_logarithms(emitted: Tensor, read: Tensor, ends: Tensor, counts: Ten
 def _start(begins: Tensor, like: Tensor) -> Tensor:
     """Return the state before the first time step.
 
-    A blank and the first label have probability 1, all other symbols 0.
+    The first blank and the first label have probability 1, and all other symbols have probability 0.
     """
     return choose(begins, broadcast_to(operand(0.0, "CTCLoss", like), like.shape), _IMPOSSIBLE)
 

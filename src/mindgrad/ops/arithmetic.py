@@ -122,7 +122,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast, or ``rounding_mode`` is not one of these.
+        ValueError: If the shapes do not broadcast, or ``rounding_mode`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.div(Tensor([1, 2]), 4), ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))

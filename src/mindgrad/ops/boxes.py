@@ -1,7 +1,7 @@
 """Bounding boxes: overlaps (IoU), regression targets, and ROI align.
 
-A box is (x1, y1, x2, y2), its first and last column and row. If these are whole pixels, its width is x2 − x1
-+ 1.
+A box is (x1, y1, x2, y2): its first column, first row, last column, and last row. If the coordinates are
+whole pixels, the width of a box is x2 − x1 + 1.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _columns(boxes: Any) -> tuple[Any, ...]:
 
 
 def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
-    """Compute the area of overlap of each pair of boxes, relative to another area.
+    """Compute the area of overlap of each pair of boxes, relative to a second area.
 
-    The other area is the area of the first box or of the union.
+    The second area is the area of the first box (``of_first``) or of the union of both boxes.
     """
     a = [layout.expand_dims(each, 1) for each in _columns(first)]
     b = [layout.expand_dims(each, 0) for each in _columns(second)]
@@ -66,14 +66,15 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
     Args:
         anchor_boxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
         gt_boxes (Tensor): m boxes, of shape (m, 4).
-        mode (str): ``"iou"``, or ``"iof"`` to divide by the area of the box of ``gt_boxes``.
+        mode (str): ``"iou"`` divides the area of the intersection by the area of the union. ``"iof"``
+            divides it by the area of the box in ``gt_boxes``. Default: ``"iou"``.
 
     Returns:
         Tensor of shape (m, n).
 
     Raises:
         TypeError: If the boxes are not real tensors.
-        ValueError: If a shape is wrong, or ``mode`` is neither of these.
+        ValueError: If the shapes are not (n, 4) and (m, 4), or ``mode`` is neither ``"iou"`` nor ``"iof"``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.iou(Tensor([[0.0, 0.0, 3.0, 1.0]]), Tensor([[2.0, 0.0, 5.0, 1.0]]), "iof"))
@@ -91,14 +92,15 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
     Args:
         bboxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
-        img_metas (Tensor): height, width, and a factor of both, of shape (3,).
+        img_metas (Tensor): the height of the image, its width, and a factor that multiplies both, of shape
+            (3,).
 
     Returns:
-        Boolean tensor of shape (n,).
+        Boolean tensor of shape (n,): ``True`` for each box that is inside the image.
 
     Raises:
         TypeError: If an argument is not a real tensor.
-        ValueError: If a shape is wrong.
+        ValueError: If the shapes are not (n, 4) and (3,).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.check_valid(Tensor([[0.0, 0.0, 3.0, 3.0], [0.0, 0.0, 4.0, 4.0]]), Tensor([4.0, 4.0, 1.0])))
@@ -116,19 +118,21 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
 @public("NMSWithMask(iou_threshold=0.5)(bboxes)")
 def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
-    """Sort boxes by score and mark those that no better box overlaps.
+    """Sort boxes by score, and mark the boxes that remain (non-maximum suppression).
+
+    A box remains if it does not overlap a remaining box with a higher score by more than ``iou_threshold``.
 
     Args:
         bboxes (Tensor): n boxes with scores (x1, y1, x2, y2, score), of shape (n, 5).
         iou_threshold (float): largest intersection over union of two boxes that both remain.
 
     Returns:
-        The boxes from the best to the worst, their numbers 0 to n − 1 (int32), and whether each remains
-        (Boolean).
+        Three tensors: the boxes from the highest to the lowest score, of shape (n, 5), the integers from 0
+        to n − 1 (int32), and a Boolean tensor of shape (n,) that is ``True`` for each box that remains.
 
     Raises:
         TypeError: If the boxes are not a real tensor.
-        ValueError: If the shape is wrong.
+        ValueError: If the shape is not (n, 5).
 
     >>> from mindgrad import Tensor, ops
     >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.5], [0.0, 0.0, 4.0, 5.0, 0.9], [7.0, 7.0, 9.0, 9.0, 0.1]])
@@ -179,19 +183,21 @@ def bounding_box_encode(
 
         (Δx / w, Δy / h, log w' / w, log h' / h)     minus ``means``, divided by ``stds``
 
-    Δx and Δy are the differences of the centers; w, h, w', h' are the sizes of anchor and box.
+    Δx and Δy are the differences between the centers of the box and the anchor. The anchor has the width w
+    and the height h. The box has the width w' and the height h'.
 
     Args:
-        anchor_box (Tensor): anchors, of shape (n, 4).
+        anchor_box (Tensor): the anchors (x1, y1, x2, y2), of shape (n, 4).
         groundtruth_box (Tensor): the boxes, of shape (n, 4).
-        means, stds (tuple of float): four numbers each.
+        means (tuple of float): mean of each of the four differences. Default: zeros.
+        stds (tuple of float): standard deviation of each of the four differences. Default: ones.
 
     Returns:
         Tensor of shape (n, 4).
 
     Raises:
         TypeError: If the boxes are not real tensors.
-        ValueError: If a shape is wrong, or ``means`` or ``stds`` are not four numbers.
+        ValueError: If a shape is not (n, 4), or ``means`` or ``stds`` does not have four elements.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bounding_box_encode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[1.0, 2.0, 4.0, 5.0]])))
@@ -222,19 +228,20 @@ def bounding_box_decode(
     This is the inverse of :func:`bounding_box_encode`.
 
     Args:
-        anchor_box (Tensor): anchors, of shape (n, 4).
-        deltas (Tensor): differences, of shape (n, 4).
+        anchor_box (Tensor): the anchors (x1, y1, x2, y2), of shape (n, 4).
+        deltas (Tensor): the result of :func:`bounding_box_encode`, of shape (n, 4).
         max_shape (tuple of int): height and width of the image, to which coordinates are clipped.
-        means, stds (tuple of float): four numbers each.
-        wh_ratio_clip (float): smallest ratio of the sizes of box and anchor; its inverse is the
-            largest.
+        means (tuple of float): mean of each of the four differences. Default: zeros.
+        stds (tuple of float): standard deviation of each of the four differences. Default: ones.
+        wh_ratio_clip (float): smallest ratio of the width or height of a box to the anchor. The largest
+            ratio is its inverse. Default: 0.016.
 
     Returns:
-        Tensor of shape (n, 4).
+        Tensor of shape (n, 4) with the boxes.
 
     Raises:
         TypeError: If the boxes are not real tensors.
-        ValueError: If a shape is wrong, or the number of means or deviations is not four.
+        ValueError: If a shape is not (n, 4), or ``means`` or ``stds`` does not have four elements.
 
     >>> from mindgrad import Tensor, ops
     >>> anchor, deltas = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]])
@@ -309,25 +316,27 @@ def roi_align(
 ) -> Tensor:
     """Pool features inside boxes, as in Mask R-CNN (He et al. 2017).
 
-    Each box is divided into bins. A bin is the mean of values at ``sample_num``² points, interpolated
-    between pixels; points more than a pixel outside the image count as 0. Derivatives of every order flow
-    to the features, and through the positions of the points to the boxes.
+    Each box is divided into bins. The value of a bin is the mean over ``sample_num``² points, at which the
+    features are interpolated between pixels. Points more than one pixel outside the image count as 0. The
+    result is differentiable to any order, with respect to both the features and the boxes.
 
     Args:
         features (Tensor): images, of shape (n, c, h, w).
         rois (Tensor): boxes (index of the image, x1, y1, x2, y2), of shape (m, 5).
-        pooled_height, pooled_width (int): numbers of bins.
-        spatial_scale (float): factor of the coordinates of the boxes.
-        sample_num (int): number of points of a bin along each axis.
-        roi_end_mode (int): 1: the last row and column belong to a box; 0: they do not, and a box
-            is at least one pixel wide.
+        pooled_height (int): number of bins along the height of a box.
+        pooled_width (int): number of bins along the width of a box.
+        spatial_scale (float): factor that converts coordinates of boxes to pixels of ``features``.
+        sample_num (int): number of points of a bin along each axis. Default: 2.
+        roi_end_mode (int): 1 if the last row and column belong to a box. 0 if they do not; a box is then at
+            least one pixel wide. Default: 1.
 
     Returns:
         Tensor of shape (m, c, ``pooled_height``, ``pooled_width``).
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If a shape is wrong, or a number is out of range.
+        TypeError: If an argument does not have the type above.
+        ValueError: If ``features`` is not 4-D, ``rois`` does not have the shape (m, 5), or a number is out
+            of range.
 
     >>> from mindgrad import Tensor, ops
     >>> image = ops.reshape(ops.arange(16.0), (1, 1, 4, 4))
@@ -391,25 +400,26 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """Cut boxes out of images and resize them.
+    """Crop boxes from images, and resize the crops to one size.
 
     Args:
         image (Tensor): images with the channels last, of shape (n, h, w, c).
-        boxes (Tensor): (y1, x1, y2, x2) as fractions of height − 1 and width − 1, of shape (m,
-            4); a box may be flipped.
-        box_indices (Tensor): index of the image of each box, m integers.
-        crop_size (tuple of int): height and width of the results.
-        method (str): ``"bilinear"``, ``"nearest"``, or ``"bilinear_v2"``, which reads the boxes as
-            fractions of height and width, truncated to whole pixels.
-        extrapolation_value (float): value of points outside of the image; ``"bilinear_v2"`` uses
-            the nearest pixel instead.
+        boxes (Tensor): boxes (y1, x1, y2, x2), of shape (m, 4). Coordinates are fractions of height − 1 and
+            width − 1. If y1 > y2 or x1 > x2, the crop is flipped.
+        box_indices (Tensor): the index of the image of each box: integers of shape (m,).
+        crop_size (tuple of int): height and width of the crops.
+        method (str): the interpolation: ``"bilinear"``, ``"nearest"``, or ``"bilinear_v2"``. For
+            ``"bilinear_v2"``, coordinates of boxes are fractions of height and width, truncated to whole
+            pixels. Default: ``"bilinear"``.
+        extrapolation_value (float): value of points outside of the image. ``"bilinear_v2"`` uses the
+            nearest pixel instead. Default: 0.0.
 
     Returns:
         float32 tensor of shape (m, height, width, c).
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If a shape is wrong, or ``method`` is not one of these.
+        TypeError: If an argument does not have the type above.
+        ValueError: If a shape differs from the shapes above, or ``method`` is not one of the three names.
 
     >>> from mindgrad import Tensor, ops
     >>> image = ops.reshape(ops.arange(9.0), (1, 3, 3, 1))

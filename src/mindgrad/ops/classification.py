@@ -362,7 +362,8 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
 
     Raises:
         TypeError: If ``input`` is complex or not a tensor, or ``target`` is not an integer tensor.
-        ValueError: If the shapes differ or are not one of these, or ``reduction`` is not one of these.
+        ValueError: If the shapes differ or are not one of the shapes above, or ``reduction`` is not one of
+            the values above.
         IndexError: If a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
@@ -416,7 +417,7 @@ def multilabel_soft_margin_loss(
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes do not match, or ``reduction`` is not one of these.
+        ValueError: If the shapes do not match, or ``reduction`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.multilabel_soft_margin_loss(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])):.4f}")

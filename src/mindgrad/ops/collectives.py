@@ -1,7 +1,7 @@
 """Collectives: combine or exchange tensors of the processes of a group.
 
-Each function is a composition of the primitives in ``rows.collectives``, which have the derivatives. With one
-process, each function returns its input and records nothing.
+Each function is a composition of the primitives in ``primitives.collectives``, which have the derivatives.
+With one process, each function returns its input and records nothing.
 
 Every process of the group must call the function, with a tensor of the same shape and dtype, in eager or
 compiled code. The derivative of a collective is a collective. Therefore either all processes differentiate

@@ -1,6 +1,7 @@
 """Contractions: matmul, einsum, tensordot, and other products of tensors.
 
-All are compositions of primitives (``rows.einsum``). Sums of float16 and bfloat16 are computed in float32.
+All are compositions of primitives (``primitives.einsum``). Sums of float16 and bfloat16 are computed in
+float32.
 """
 
 from __future__ import annotations

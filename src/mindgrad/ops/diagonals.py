@@ -48,7 +48,7 @@ def matrix_diag(
         Tensor of shape (…, num_rows, num_cols).
 
     Raises:
-        ValueError: If the diagonals do not fit into the sizes, or ``align`` is not one of these.
+        ValueError: If the diagonals do not fit into the sizes, or ``align`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_diag(Tensor([1.0, 2.0])))
@@ -89,7 +89,7 @@ def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "R
         Tensor of shape (…, n), or (…, number of diagonals, n).
 
     Raises:
-        ValueError: If ``k`` is outside of the matrices, or ``align`` is not one of these.
+        ValueError: If ``k`` is outside of the matrices, or ``align`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_diag_part(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -116,16 +116,16 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
     Args:
         x (Tensor): tensor of shape (…, n, m).
         diagonal (Tensor): tensor of the shape of ``matrix_diag_part(x, k)``.
-        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
-            are above it), or of the lowest and the uppermost one.
-        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
-            how shorter diagonals above and below the main one are aligned.
+        k (int, Tensor, or tuple of int): index of the diagonal, or the indices of the lowest and the
+            uppermost diagonal. The main diagonal has the index 0. Diagonals above it have positive indices.
+        align (str): how to align diagonals that are shorter than the longest one, first above and then below
+            the main diagonal: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        ValueError: If the shapes do not match, or ``align`` is not one of these.
+        ValueError: If the shapes do not match, or ``align`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_set_diag(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0])))

@@ -1,7 +1,7 @@
 """Matrix factorizations: Cholesky, QR, eigenvalues, singular values, inverses.
 
 Shapes and dtypes are as in ``ops.linalg``. For repeated eigenvalues and singular values, see
-``rows.eigh_svd``.
+``primitives.eigh_svd``.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
     Raises:
         TypeError: If ``input`` is not a tensor, or is float16 or bfloat16.
-        ValueError: If ``input`` has fewer than two axes, or ``mode`` is neither of these.
+        ValueError: If ``input`` has fewer than two axes, or ``mode`` is neither of the two values above.
 
     >>> from mindgrad import Tensor, ops
     >>> q, r = ops.qr(Tensor([[3.0, 1.0], [4.0, 2.0]]))

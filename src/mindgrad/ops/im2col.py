@@ -97,7 +97,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """Extract the windows of images as columns.
 
-    Each column has the elements of one window, channel by channel.
+    Each column contains the elements of one window, channel by channel.
 
     Args:
         input (Tensor): images of shape (n, c, h, w).
@@ -112,7 +112,7 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
 
     Raises:
         TypeError: If ``input`` is not a tensor, or another argument is not an int or tuple of int.
-        ValueError: If the shape is wrong, or the window does not fit.
+        ValueError: If ``input`` is not 4-D, or the window does not fit into the image.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unfold(Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), (2, 2)))
@@ -205,7 +205,7 @@ def fold(
 
     Raises:
         TypeError: If ``input`` is not a tensor, or another argument is not an int or tuple of int.
-        ValueError: If the shape does not match the windows.
+        ValueError: If the shape of ``input`` does not match the number and size of the windows.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]])

@@ -2,7 +2,7 @@
 
 An index with known values, which includes every index in eager mode, becomes a NumPy array. It is checked
 immediately, and arithmetic with it needs no operators. The values of other indices are unknown until the
-compiled function runs. Then an out-of-range index reads NaN (see ``rows.indexing``) and writes nothing.
+compiled function runs. Then an out-of-range index reads NaN (see ``primitives.indexing``) and writes nothing.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of these.
+        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.log(Tensor([[0.5, 0.5]]))

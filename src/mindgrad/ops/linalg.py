@@ -154,7 +154,7 @@ def solve_triangular(
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or a flag is not a bool.
-        ValueError: If the shapes do not match, or ``trans`` is not one of these.
+        ValueError: If the shapes do not match, or ``trans`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.solve_triangular(Tensor([[2.0, 1.0], [0.0, 4.0]]), Tensor([4.0, 8.0])))

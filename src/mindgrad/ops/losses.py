@@ -121,7 +121,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast, or ``reduction`` is not one of these.
+        ValueError: If the shapes do not broadcast, or ``reduction`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -164,7 +164,8 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``beta`` is not a number.
-        ValueError: If the shapes differ, ``beta`` is not positive, or ``reduction`` is not one of these.
+        ValueError: If the shapes differ, ``beta`` is not positive, or ``reduction`` is not one of the values
+            above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -230,7 +231,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of these.
+        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
 
     {Args as smooth_l1_loss}
 
@@ -259,7 +260,7 @@ def margin_ranking_loss(
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of these.
+        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = Tensor([1.0, 1.0]), Tensor([3.0, 3.0])
@@ -289,7 +290,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of these.
+        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hinge_embedding_loss(Tensor([0.25, 0.25]), Tensor([1.0, -1.0]), reduction="none"))

@@ -133,15 +133,15 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     Args:
         *inputs (Tensor or number): vectors x₀, x₁, …, each with the coordinates along one axis.
-        indexing (str): ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 are
-            swapped.
+        indexing (str): with ``"ij"``, axis k of the results corresponds to xₖ. With ``"xy"``, axes 0 and 1
+            are swapped.
 
     Returns:
         Tuple of tensors of the shape of the grid.
 
     Raises:
         TypeError: If an input is not a tensor.
-        ValueError: If an input has more than one axis, or ``indexing`` is neither of these.
+        ValueError: If an input has more than one axis, or ``indexing`` is neither of the two values above.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = ops.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))

@@ -194,8 +194,9 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """Create a tensor of zeros with updates added at multi-dimensional indices.
 
     Args:
-        indices (Tensor): integers of shape (…, k).
-        updates (Tensor): values of shape (…, the sizes of ``shape`` after the first k).
+        indices (Tensor): integers of shape (…, k). Each entry along the last axis is an index along the first
+            k axes of the result.
+        updates (Tensor): the added values, of shape ``indices.shape[:-1] + shape[k:]``.
         shape (tuple of int): shape of the result.
 
     Returns:
@@ -227,14 +228,15 @@ def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any)
 
 @public("ScatterUpdate(use_locking: unused=True)(x, indices, updates)")
 def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Write updates at indices along the first axis; a Parameter is assigned.
+    """Replace slices of a tensor or Parameter along its first axis.
+
+    The slice ``input_x[indices[i]]`` is replaced by ``updates[i]``. If ``input_x`` is a Parameter, the result
+    is also assigned to it. If it is a tensor, it is not modified.
 
     Args:
-        input_x (Parameter or Tensor): the array to write to. A Parameter is changed in place; for a tensor,
-            the result is a copy.
-        indices (Tensor): nonnegative integers of any shape.
-        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
-            ``input_x``.
+        input_x (Parameter or Tensor): the Parameter or tensor whose slices are replaced.
+        indices (Tensor): nonnegative integers, of any shape. They are indices along the first axis.
+        updates (Tensor): the new slices, of shape ``indices.shape + input_x.shape[1:]``.
 
     Returns:
         Tensor of the shape and dtype of ``input_x``.

@@ -317,7 +317,7 @@ def matrix_norm(
     Raises:
         TypeError: If ``keepdims`` is not a bool, ``ord`` does not have its type, or ``axis`` is not a pair
             of ints.
-        ValueError: If ``axis`` is out of range or repeats an axis, or ``ord`` is not one of these.
+        ValueError: If ``axis`` is out of range or repeats an axis, or ``ord`` is not one of the values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))

@@ -275,7 +275,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         Tensor of the broadcast shape.
 
     Raises:
-        ValueError: If ``mode`` is neither of these.
+        ValueError: If ``mode`` is neither of the two values above.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 0]).choose([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])]))

@@ -1,14 +1,15 @@
-"""Anchored values: values that keep the axis order of inputs and outputs.
+"""Anchored values: values that have the axis order of the inputs and outputs.
 
 ``optimize.layout`` calls this module to decide where to transpose. The operands and the result of a
-pointwise equation must have the same axis order, so pointwise equations connect values into groups that
-share one order. A group may contain two kinds of values:
+pointwise equation must have the same axis order. Therefore pointwise equations connect values into groups
+that share one order. A group may contain two kinds of values:
 
-- inputs and outputs of the graph, such as weights, moments, and their updates, whose order is fixed;
-- operands and results of equations that prefer another order (``Axes.preferred``).
+1. inputs and outputs of the graph, such as weights, moments, and their updates. Their order is fixed.
+2. operands and results of equations that prefer a different order (``Axes.preferred``), such as convolutions.
 
-If a group has more values of the first kind, its values are *anchored*: a value that enters the group is
-transposed once, instead of every input and output.
+If a group has more values of the first kind, its values are *anchored*: they have the order of the inputs and
+outputs. Then each value of the second kind is transposed, because transposing the inputs and outputs would
+need more transposes.
 """
 
 from __future__ import annotations
@@ -22,12 +23,11 @@ __all__ = ["anchored_values"]
 
 
 def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
-    """Find the values of the groups that keep the order of inputs and outputs.
+    """Find the anchored values of a graph.
 
     Args:
         graph: the graph.
-        turned: equations that prefer another order of axes. Each of their operands and results counts against
-            the inputs and outputs of ``graph`` in its group.
+        turned: equations that prefer a different order of axes.
     """
     group_of: dict[Any, Any] = {}
 

@@ -1,14 +1,14 @@
 """Batch region: the part of a graph in which samples are independent.
 
-Every equation of a finished graph is of one of four kinds:
+Every equation of a graph belongs to one of four kinds:
 
-1. It does not depend on the batch.
-2. Its result has one axis along which samples are independent (``ir.index_map``).
-3. It sums over the samples.
-4. It depends on such a sum, or mixes samples in another way.
+1. Its result does not depend on the batch.
+2. Its result has a batch axis, along which the samples are independent (``ir.index_map``).
+3. Its result is a sum over the samples.
+4. Its result depends on such a sum, or the equation mixes samples in a way that is not a sum.
 
-Equations of kinds 2 and 3 can be computed for some samples at a time, and with the batch axis at any
-position. ``optimize.tiling`` does both.
+Kinds 2 and 3 are the batch region. They can be computed for a few samples at a time, and with the batch axis
+at any position. ``optimize.tiling`` uses both possibilities.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "ro
 
 
 class Region(NamedTuple):
-    """The equations of a graph, divided into four parts.
+    """The equations of a graph, divided into the four kinds.
 
     Attributes:
-        size: number of samples, or −1 if no constant has a batch axis.
-        places: batch axis of each value that has one.
+        size: number of samples; −1 if constants are never batches.
+        places: for each value that has a batch axis, the index of this axis.
         before: equations that do not depend on the batch, in the order of the graph.
         rows: equations whose results have a batch axis, in the order of the graph.
         sums: linear equations that sum over the samples, in the order of the graph.
@@ -55,14 +55,15 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide ``graph``. Inputs whose first axis has ``size`` elements are batches along this axis."""
+    """Divide ``graph``. Each input whose first axis has ``size`` elements is a batch."""
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
 def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
-    """Divide ``equations`` into parts.
+    """Divide ``equations`` into the four kinds.
 
-    ``places`` has the batch axis of each input; the function adds the batch axes of results.
+    ``places`` contains the batch axis of each input that is a batch. The function adds the batch axes of the
+    results.
     """
     region = Region(size, places, [], [], [], [])
     late: set[Any] = set()
@@ -87,7 +88,7 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
     """Return the batch axis of the result, or ``None`` if the equation mixes samples.
 
-    ``at`` has the batch axis of each operand.
+    ``at`` contains the batch axis of each operand.
     """
     axes = None if equation.primitive.multiple else index_map(equation)
     if axes is None:
@@ -97,7 +98,7 @@ def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
-    """Whether the result is a sum over the samples."""
+    """Whether the result of an equation is a sum over the samples."""
     axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
     if axes is None:
         return False
@@ -118,7 +119,7 @@ def row_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find the results of ``region.rows`` that are needed after the sums."""
+    """Find the results of ``region.rows`` that ``region.after`` or the outputs read."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

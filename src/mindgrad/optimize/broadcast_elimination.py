@@ -1,13 +1,14 @@
-"""Broadcast elimination: multiply by the smaller value that an operand repeats.
+"""Broadcast elimination: multiply by a smaller value instead of its broadcast.
 
-    x[i₁ … i_r] = inner[i_axes]          x repeats ``inner`` along the axes that are not in ``axes``
+If ``x`` is a broadcast of the smaller value ``inner``, a product of ``A`` and ``x`` can be computed from
+``inner``. The form depends on the axis along which ``x`` repeats ``inner``:
 
-    batch axis:       Σ_j A[b, i, j] x[j]  = (A as one matrix of rows (b, i)) · x
-    contracted axis:  Σ_j A[i, j] x[]      = (Σ_j A[i, j]) x
-    free axis:        Σ_j A[i, j] x[j, …]  = the smaller product, repeated
+    batch axis b:       Σ_j A[b, i, j] x[j]  = M · x, with M = A reshaped to a matrix with rows (b, i)
+    contracted axis j:  Σ_j A[i, j] x        = (Σ_j A[i, j]) x
+    free axis k:        Σ_j A[i, j] x[j]     = the smaller product, repeated along k
 
 Each form needs at most the arithmetic of the original product, and does not store ``x``. XLA does not apply
-these identities: it stores a repeated operand like any other operand.
+these identities: it stores the broadcast like any other operand.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ Axes = tuple[Shape, Shape]
 
 
 class Repeated(NamedTuple):
-    """A value that repeats a smaller one.
+    """A value that is a broadcast of a smaller value.
 
     Attributes:
         atom: the smaller value.
-        axes: for each axis of the value, the corresponding axis of ``atom``; ``None`` if the value repeats
-            ``atom`` along this axis, or if the size is 1.
+        axes: for each axis of the larger value, the corresponding axis of ``atom``. It is ``None`` if the
+            larger value repeats ``atom`` along this axis, or if the axis has size 1.
     """
 
     atom: Any
@@ -85,7 +86,7 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 def repeated(x: Any) -> Repeated:
     """Find the smaller value that ``x`` repeats, through any number of views.
 
-    The only new value that this function may create is a smaller constant.
+    This function emits no equations. If ``x`` is a constant, the result may contain a new, smaller constant.
     """
     views = []
     while (made_by := getattr(x, "made_by", None)) is not None and is_view(made_by):
@@ -113,15 +114,17 @@ def _repeated_constant(x: Any) -> Repeated:
 
 
 def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, dict[int, Any]]:
-    """Replace inputs of ``graph`` that receive repeated values by smaller inputs.
+    """Replace inputs of ``graph`` that receive broadcasts by smaller inputs.
+
+    Only operands with at least ``repeated_elements`` elements (``ir.cost_model``) are replaced.
 
     Args:
         graph: the graph.
-        operands: for each input, the atom of the enclosing graph that it receives, or ``None`` to keep the
-            input.
+        operands: for each input, the atom of the enclosing graph that it receives. If it is ``None``, the
+            input is not replaced.
 
-    Returns: The new graph, and the new operands by index. If no operand with at least ``repeated_elements``
-        elements (``ir.cost_model``) is repeated, the graph itself and no operands.
+    Returns: The new graph, and the new operands by the index of the input. If no input is replaced, the
+        function returns ``graph`` itself and no operands.
     """
     smaller = {}
     for at, atom in enumerate(operands):
@@ -149,12 +152,12 @@ def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, d
 
 
 def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
-    """The axes of an operand of ``dot`` that are neither contracted nor batch axes."""
+    """Return the axes of a ``dot`` operand that are neither contracted nor batch axes."""
     return tuple([axis for axis in range(rank) if axis not in contract and axis not in batch])
 
 
 def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> int:
-    """The number of elements that :func:`repeated_product` computes before repetition."""
+    """Return the size of the product that :func:`repeated_product` broadcasts."""
     other = operands[1 - k].shape
     mine = free_axes(len(x.axes), contract[k], batch[k])
     return math.prod([n for axis, n in enumerate(other) if axis not in contract[1 - k]]) * math.prod(
@@ -163,10 +166,10 @@ def product_size(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, b
 
 
 def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axes, batch: Axes) -> Any:
-    """Compute a product in which operand ``k`` is the repeated value ``x``.
+    """Compute a product whose operand ``k`` is a broadcast, described by ``x``.
 
-    The result is ``dot(*operands, contract=contract, batch=batch)``. Of ``operands[k]``, only the shape is
-    read, so it may be a placeholder.
+    The result equals ``dot(*operands, contract=contract, batch=batch)``. The function reads only the shape of
+    ``operands[k]``, so this operand may be a placeholder.
     """
     shape, other = operands[k].shape, operands[1 - k]
     inner, axes = _without_units(x)
@@ -186,9 +189,9 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
         contract=tuple([tuple(side[1]) for side in sides]),
         batch=tuple([tuple(side[2]) for side in sides]),
     )
-    # the whole product has the axes (batch, free of the first operand, free of the second operand); find the
-    # index of each axis of the smaller product among them. A batch axis of the whole product may be a free
-    # axis of the smaller one
+    # The original product has the axes (batch, free of the first operand, free of the second operand). Find
+    # the index of each axis of the smaller product among them. A batch axis of the original product may be a
+    # free axis of the smaller product.
     free = [free_axes(len(operand.shape), contract[j], batch[j]) for j, operand in enumerate(operands)]
     batch_sizes = [shape[axis] for axis in batch[k]]
     start = [len(batch_sizes), len(batch_sizes) + len(free[0])]
@@ -206,7 +209,7 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
 
 
 def _without_units(x: Repeated) -> tuple[Any, tuple[int | None, ...]]:
-    """Reshape the atom of ``x`` to remove axes of size 1 that are not in ``x.axes``."""
+    """Remove the axes of ``x.atom`` that are not in ``x.axes``. They have size 1."""
     named = sorted(axis for axis in x.axes if axis is not None)
     if len(named) == len(x.atom.shape):
         return x.atom, x.axes

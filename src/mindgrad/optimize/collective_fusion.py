@@ -2,15 +2,19 @@
 
     all_reduce(x₁), all_reduce(x₂), …  =  parts of all_reduce(x₁, x₂, … concatenated)
 
-Proof: a sum over ranks adds element by element. The latency of a message does not depend on its size, and a
-training step reduces one gradient for each Parameter.
+Proof: a sum over ranks adds element by element.
 
-**Buckets.** A bucket joins sums over the same ranks, with the same element type, that do not depend on each
-other because equally many collectives precede them. Sums join a bucket in the order of the graph, until it
-has ``message_bytes`` (``ir.cost_model``). Reverse mode computes the gradients of the last layers first, so
-the first bucket is sent while the next one is computed. Equations that need a sum move after its bucket.
+**When it pays.** A training step sums one gradient over all ranks for each Parameter. Each message has a
+latency that does not depend on its size, so fewer messages take less time.
 
-Limits: an operand larger than a bucket is sent alone. Graphs with effects are left unchanged.
+**Buckets.** The operands in one message are a bucket. Sums can share a bucket if they are over the same
+ranks, have the same element type, and do not depend on each other. To test the last condition, the rewrite
+compares how many collectives must run before each sum: equal numbers imply independence. It fills a bucket in
+the order of the graph, up to ``message_bytes`` (``ir.cost_model``). Reverse mode computes the gradients of
+the last layers first, so the first bucket is sent while the next bucket is computed. Equations that read a
+sum move after its bucket.
+
+**Limits.** An operand larger than a bucket is sent alone. Graphs with effects are left unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ FUSION = Rewrite(
 
 
 def with_joined_sums(graph: Graph) -> Graph:
-    """Join the sums over ranks in buckets, or return ``graph`` itself."""
+    """Join sums over ranks in buckets; return ``graph`` itself if none can be joined."""
     if not communicates(graph) or graph.has_effect:
         return graph
     graph = inside(graph, with_joined_sums)
@@ -73,7 +77,7 @@ def _buckets(graph: Graph) -> list[list[Equation]]:
 
 
 class _Joining:
-    """A builder of a graph with buckets; equations wait for the buckets they read."""
+    """A builder of a graph with buckets, each of which precedes its readers."""
 
     def __init__(self, graph: Graph, buckets: Sequence[list[Equation]]) -> None:
         self._graph = graph
@@ -104,7 +108,7 @@ class _Joining:
         return self._values[atom] if type(atom) is Variable else atom
 
     def _emitted(self, equation: Equation) -> bool:
-        """Emit an equation, or its complete bucket; return whether its operands exist."""
+        """Emit an equation, or its bucket if complete; return whether its operands exist."""
         if any(type(x) is Variable and x not in self._values for x in equation.inputs):
             return False
         bucket = self._bucket_of.get(equation)

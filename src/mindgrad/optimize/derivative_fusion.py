@@ -1,21 +1,23 @@
 """Derivative fusion: share the work of derivatives along several unit vectors.
 
-    columns:    ∂_j y for several j   = columns of one gradient      if each is used by itself
+    columns:    ∂_j y for several j   = columns of one gradient      if each derivative is used separately
     collapse:   Σ_j c_j ∂_j² y        = one forward Laplacian        if only the sum is used
 
-A *family* is a set of ``taylor_coefficients`` equations of one graph with equal operands whose directions are
-unit vectors. Nested gradients with respect to all coordinates, and loops over coordinates, create families.
+A ``taylor_coefficients`` equation computes the derivatives of y along one direction. A *family* is a set of
+such equations of one graph, with equal operands, whose directions are unit vectors. Nested gradients with
+respect to all coordinates, and loops over coordinates, create families.
 
-Proof. Columns: y has one value per sample, so column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. Collapse:
-the second Taylor coefficient along e_j is ``½ ∂_j² y``, and the forward Laplacian
-(``transforms.forward_laplacian``) computes ``Σ_j D²y[p_j, q_j]`` for ``p_j = e_j, q_j = c_j e_j``.
+**Columns.** Proof: y has one value per sample, so column j of ``Jᵀ 1`` is ``∂_j y`` for every sample. When it
+pays: a gradient is one pass, so it replaces two or more first derivatives. A first derivative that is also
+part of a longer Taylor series is not replaced.
 
-When it pays. Columns: a gradient is one pass, so it replaces two or more first derivatives. It does not
-replace a first derivative that is also part of a longer series. Collapse: D + 2 passes instead of 2 D + 1,
-and one second-order term in memory instead of D, for sums of at least ``collapsed_directions`` terms.
+**Collapse.** Proof: the second Taylor coefficient along e_j is ``½ ∂_j² y``, and the forward Laplacian
+(``transforms.forward_laplacian``) computes ``Σ_j D²y[p_j, q_j]`` for ``p_j = e_j, q_j = c_j e_j``. When it
+pays: for sums of at least ``collapsed_directions`` terms. A sum of D terms then needs D + 2 passes instead of
+2 D + 1, and stores one second-order term instead of D.
 
-Limits: y has one value per sample. A sum may contain additions, subtractions, constant factors, and sums over
-concatenated terms.
+**Limits.** y has one value per sample. A sum may contain additions, subtractions, constant factors, and sums
+over concatenated terms.
 """
 
 from __future__ import annotations
@@ -65,9 +67,9 @@ class Member(NamedTuple):
     """A ``taylor_coefficients`` equation whose direction is a unit vector.
 
     Attributes:
-        family: the differentiated graph and its operands.
-        unit: the unit vector: index of an input, and column of this input.
-        order: number of coefficients.
+        family: the differentiated graph and its operands. Equal values identify one family.
+        unit: the unit vector, as the pair (index of the input, column of this input).
+        order: number of Taylor coefficients.
     """
 
     family: Any
@@ -95,7 +97,7 @@ def _member(equation: Equation) -> Member | None:
 
 
 def _unit(direction: Any) -> int | None:
-    """Return the column in which ``direction`` is one, if it is zero in all others."""
+    """Return the column in which ``direction`` is 1, if it is 0 in all other columns."""
     made_by = getattr(direction, "made_by", None)
     if type(direction) is Constant and direction.shape[-1:] == (1,) and direction.is_all(1):
         return 0
@@ -106,7 +108,7 @@ def _unit(direction: Any) -> int | None:
         row = unit.array()
     elif type(direction) is Variable or not direction.shape or not direction.type.size:
         return None
-    else:  # a constant with one direction for each sample, which must be equal
+    else:  # a constant with one direction for each sample; all directions must be equal
         rows = direction.array().reshape(-1, direction.shape[-1])
         row = rows[0]
         if not np.array_equal(rows, np.broadcast_to(row, rows.shape)):
@@ -115,11 +117,11 @@ def _unit(direction: Any) -> int | None:
     return int(places[0]) if len(places) == 1 and row[places[0]] == 1 else None
 
 
-# -- coefficients without readers ------------------------------------------------------------------
+# -- Taylor coefficients that no equation reads ----------------------------------------------------
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Shorten each series of ``graph`` to the last coefficient that is read."""
+    """Shorten each Taylor series of ``graph`` to the last coefficient that is read."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -189,14 +191,14 @@ def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
 
 
 class _Sum(NamedTuple):
-    """A sum ``Σ_j c_j ∂_j² y``, up to its shape: a family, and ``c_j`` by unit vector."""
+    """A sum ``Σ_j c_j ∂_j² y`` of any shape: its family, and ``c_j`` by unit vector."""
 
     family: Any
     factors: dict[tuple[int, int], float]
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Find the sums of second derivatives of one family, without their partial sums."""
+    """Find the sums of second derivatives of one family; omit their partial sums."""
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)
@@ -233,10 +235,10 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
-    """Compute the factors of a linear combination of the operands in ``flags``.
+    """Compute the factors of those operands of a linear combination with true flags.
 
-    The kernel of a linear pointwise operator returns the factor of an operand if this operand is one and the
-    other operands in ``flags`` are zero. Returns ``None`` if ``equation`` is not a linear combination.
+    To find the factor of an operand, the NumPy kernel of the operator is called with 1 for this operand, and
+    0 for the other operands with true flags. Returns ``None`` if ``equation`` is not a linear combination.
     """
     primitive, inputs = equation.primitive, equation.inputs
     if primitive.is_linear:
@@ -258,8 +260,8 @@ def _at_units(
 ) -> list[float] | None:
     """Evaluate a primitive at unit vectors.
 
-    ``values`` has the constant operands. Each operand without a value is set to one in turn, and the others
-    to zero.
+    ``values`` contains the constant operands, and ``None`` for the others. Each ``None`` is set to 1 in turn,
+    while all others are 0.
     """
     factors = []
     with np.errstate(all="ignore"):
@@ -270,7 +272,7 @@ def _at_units(
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
-    """Write a sum over the axis of a concatenation as a sum of second derivatives."""
+    """Write a sum over a concatenation axis as a sum of derivatives, if possible."""
     source = getattr(equation.inputs[0], "made_by", None)
     if source is None or source.primitive is not concatenate:
         return None
@@ -328,7 +330,7 @@ def _swept(sum_: _Sum, read: Read) -> Any:
 
 
 def _stack(x: Variable, argnum: int, units: Any, weights: Any) -> Any:
-    """Stack one tangent of ``x`` per unit vector, or zeros if it is of another input."""
+    """Stack one tangent of ``x`` per unit vector: zeros for vectors of other inputs."""
     rows = np.zeros((len(units), x.shape[-1]), x.dtype.numpy)
     for k, (which, column) in enumerate(units):
         rows[k, column] = weights[k] if which == argnum else 0

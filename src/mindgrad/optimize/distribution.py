@@ -1,34 +1,37 @@
 """Distribution: multiply the terms of a sum or difference separately if cheaper.
 
     A · (u ± v)      = A · (u − c) ± A · (v ± c)            for every c
-    Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)
+    Q_k (x_i − μ_k)  = Q_k (x_i − c) − Q_k (μ_k − c)        an example: points x_i, centers μ_k, matrices Q_k
 
-Here ``u`` and ``v`` are repeated along different axes, so their difference is much larger than both. For n
-points and k centers in d dimensions, all differences have n·k·d elements. The original graph stores them, and
-then computes k products of shape (d, d) with (d, n). The rewrite computes one product of shape (k d, d) with
-(d, n). The derivative inherits this form. Its gradient with respect to the matrix is again one product, with
-``x`` instead of the differences. Its gradient with respect to μ sums over i *before* it multiplies, which
-saves another large product.
+The rewrite applies if ``u`` and ``v`` are broadcast along different axes, so that their sum or difference is
+much larger than both. In the example with n points and k centers in d dimensions, all differences have n·k·d
+elements. The original graph stores them, and then computes k products of shape (d, d) with (d, n). The
+rewrite computes one product of shape (k d, d) with (d, n).
 
-Proof: a product is linear in each operand, and the terms with ``c`` cancel. If one of the terms is equal for
-all samples, as μ is for all points, its product becomes another column of A, and the other term gets another
-element 1:
+Derivatives inherit this form. The gradient with respect to Q is again one product, with ``x`` instead of the
+differences. The gradient with respect to μ sums over i *before* it multiplies, which saves another large
+product.
+
+Proof: a product is linear in each operand, and the terms with ``c`` cancel.
+
+**One product.** In the example, the term with μ is equal for all points. Let r be the product of A and such a
+term. Then r can be another column of A, if the other term has another element 1:
 
     A u + r = [A, r] · [u, 1]
 
-Then there is one product. The derivative with respect to ``r``, a sum over the samples, is part of the
-product that is the derivative with respect to A. This pays if A has 8 to 24 columns.
+The derivative with respect to ``r`` is a sum over the samples. It becomes part of the product that is the
+derivative with respect to A. This pays if A has 8 to 24 columns.
 
-**Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ is not: it loses digits if the
-terms are larger than their difference. So both terms are shifted by ``c``, the mean of the smaller term
-over the axes that the other term does not have. Derivatives treat ``c`` as a constant, because the product
-does not depend on it. After the shift, a common offset of the data costs no digits. The remaining loss is
-the spread of the data relative to the distance, |u − c| / |u − v|. If the mean is not finite, c is 0, so
-that an infinite element affects only its own sample.
+**Rounding.** If ``x`` and μ are close, ``x − μ`` is exact, but A x − A μ loses digits if the terms are larger
+than their difference. Therefore both terms are shifted by ``c``, the mean of the smaller term over the axes
+that the other term does not have. Derivatives treat ``c`` as a constant, because the product does not depend
+on it. After the shift, a common offset of the data costs no digits. The remaining loss of digits grows with
+|u − c| / |u − v|, the spread of the data relative to the distance. If the mean is not finite, c is 0, so that
+an infinite element affects only its own sample.
 
 **When it pays.** The cost model (``_pays``) counts bytes that are written and read, and floating-point
 operations. A core computes about eight operations in the time of moving one byte. Both terms must have at
-most a quarter of the elements of the difference, and the difference at least 4,096 elements
+most a quarter of the elements of the difference, and the difference must have at least 4,096 elements
 (``docs/decisions/0009-rewrites-of-algebra.md``). Differences in float16 and bfloat16 are left unchanged,
 because their products would be rounded to the same type before the subtraction.
 """
@@ -80,7 +83,7 @@ MERGING = Rewrite(
 
 
 class _Difference(NamedTuple):
-    """A value ``first ± second``, up to a permutation of axes and axes of size 1."""
+    """A value ``first ± second``. Views may permute its axes or add axes of size 1."""
 
     first: Repeated
     second: Repeated
@@ -88,7 +91,7 @@ class _Difference(NamedTuple):
 
 
 def distributed(graph: Graph) -> Graph:
-    """Rewrite the products of large differences and of repeated operands in ``graph``."""
+    """Rewrite the products of large differences and of broadcasts in ``graph``."""
     if not any(e.primitive is dot and _improvement(e, e.inputs) for e in graph.equations):
         return graph
 
@@ -119,9 +122,9 @@ def distributed(graph: Graph) -> Graph:
 
 
 def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Repeated | _Difference] | None:
-    """Find an operand of a product with a pattern that allows a cheaper product.
+    """Find an operand of a product that is a broadcast, or a large difference.
 
-    Returns the index of the operand and the pattern, or ``None``.
+    Returns the index of the operand and its pattern, or ``None`` if no cheaper product exists.
     """
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
@@ -141,7 +144,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
 
 
 def _difference(x: Any) -> _Difference | None:
-    """Write ``x`` as a sum or difference of two repeated values, if possible."""
+    """Write ``x`` as a sum or difference of two broadcasts, if possible."""
     views: list[Equation] = []
     made_by: Equation | None = getattr(x, "made_by", None)
     while made_by is not None and is_view(made_by):
@@ -168,17 +171,17 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     result = product_size(operands, k, whole, contract, batch)
     itemsize = operands[k].type.dtype.itemsize
     written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
-    # the difference is written and read; the result of the rewrite is a difference, too, but XLA may fuse it
-    # into its readers
+    # The original graph writes and reads the difference. The rewrite also ends with a difference, but XLA may
+    # fuse it into its readers, so its bytes are counted only once.
     before = 2 * result * inner + costs().flops_per_byte * itemsize * (2 * operands[k].type.size + result)
     after = 2 * sum(written) * inner + costs().flops_per_byte * itemsize * (sum(written) + result)
     return after < before
 
 
 def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
-    """Shift both terms by a mean of the smaller term.
+    """Shift both terms by the mean ``c`` of the smaller term.
 
-    The mean is over the axes that the other term does not have.
+    The mean is over the axes that the other term does not have. The module docstring explains why.
     """
     first, second = x.first, x.second
     small, other = (first, second) if first.size <= second.size else (second, first)
@@ -189,7 +192,7 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
     center = select(isfinite(mean), mean, zeros(mean.type))
-    # the axis of the value for each axis of the mean
+    # for each axis of the mean, the corresponding axis of the difference
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
 
@@ -206,10 +209,10 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
 
 
 def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, batch: Axes) -> Any:
-    """Emit the product of a difference as one product.
+    """Emit the product of a difference as ``[A, r] · [u, 1]``.
 
-    One term must be equal for all samples. Then ``r = A v`` has only axes of A, so it can be another column
-    of A. Returns ``None`` if neither term is equal for all samples, or if one product does not pay.
+    One of the terms, v, must be equal for all samples. Then ``r = A v`` has only axes of A, so it can be
+    another column of A. Returns ``None`` if neither term is equal for all samples, or if this does not pay.
     """
     free = free_axes(len(operands[k].shape), contract[k], batch[k])
     flat = [all(term.axes[axis] is None for axis in free) for term in (x.first, x.second)]
@@ -235,7 +238,7 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     order = [*batch[1 - k], *free_axes(len(other.shape), contract[1 - k], batch[1 - k])]
     product = transpose(product, permutation=tuple(sorted(range(len(order)), key=order.__getitem__)))
     product = reshape(product, shape=tuple([1 if a == theirs else n for a, n in enumerate(other.shape)]))
-    # if the sign is minus, negate the term that is subtracted: the column, or the samples
+    # for a difference, negate the subtracted term, which is either the column or the samples
     atom = rows.atom
     if not x.is_sum:
         product, atom = (product, neg(atom)) if flat[0] else (neg(product), atom)

@@ -1,12 +1,16 @@
-"""Forward mode for the derivative of a ``while`` loop with respect to one scalar.
+"""Forward mode for the gradient of a ``while`` loop with respect to one scalar.
 
-    x is a scalar  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)
+    x is a scalar  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)          ct: cotangent of y
 
-Reverse mode through a ``while`` loop stores carries and recomputes iterations. Forward mode adds one tangent
-to each carry, which costs less time and stores nothing. The rewrite applies to graphs of ordinary operators,
-branches, and loops. Custom derivatives, effects, and collectives have their own reverse mode. Graphs with
-float16 or bfloat16 values are excluded, because ``J_y(x) 1`` can overflow although ``ct`` is small and the
-gradient is finite.
+Every gradient calls this module before it uses reverse mode (``execution.pullback``). Reverse mode through a
+``while`` loop stores carries and recomputes iterations. Forward mode adds one tangent to each carry, which
+takes less time and stores nothing.
+
+The rewrite applies to graphs of ordinary operators, branches, and loops. It does not apply to
+
+- custom derivatives, effects, and collectives, because their reverse mode has its own rules;
+- graphs with float16 or bfloat16 values, because ``J_y(x) 1`` can overflow although ``ct`` is small and the
+  gradient is finite.
 """
 
 from __future__ import annotations
@@ -35,10 +39,17 @@ ONE_NUMBER = Rewrite(
 def pulled_through_loops(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the cotangent of one scalar by forward mode.
+    """Compute the cotangent of one scalar input by forward mode.
 
-    Returns ``None`` if ``xs`` is not one real scalar, if no ``while`` loop depends on it, or if an equation
-    that depends on it needs reverse mode.
+    Args:
+        builder: the builder of the differentiated graph.
+        xs: the differentiated inputs.
+        ys: the outputs.
+        cts: the cotangents of the outputs.
+
+    Returns:
+        A list with the cotangent of the scalar. ``None`` if ``xs`` is not a single real scalar, if no
+        ``while`` loop depends on it, or if an equation that depends on it needs reverse mode.
     """
     if len(xs) != 1 or type(xs[0]) is not Variable or xs[0].type.size != 1 or xs[0].dtype.kind != "float":
         return None
@@ -67,11 +78,12 @@ def pulled_through_loops(
 
 
 def _is_plain(equation: Equation) -> bool:
-    """Whether the rules of its primitive differentiate an equation in both modes."""
+    """Whether both modes compute the same derivative of an equation."""
     primitive = equation.primitive
     if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
         return False
-    # branches, loops without user-defined checkpoints, and lazy derivatives, which expand to plain graphs
+    # control flow that is allowed: branches, loops for which the user set no number of checkpoints, and lazy
+    # derivatives, which are expanded to graphs of ordinary operators
     is_program = (
         primitive.replaceable and not equation.parameters.get("slots")
     ) or primitive.expand is not None

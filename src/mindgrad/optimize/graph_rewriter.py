@@ -1,6 +1,7 @@
 """Graph rewriter: rebuild a graph with some of its equations replaced.
 
-rebuilt(G, f) = G with each equation replaced by the values f(equation, read), unless f returns None
+The rewrites of ``optimize`` call :func:`rebuilt` with a function that returns the replacement of an equation,
+or ``None`` to leave the equation unchanged.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ __all__ = ["inside", "rebuilt"]
 def rebuilt(
     graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any], simplifies: bool = True
 ) -> Graph:
-    """Rebuild ``graph`` with the equations that ``replace`` replaces.
+    """Rebuild ``graph`` with some of its equations replaced.
 
-    The new graph shares the equations that do not depend on a replaced result.
+    Equations that do not depend on a replaced result are shared between both graphs.
 
     Args:
         graph: the graph.
         replace: called as ``replace(equation, read)`` for each equation. It emits the replacement and returns
-            its result, or returns ``None`` to keep the equation. ``read`` maps an atom of ``graph`` to its
-            value in the new graph.
+            its result, or returns ``None`` to leave the equation unchanged. ``read`` maps an atom of
+            ``graph`` to its value in the new graph.
         simplifies: whether to simplify all equations that depend on a replaced result. If ``False``, only
-            those that read a replaced result directly are simplified.
+            equations that read a replaced result directly are simplified.
     """
     if any(v.linear for v in graph.inputs):  # tangents in ``graph`` are ordinary inputs of the new graph
         graph = _with_own_values(graph)

@@ -3,18 +3,21 @@
     shield(a, keep) · b = a · b                        unless a · b is NaN
     while(c, x; body) = while(c, x; plain body)        unless a product in an iteration is NaN
 
-If a derivative multiplies a possibly infinite slope by exact zeros, it shields the slope, so that zero times
-infinity is zero (``rows.exact_zeros``). XLA compiles the derivative of a loop over a few scalars to one
-native function. Without the comparisons of the shields, which interrupt its chain of products, this function
-is 1.5× faster. So this rewrite first runs the loop with plain products. The carry has a flag that records
-whether one of the products is NaN. The flag ends the loop, and then the original loop runs from its start.
+A derivative may multiply a possibly infinite slope by an exact zero. The primitive ``shield`` then replaces
+infinite elements of the slope by 0, so that zero times infinity is zero (``primitives.exact_zeros``).
 
-Sums, differences, products, and quotients of floats propagate NaN, so the flag checks only the last values of
-such chains. The results are equal, up to the sign of a zero.
+**When it pays.** XLA compiles the derivative of a loop over a few scalars to one native function. The
+comparisons of the shields interrupt its chain of products: without them, the function is 1.5× faster.
+Therefore this rewrite first runs the loop with plain products. The carry has an additional flag, which is set
+if a product is NaN. The flag ends the loop, and the original loop runs from its start. Sums, differences,
+products, and quotients of floats propagate NaN, so the flag checks only the last values of such chains. The
+results are equal, except for the sign of a zero.
 
-Cost: the machine code contains the loop twice, and a NaN in iteration n costs n iterations. The rewrite
-applies to ``while`` loops over small tensors with several shields. An iteration must not contain loops,
-branches, effects, or collectives.
+**Cost.** The machine code contains the loop twice. If the first NaN occurs in iteration n, n iterations are
+wasted.
+
+**Limits.** The rewrite applies to ``while`` loops over small tensors with several shields. An iteration must
+not contain loops, branches, effects, or collectives.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ _FLAG = tensor_type(bool_, ())
 
 
 def guards_postponed(graph: Graph) -> Graph:
-    """Run small loops of ``graph`` with plain products first."""
+    """Rewrite small loops of ``graph`` so that they first run with plain products."""
     graph = inside(graph, guards_postponed)
     if not any(equation.primitive is while_ and _is_worth(equation) for equation in graph.equations):
         return graph
@@ -92,7 +95,7 @@ def _only_multiplied(body: Graph, values: set[Any]) -> bool:
 
 
 def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Emit the plain loop, then a branch that runs the original loop after a NaN."""
+    """Emit the plain loop, then a ``cond`` that runs the original loop after a NaN."""
     parameters = equation.parameters
     condition, body, consts = parameters["condition"], parameters["body"], parameters["consts"]
     start = full(_FLAG, False)
@@ -111,7 +114,7 @@ def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _unless_wrong(condition: Graph) -> Graph:
-    """Add to the condition that the flag is not set."""
+    """Build a loop condition that is also false if the flag is set."""
     builder = Builder()
     with building(builder):
         inputs, flag = builder.inputs_like(condition.inputs), builder.input(_FLAG)
@@ -120,7 +123,7 @@ def _unless_wrong(condition: Graph) -> Graph:
 
 
 def _plain(body: Graph) -> Graph:
-    """Build the body with plain products, and with the flag as its last result."""
+    """Build the loop body without shields, and with the flag as its last result."""
     builder = Builder()
     with building(builder):
         values: dict[Any, Any] = dict(zip(body.inputs, builder.inputs_like(body.inputs), strict=True))
@@ -148,7 +151,7 @@ def _is_nan(y: Any) -> Any:
 
 
 def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Variable]:
-    """Find few late values such that one is NaN if one of ``products`` is NaN."""
+    """Find a few late values such that one of them is NaN if any product is NaN."""
     holders = set(products)  # products, and values to which they propagate NaN
     for equation in equations:
         if _keeps_nan(equation) and not holders.isdisjoint(equation.inputs):

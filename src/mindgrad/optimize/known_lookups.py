@@ -2,9 +2,10 @@
 
     select(0 ≤ i < n, x[i], NaN) = x[i]        for constant i with 0 ≤ i < n
 
-An out-of-range index reads NaN or 0 (``rows.indexing``), so XLA compares all indices and selects all elements
-that are read. If XLA fuses the lookup into its readers, every reader repeats this work. This rewrite checks
-constant indices, such as the pattern of a sparse matrix or the triangles of a mesh, once at compile time.
+A lookup at an out-of-range index returns NaN or 0 (``primitives.indexing``). Therefore a compiled lookup
+compares each index with the size of the axis, and selects NaN or the element. If XLA fuses the lookup into
+its readers, every reader repeats this work. This rewrite checks constant indices, such as the pattern of a
+sparse matrix or the triangles of a mesh, once at compile time, and marks the lookup as in range.
 """
 
 from __future__ import annotations

@@ -1,39 +1,43 @@
 """Layout propagation: move transposes towards the outputs, or remove them.
 
-    f(xᵀ, yᵀ) = f(x, y)ᵀ        f pointwise
-    Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction
-    A · xᵀ    = a product that contracts another axis
+    f(xᵀ, yᵀ) = f(x, y)ᵀ        for a pointwise f
+    Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction; σ is the permutation of the transpose
+    A · xᵀ    = a product that contracts a different axis of x
 
 A transpose of a computed value moves towards the outputs until it meets its inverse, becomes a parameter of
-a reduction or product, or reaches a small value. A repeated value is repeated in the order that its reader
+a reduction or product, or reaches a small value. A broadcast is emitted in the axis order that its reader
 needs. Proof: a transpose renames axes. The rewrite stores the axis order of each value of the new graph: axis
 i of the old value is axis ``order[i]`` of the new value.
 
 **When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). The axes of a product are
 (batch, free axes of the first operand, free axes of the second operand). In this order, a long batch axis is
 often last. XLA's vector instructions then run along it in every pointwise operator, and sums over features
-need no shuffles. ``einsum`` transposes to the order that its caller requests, and XLA on a CPU moves the
-data. So the rewrite is tried only if a computed value with at least ``transposed_elements`` elements
-(``ir.cost_model``) is transposed and then read by a pointwise operator or a reduction. Limits: an equation
-gets its operands in the old order unless it is pointwise, a reduction, a product, or a change of shape.
+need no shuffles. But ``einsum`` transposes the product to the order that its caller requests, and on a CPU,
+XLA moves the data. Therefore the rewrite is tried only if a computed value with at least
+``transposed_elements`` elements (``ir.cost_model``) is transposed, and a pointwise operator or a reduction
+reads the transpose.
 
-**Narrow products.** A long last axis also pays in graphs without transposes. The values of a small network on
-a large batch have the shape (batch, 20), and vectors of 8 or 16 elements divide 20 badly. The operands of
-such products are exchanged, so that the batch axis is last, and the order of other values follows. This
-applies to CPUs, to graphs with at least two such products, and to widths up to 24. Graphs in tiles
-(``optimize.tiling``) already have the batch axis last.
+**Limits.** Only pointwise operators, reductions, products, and changes of shape accept operands in a new
+order. For any other equation, the operands are transposed back.
+
+**Narrow products.** A long last axis also pays in graphs without transposes. For example, the values of a
+small network on a large batch have the shape (batch, 20), and 20 is not a multiple of the vector length 8 or
+16. The rewrite exchanges the operands of such products, so that the batch axis is last. The order of other
+values follows. This applies to CPUs, to graphs with at least two such products, and to widths up to 24.
+Graphs in tiles (``optimize.tiling``) already have the batch axis last.
 
 **Convolutions.** XLA's CPU kernels need images with the channels last. If the channels are first, XLA
-transposes the operands and the result of every convolution. So a convolution gets its operands in the order
-that its primitive prefers, and the values between convolutions follow, in the forward and the backward pass.
-Values that are combined with weights and moments keep the order of the weights (``optimize.anchors``). If
-most elements of the results of convolutions are in images with fewer than ``vector_channels`` channels, the
-order does not change.
+transposes the operands and the result of every convolution. Therefore a convolution receives its operands in
+the order that its primitive prefers. The values between convolutions have the same order, in the forward and
+the backward pass. Values that are combined with weights and moments have the order of the weights
+(``optimize.anchors``). If most elements of the results of convolutions are in images with fewer than
+``vector_channels`` channels, the order does not change.
 
-**Reduced products.** A reduction over the first axis of a product, with only pointwise operators between,
-equals a reduction over the last axis of the transposed product. The terms of this reduction are contiguous in
-memory. Repeated operands of the pointwise operators are repeated in the new order. This applies to reductions
-of 33 to 8,191 terms with at least twice as many results. For fewer terms, a long last axis is faster.
+**Reduced products.** Consider a reduction over the first axis of a product, with only pointwise operators
+between the two. It equals a reduction over the last axis of the transposed product, whose terms are
+contiguous in memory. Broadcast operands of the pointwise operators are emitted in the new order. This applies
+to reductions of 33 to 8,191 terms with at least twice as many results. For fewer terms, the original order,
+with a long last axis, is faster.
 """
 
 from __future__ import annotations
@@ -86,7 +90,7 @@ class _Placed(NamedTuple):
 
 
 class _Spread(NamedTuple):
-    """A value that repeats ``inner`` to ``shape``; ``dims`` has the axes of ``inner``."""
+    """A broadcast of ``inner`` to ``shape``; ``dims`` as in ``broadcast_in_dim``."""
 
     inner: _Placed
     shape: Shape
@@ -101,7 +105,7 @@ CHANNELS = Rewrite(
 
 
 def transposes_carried(graph: Graph) -> Graph:
-    """Remove large transposes, and give convolutions the axis order that they prefer."""
+    """Remove large transposes, and emit convolutions in the axis order they prefer."""
     preferring = _preferring(graph)
     if preferring:
         CHANNELS.fired(len(preferring))
@@ -176,10 +180,10 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
 
 
 def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
-    """Find the equations that prefer another order, and the labels of their operands.
+    """Find the equations that prefer a different axis order, and their ordered labels.
 
-    Returns no equations if most of their results have few channels, because vectors along the channels would
-    be short.
+    Returns an empty dictionary if most of their results have few channels, because vector instructions along
+    a short channel axis are not efficient.
     """
     preferring: dict[Equation, tuple[Labels, ...]] = {}
     if not costs().channels_last or not is_one_cpu():
@@ -233,7 +237,8 @@ def _reduces(equation: Equation) -> bool:
 def _narrow_products(graph: Graph) -> set[Equation]:
     """Find the products of a long first operand and a small second operand.
 
-    Returns none unless there are at least two, and at least one has a computed first operand.
+    Returns an empty set if there are fewer than two such products, or if the first operands of all of them
+    are inputs of the graph.
     """
     products: set[Equation] = set()
     computed = False
@@ -286,9 +291,9 @@ def _reduced_chain(
 
 
 def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
-    """Find the pointwise equations that compute ``x`` from repeated values.
+    """Find the pointwise equations that compute ``x`` from broadcasts.
 
-    Returns ``None`` if ``x`` also depends on other values.
+    Returns ``None`` if ``x`` also depends on values that are not broadcasts.
     """
     sides, waiting = [], [x]
     while waiting:
@@ -301,7 +306,7 @@ def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
     return sides
 
 
-# --- values in an order ------------------------------------------------------------------------------
+# --- values in a new axis order ----------------------------------------------------------------------
 
 
 def _ascending(count: int) -> Shape:
@@ -325,7 +330,7 @@ def _inverse(order: Shape) -> Shape:
 
 
 def _ranks(places: Sequence[int]) -> Shape:
-    """The rank of each of ``places`` by size."""
+    """Return, for each entry of ``places``, its index in the sorted sequence."""
     ordered = sorted(places)
     return tuple([ordered.index(place) for place in places])
 
@@ -342,7 +347,7 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Return an atom of ``value`` whose axis ``order[i]`` is the old axis i."""
+    """Return ``value`` as an atom whose axis ``order[i]`` is axis i of the old graph."""
     old_axes = _inverse(order)  # the old axis of each axis of the result
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
@@ -365,7 +370,7 @@ def _transposed(atom: Any, permutation: Shape) -> Any:
     return transpose(atom, permutation=permutation)
 
 
-# --- equations that keep the new order of their operands ---------------------------------------------
+# --- equations that accept operands in a new order ---------------------------------------------------
 
 
 def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> _Placed | _Spread | None:
@@ -385,7 +390,7 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
 def _uniform(
     equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
-    """Emit an operator whose operands must have one order: the order of most operands."""
+    """Emit an operator whose operands must share an order, in the most frequent order."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
     if not orders and axes.kinds:  # a concatenation
         return None
@@ -404,7 +409,7 @@ def _uniform(
 
 
 def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """Emit an operator on operands in their new orders, if it has such a form.
+    """Emit an operator for operands in their new orders, or return ``None``.
 
     ``is_turned``: whether to exchange the operands of a product.
     """
@@ -431,12 +436,12 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
-    """Return the most frequent order; in a tie, the old order unless ``prefers_new``."""
+    """Return the most frequent order. ``prefers_new``: prefer a new order in a tie."""
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 
 def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
-    """Whether ``x`` is repeated along the same axes as ``spread``."""
+    """Whether ``x`` is a broadcast along the same axes as ``spread``."""
     if isinstance(x, _Placed):
         return type(x.atom) is Constant and x.atom.is_splat
     return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)

@@ -2,20 +2,25 @@
 
     (A B) v = A (B v)        (u vᵀ) x = u (vᵀ x)        (diag(d) A) x = d ∘ (A x)
 
-A tree of products is a sum of products of its factors, the leaves, over all contracted indices. Products
-distribute over sums, so the sums may be computed in any order; only the rounding differs. The nodes of a tree
-are products of matrices, batched products, and elementwise products with a repeated factor, such as an outer
-product. Transposes between nodes only rename indices. No other equation may read a value inside a tree.
+Nested products form a tree. Its leaves are the factors A, B, and v, and each node is the product of its two
+children. A node may be a product of matrices, a batched product, or an elementwise product with a broadcast
+factor, such as an outer product. Transposes between nodes only rename indices. No equation outside the tree
+may read a value inside it.
 
-**When it pays.** The cost of a product is two operations for each combination of its indices, plus the bytes
-of both operands and the result. Moving a byte takes as long as eight operations. For up to :data:`_ALL`
-leaves, the search tries all trees. For more leaves, it tries only trees that keep the order of the leaves,
-because other trees are never cheaper for a chain of matrices. The best tree is used if it costs at least a
-fifth less than the original one. Trees below ``reordered_flops`` operations are left unchanged.
+Proof: the value of a tree is the sum, over all contracted indices, of the products of the leaves. Products
+distribute over sums, so the sums may be computed in any order. Only the rounding differs.
+
+**When it pays.** The cost of a product is two operations for each combination of its indices, plus eight for
+each byte of the operands and the result. Moving a byte takes as long as eight operations. For up to
+:data:`_ALL` leaves, the search tries all trees. For more leaves, it tries only trees with the leaves in the
+original order, because other trees are never cheaper for a chain of matrices. The cheapest tree is used if it
+costs at least 20% less than the original tree. Trees below ``reordered_flops`` operations are left unchanged.
 
 The rewrite runs before differentiation, so derivatives inherit the order: the gradient of ``((A B) v)²``
-needs no product of matrices. Limits: a product that both the differentiated part and other equations read is
-not reordered. Products in float16 and bfloat16 are left unchanged.
+needs no product of two matrices.
+
+**Limits.** Products in float16 and bfloat16 are left unchanged. So is a product that both the differentiated
+part of a graph and other equations read.
 """
 
 from __future__ import annotations
@@ -43,17 +48,17 @@ CHAIN = Rewrite(
     "matrix products are computed in a cheaper order",
 )
 
-#: largest number of leaves for which all trees are tried, and for which any tree is tried
+#: largest number of leaves for which all trees are tried (``_ALL``), or trees are tried at all (``_MOST``)
 _ALL, _MOST = 6, 24
 
-#: the index of a leaf, or the trees of both operands of a product
+#: a tree: the index of a leaf, or the pair of trees of both operands of a product
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
 Steps = Generator[Any, Any, Tree]
 
 
 class _Leaf(NamedTuple):
-    """A factor: its value in the old graph, and a label for each axis of size > 1."""
+    """A factor: its value in the old graph, and the labels (indices) of its axes."""
 
     atom: Any
     labels: tuple[int | None, ...]
@@ -67,7 +72,7 @@ class _Network:
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
         self._uses = uses
-        #: equations of the nodes, whose results no other equation reads
+        #: equations of the nodes below the root
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
         self.tree = trampolined(self._product(root, self.output))
@@ -139,7 +144,7 @@ class _Network:
     # -- cost of a tree -----------------------------------------------------------------------------
 
     def labels(self, leaves: int) -> frozenset[int]:
-        """Find the labels of the product of ``leaves`` (bits) that are needed outside it."""
+        """Return the labels that the product of ``leaves``, a bit mask, must have."""
         return frozenset(
             label
             for label, mask in enumerate(self._masks)
@@ -155,7 +160,7 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Compute the leaves (bits) of a tree and its cost."""
+        """Return the leaves of a tree, as a bit mask, and its cost."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
@@ -183,9 +188,9 @@ class _Network:
     # -- emission -----------------------------------------------------------------------------------
 
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
-        """Emit the product in the order of ``tree``."""
+        """Emit the whole product in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        # a label of size 1 may be in no leaf
+        # a label of size 1 may be missing in all leaves; the reshape adds it
         moved = transpose(
             atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
         )
@@ -228,12 +233,12 @@ class _Network:
 
 
 def _subsets(count: int) -> Iterator[int]:
-    """Iterate over all sets of leaves (bits); subsets come first."""
+    """Iterate over all sets of leaves, as bit masks; subsets precede supersets."""
     return iter(range(1, 1 << count))
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a set of leaves into two; yield one of the parts."""
+    """Iterate over all divisions of a set into two parts; yield the first part."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -243,14 +248,14 @@ def _halves(leaves: int) -> Iterator[int]:
 
 
 def _intervals(count: int) -> Iterator[int]:
-    """Iterate over all ranges of consecutive leaves (bits); shorter ranges come first."""
+    """Iterate over ranges of consecutive leaves, as bit masks; shorter ranges first."""
     for length in range(2, count + 1):
         for start in range(count - length + 1):
             yield ((1 << length) - 1) << start
 
 
 def _cuts(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a range of leaves into two; yield the first part."""
+    """Iterate over all divisions of a range into two ranges; yield the first range."""
     part = leaves & -leaves
     while part != leaves:
         yield part
@@ -258,7 +263,7 @@ def _cuts(leaves: int) -> Iterator[int]:
 
 
 def products_ordered(graph: Graph) -> Graph:
-    """Put the trees of products of ``graph`` in a cheaper order."""
+    """Rewrite nested products of ``graph`` in a cheaper order."""
     if sum(e.primitive is dot for e in graph.equations) == 0:
         return graph
     uses = Counter(x for e in graph.equations for x in e.inputs)
@@ -290,7 +295,7 @@ def products_ordered(graph: Graph) -> Graph:
 
 
 def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
-    """Return the equation of ``atom`` if it can be a node with a single reader."""
+    """Return the equation of ``atom`` if it can be a node and has a single reader."""
     equation: Equation | None = getattr(atom, "made_by", None)
     if equation is None or equation.primitive not in (dot, transpose, mul) or uses[atom] != 1:
         return None
@@ -298,6 +303,6 @@ def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether the order of sums affects only the last digits of the result."""
+    """Whether a different order of sums changes only the last digits of the result."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

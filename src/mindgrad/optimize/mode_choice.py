@@ -2,27 +2,28 @@
 
     y = s(v(x)),  s linear,  the samples of v independent  ⟹  J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
 
-with ``ct_v = sᵀ ct``, and ``d_j`` one in column j of every sample. A *column* of x is an index along the axes
-that v mixes, such as one coordinate of each point. Physics-informed networks have this form: they compute the
-gradient of the sum of ``u`` over all points, with respect to the points.
+In this formula, ``ct`` is the cotangent of y, and ``ct_v = sᵀ ct`` is the cotangent of v. The direction
+``d_j`` is 1 in column j of every sample, and 0 in the other columns. A *column* of x is an index along the
+axes that v mixes, such as one coordinate of each point. Physics-informed networks have this form: they
+compute the gradient of the sum of ``u`` over all points, with respect to the points.
 
-Proof: along an axis that v carries, its Jacobian is diagonal (``transforms.axis_propagation``). So element
-(n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``, and ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``
-because sample n of v depends only on sample n of x.
+Proof: along an axis that v carries, its Jacobian is diagonal (``transforms.axis_propagation``). Therefore
+element (n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``. Because sample n of v depends only on
+sample n of x, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``.
 
-The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``), so nested gradients
-become Taylor series. For several columns, it emits one ``rowwise_gradient`` equation. If the program reads a
-column of this gradient, the column becomes a ``taylor_coefficients`` equation. If the program differentiates
-the gradient again, every column does (:func:`in_columns`).
+**One column.** The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``). The
+first derivative takes as long in forward mode as in reverse mode. If it is differentiated again, the
+derivative is a longer Taylor series instead of the gradient of a gradient, which takes less time.
 
-When it pays: for one column, a gradient costs the same in both modes, and its derivative is a longer series
-instead of the gradient of a gradient. For several columns, reverse mode is cheaper unless the gradient is
-differentiated again. The next derivative decides this, or ``optimize.derivative_fusion`` when the graph is
-finished.
+**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not known
+yet. Therefore the rule emits one ``rowwise_gradient`` equation, which can still be computed in both modes. A
+slice of one column of it computes only this column, in forward mode. A derivative of the equation replaces it
+by one ``taylor_coefficients`` equation for each column. In a complete graph, ``optimize.derivative_fusion``
+does the same, and merges columns that are not differentiated again into one gradient.
 
-Limits: the inputs are real, at most ``series_inputs`` in number, with at most ``gradient_columns`` columns.
-The graph has no control flow and no effects. It has no float16 or bfloat16 values, because ``J_v d_j`` can
-overflow although ``ct_v`` is small and the gradient is finite.
+**Limits.** There are at most ``series_inputs`` inputs, which are real and have at most ``gradient_columns``
+columns. The graph has no control flow and no effects. It has no float16 or bfloat16 values, because
+``J_v d_j`` can overflow although ``ct_v`` is small and the gradient is finite.
 """
 
 from __future__ import annotations
@@ -61,13 +62,15 @@ DIAGONAL = Rewrite(
 
 
 class _Cut(NamedTuple):
-    """Values such that the outputs of a graph are linear functions of them.
+    """A set of values such that the outputs of a graph are linear functions of them.
+
+    In the module docstring, v is a cut, and s is its tail.
 
     Attributes:
-        x: the input.
-        values: the values; for each, the axes along which it carries the axes of ``x``.
-        tail: the equations from the values to the outputs.
-        weights: cotangent of each value.
+        x: the differentiated input.
+        values: for each value of the cut, the axes along which it carries the axes of ``x``.
+        tail: the linear equations from the values to the outputs.
+        weights: the cotangent of each value.
     """
 
     x: Variable
@@ -112,10 +115,10 @@ def pulled_along(
 
 
 def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
-    """Whether forward mode may pay.
+    """Whether forward mode may be cheaper.
 
-    It may if there are few columns. For more columns, it may if ``rowwise_gradient`` can represent them, so
-    that reverse mode remains possible.
+    It may be if there are few columns. With more columns, forward mode is considered only if a
+    ``rowwise_gradient`` equation can represent the derivative, so that reverse mode remains possible.
     """
     mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
     if any(len(axes) > 1 for axes in mixed):
@@ -132,7 +135,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def _is_masked(cut: _Cut) -> bool:
-    """Whether zeros of a cotangent come from a selection, so that 0 · NaN must be 0."""
+    """Whether a cotangent has zeros from a selection, for which 0 · NaN must be 0."""
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
@@ -160,8 +163,8 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
     """Extract a scalar function of a vector from a builder.
 
     Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` if
-    ``xs`` is not one vector, if ``ys`` is not one scalar that depends on it, or if the derivative needs
-    reverse mode.
+    ``xs`` is not a single vector, if ``ys`` is not a single scalar that depends on it, or if the derivative
+    needs reverse mode.
     """
     if len(xs) != 1 or len(ys) != 1 or type(xs[0]) is not Variable or len(xs[0].shape) != 1:
         return None
@@ -174,11 +177,11 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """Find the values that depend on ``x``, unless one of them needs reverse mode.
+    """Find the values that depend on ``x``; ``None`` if one needs reverse mode.
 
-    Returns ``None`` if it does. Control flow, effects, and operators that read the form of their cotangent
-    need reverse mode. Collectives do, too: forward mode differentiates with respect to the inputs of all
-    ranks, but reverse mode with respect to the inputs of one rank.
+    Control flow, effects, and operators that read the form of their cotangent need reverse mode. Collectives
+    need it, too: forward mode differentiates with respect to the inputs of all ranks, but reverse mode
+    differentiates with respect to the inputs of one rank.
     """
     dependents: set[Any] = {x}
     for equation in live:
@@ -196,7 +199,8 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
 def _cuts_off(y: Variable) -> bool:
     """Whether ``y`` is an integer computed from floats.
 
-    The two modes would truncate different values at this conversion.
+    At this conversion, forward mode would truncate tangents and reverse mode would truncate cotangents, so
+    their results would differ.
     """
     if y.type.dtype.kind not in ("int", "uint") or y.made_by is None or y.made_by.primitive.multiple:
         return False
@@ -204,9 +208,9 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Cut the equations before ``ys``, at values that mix few columns of ``x``.
+    """Find values that mix few columns of ``x``, such that ``ys`` are linear in them.
 
-    The equations after the cut are linear. Returns ``None`` if there is no such cut.
+    Returns ``None`` if there are no such values.
     """
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
@@ -221,8 +225,9 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        # move the cut before an equation that is linear in values that mix fewer columns, and before a
-        # concatenation: it may be a gradient, and the program may use only some of its columns
+        # Move the cut to the operands of the equation in two cases. Either the equation is linear, and its
+        # operands mix fewer columns. Or it is a concatenation: it may be the columns of a gradient, and only
+        # some of them may be used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -248,9 +253,9 @@ def _mixed(x: Variable, carried: Carried) -> int:
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """Compute the fewest columns that a cut before each value would mix.
+    """Compute, for each value, the fewest columns that a cut at or before it mixes.
 
-    If an equation is linear, the cut may be before its operands instead of its result.
+    If an equation is linear, its operands can be in the cut instead of its result.
     """
     fewest = {x: _mixed(x, places[x])}
     for equation in live:
@@ -303,9 +308,9 @@ def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...]
 
 
 def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
-    """Compute the cotangent of index ``j`` along axis ``column`` of the input.
+    """Compute the part of the input's cotangent at index ``j`` along axis ``column``.
 
-    If ``column`` is ``None``, compute the cotangent of the whole input.
+    If ``column`` is ``None``, compute the whole cotangent.
     """
     x, mixed = cut.x, cut.columns
     unmixed = [axis for axis in range(len(x.shape)) if axis not in mixed]
@@ -327,9 +332,9 @@ def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
 
 
 def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Replace each gradient in ``ys`` by its columns with nonzero cotangents.
+    """Replace each per-sample gradient by its columns with nonzero cotangents.
 
-    A constant one-hot cotangent leaves one column.
+    For example, one column remains if the cotangent is a constant one-hot vector.
     """
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
@@ -375,7 +380,7 @@ def in_columns(graph: Graph) -> Graph:
 
 
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
-    """Compute the cotangents of the values of ``cut``, and drop values with zeros."""
+    """Compute the cotangents of the values of ``cut``; drop values with cotangent 0."""
     tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
     directions = [tangents[v] for v in cut.values]
     builder.linear_equations.clear()
@@ -400,8 +405,9 @@ def _direction(x: Variable, column: int | None, j: int) -> Any:
 def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
     """Find the equations that compute ``values``, and their inputs other than ``xs``.
 
-    The equations include those that do not depend on ``xs``, so that the graph is the same whichever input
-    has a tangent. If control flow is among them, only the equations that depend on ``xs`` are returned.
+    Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
+    have the same graph. But if any of the equations is control flow, only equations that depend on ``xs`` are
+    returned.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
     if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
@@ -435,7 +441,8 @@ class _Line:
         """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
-            push_tangents(self._equations, tangents)  # longer series, and linear functions of them
+            # the function consists of Taylor series and linear functions; a Taylor series gets one more term
+            push_tangents(self._equations, tangents)
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)
             found = taylor_coefficients(*operands, direction, program=program, argnum=argnum, order=1)

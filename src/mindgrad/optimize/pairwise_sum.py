@@ -2,20 +2,22 @@
 
     Σ_{k<K} x_k = Σ_{k<K/2} (x_k + x_{k+K/2})        (+ the last term if K is odd)
 
-Proof: addition is associative and commutative up to rounding. The rounding error is smaller, because each
-term takes part in log K additions instead of up to K.
+Proof: addition is associative and commutative up to rounding. The rounding error becomes smaller, because
+each term takes part in log K additions instead of up to K.
 
-**When it pays** (CPU; measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). The sum must be over
-axes that are not last. XLA fuses slices and additions with the equations before them, and runs them in
-vectors and on all threads. In contrast, a sum over the first axis is a separate pass over a copy of its
-operand, or a call of a library kernel that is slow for wide results. Halves are fastest for 16 to 128 terms.
-For fewer terms, compiling without the library is enough (``backend.options``). If other axes precede the
-summed axes, halves pay for small operands, such as the stacks of ``optimize.tiling``.
+**When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). On a CPU, XLA computes a
+sum over the first axis as a separate pass over a copy of its operand, or calls a library kernel that is slow
+for wide results. In contrast, XLA fuses the slices and additions of this rewrite with the equations before
+them, and uses vector instructions and all threads. The rewrite applies to sums over axes that do not include
+the last axis. It is fastest for 16 to 128 terms. For fewer terms, it suffices to compile without the library
+(``backend.options``). If other axes precede the summed axes, the rewrite pays for small operands, such as the
+stacks of ``optimize.tiling``.
 
-Limits: the rewrite is only for CPUs. A graph with many such sums, such as a large network with
-normalizations, is left unchanged, because XLA compiles halves slowly and a call saves little time (decision
-29). Sums of float16 and bfloat16 are left unchanged, because they are accumulated in float32, and halves
-would not be.
+**Limits.** The rewrite is only for CPUs. These sums are left unchanged:
+
+- sums in a graph with many such sums, such as a large network with normalizations, because XLA compiles the
+  rewritten sums slowly and a call saves little time (``docs/decisions/0029-channels-last.md``);
+- sums of float16 and bfloat16, because they are accumulated in float32, but the halves would not be.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ HALVES = Rewrite(
 
 
 def halved(graph: Graph) -> Graph:
-    """Halve the sums of ``graph`` for which this pays."""
+    """Rewrite the sums of ``graph`` for which pairwise summation pays."""
     if not is_one_cpu():
         return graph
     graph = inside(graph, halved)
@@ -65,7 +67,7 @@ def _pays(equation: Equation) -> bool:
 
 
 def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:
-    """The number of elements before ``axes``, along them, and after them."""
+    """Return the number of elements before, along, and after ``axes``."""
     return (
         math.prod(shape[: axes[0]]),
         math.prod(shape[axes[0] : axes[-1] + 1]),

@@ -3,8 +3,8 @@
     rewritten(G)(x) = G(x) up to rounding
 
 ``before_derivative`` runs on a graph that is about to be differentiated, and the derivative inherits its
-changes. ``before_compilation`` runs once on a finished graph, before it is compiled. Each pass maps a graph
-to a graph, and returns its argument if it changes nothing.
+changes. ``before_compilation`` runs once on a complete graph, before XLA compiles it. Each rewrite is a
+function from a graph to a graph. If it changes nothing, it returns its argument.
 """
 
 from __future__ import annotations

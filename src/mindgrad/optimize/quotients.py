@@ -2,11 +2,12 @@
 
     c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
 
-Derivatives of norms and potentials have many such quotients. If x is a normal number, its reciprocal is
-finite. Because |c| ≤ 1, a quotient is subnormal if the reciprocal is.
+Proof: if x is a normal floating-point number, its reciprocal is finite, so only the rounding differs. The
+bound |c| ≤ 1 ensures that the rewrite does not lose digits of a normal quotient: if r is subnormal, c / x is
+subnormal, too.
 
-Cost: one division for each x instead of several. The rewrite applies to floats, and only if x divides at
-least two values.
+**When it pays.** Derivatives of norms and potentials contain many such quotients. The rewrite computes one
+division for each x instead of several. It applies to floats, and only if x divides at least two values.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ONE_RECIPROCAL = Rewrite(
 
 
 def quotients_joined(graph: Graph) -> Graph:
-    """Rewrite several quotients by one value in ``graph`` with one reciprocal."""
+    """Rewrite quotients of ``graph`` by the same value with one reciprocal."""
     graph = inside(graph, quotients_joined)
     bases = _bases(graph)
     if not bases:

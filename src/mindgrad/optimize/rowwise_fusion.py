@@ -3,13 +3,15 @@
     tr ∇²y = Σ_j ∂_j² y        (∇²y)_jj = ∂_j² y
 
 Some equations read a Hessian (``control.lazy_hessian``) only along its diagonal: ``trace``, ``diagonal``,
-``einsum('ii')``, the summed product with a diagonal matrix, and elements ``[i, i]``. They get second
-derivatives along unit vectors instead. ``optimize.derivative_fusion`` computes sums of these as one forward
-Laplacian.
+``einsum('ii')``, the summed product with a diagonal matrix, and elements ``[i, i]``. This rewrite replaces
+them by second derivatives along unit vectors. ``optimize.derivative_fusion`` then computes their sum as one
+forward Laplacian.
 
-When it pays: a sum over the diagonal costs D + 2 passes, one element costs 2, and the Hessian costs 4 D. A
-diagonal that is read as a vector is still computed from the Hessian. Limits: the Hessian of a scalar with
-respect to one vector.
+**When it pays.** For D dimensions, a sum over the diagonal costs D + 2 passes, one diagonal element costs 2
+passes, and the Hessian costs 4 D passes. A diagonal that is read as a vector is still computed from the
+Hessian.
+
+**Limits.** The function is a scalar function of one vector.
 """
 
 from __future__ import annotations
@@ -43,14 +45,14 @@ Read = Callable[[Any], Any]
 
 
 class _Diagonal(NamedTuple):
-    """A sum of diagonal elements of a Hessian; ``factors`` has their factors by index."""
+    """A sum of diagonal elements of a Hessian. ``factors``: by index, their factors."""
 
     hessian: Equation
     factors: dict[int, float]
 
 
 def along_diagonals(graph: Graph) -> Graph:
-    """Replace sums and elements of diagonals of Hessians by second derivatives."""
+    """Replace sums and elements of Hessian diagonals by second derivatives."""
     if not any(equation.primitive is lazy_hessian for equation in graph.equations):
         return graph
     reads = _reads(graph)
@@ -91,7 +93,7 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """Find the diagonal elements that ``equation`` reads, if it reads no others."""
+    """Find the diagonal elements that ``equation`` reads, if it reads only those."""
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):
@@ -123,7 +125,7 @@ def _unshaped(x: Any) -> Any:
 
 
 def _sum(diagonal: _Diagonal, read: Read) -> Any:
-    """Emit Σ_j c_j ∂_j² y, with one second-order series for each term."""
+    """Emit Σ_j c_j ∂_j² y, with one second-order Taylor series for each term."""
     program, argnum = diagonal.hessian.parameters["program"], diagonal.hessian.parameters["argnum"]
     x = program.inputs[argnum]
     operands = [read(each) for each in diagonal.hessian.inputs]

@@ -1,15 +1,18 @@
-"""Scalar factors: move the scalar factor of a product to its smallest value.
+"""Scalar factors: scale the smallest operand or result of a product.
 
     (c A) · B = c (A · B) = A · (c B)        for a scalar c
 
 Proof: a product is linear in each operand. Only the rounding differs, and if c is a power of two, the results
-are equal. XLA does not move factors.
+are equal.
 
-When it pays: a factor of the result costs one operation per element. A factor of an operand A pays if ``c A``
-would be another array in memory, because another equation reads A or A is not computed element by element.
-The scaled value must have at least ``scaled_elements`` elements (``ir.cost_model``), and the smallest value
-of the product at most a quarter of them. Limits: float16 and bfloat16 are left unchanged, because ``c A`` can
-overflow although A · B does not, and vice versa.
+**When it pays.** XLA does not move factors. Scaling the result of a product costs one operation for each of
+its elements, so scaling a smaller operand instead pays. Scaling an operand A may store ``c A`` as an
+additional array. This happens if another equation reads A, or if A is not the result of a pointwise operator.
+Only then, moving the factor away from A pays. The scaled value must have at least ``scaled_elements``
+elements (``ir.cost_model``), and the smallest operand or result at most a quarter of them.
+
+**Limits.** Products in float16 and bfloat16 are left unchanged, because one of ``c A`` and A · B can overflow
+although the other is finite.
 """
 
 from __future__ import annotations
@@ -43,7 +46,7 @@ class _Scaled(NamedTuple):
 
 
 def factors_moved(graph: Graph) -> Graph:
-    """Move scalar factors from large operands and results of products to small ones."""
+    """Move scalar factors from large to small operands and results of products."""
     graph = inside(graph, factors_moved)
     products = dict.fromkeys(filter(_is_uneven, graph.equations))
     factors = dict.fromkeys(e for e in graph.equations if e.primitive is mul or e.primitive is neg)
@@ -97,7 +100,7 @@ def _times(factor: complex, x: Any) -> Any:
 def _of_operands(
     products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
 ) -> dict[Equation, dict[int, _Scaled]]:
-    """Find the operands whose factors move, for each product by their index."""
+    """Find, for each product, the operands whose factors move, by their index."""
     slots: dict[Any, list[tuple[Equation, int]]] = {}
     for equation in products:
         for k, x in enumerate(equation.inputs):
@@ -115,7 +118,7 @@ def _of_operands(
 
 
 def _is_uneven(equation: Equation) -> bool:
-    """Whether ``equation`` is a contraction with a large and a small value."""
+    """Whether ``equation`` is a contraction with both a large and a small array."""
     if equation.primitive.kind != "multilinear":
         return False
     largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])
@@ -123,7 +126,7 @@ def _is_uneven(equation: Equation) -> bool:
 
 
 def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:
-    """Whether a value is in memory without its factor."""
+    """Whether a value without its factor is probably stored in memory."""
     made_by = getattr(unscaled, "made_by", None)
     return made_by is None or not made_by.primitive.pointwise or uses[unscaled] > 1
 
@@ -133,7 +136,7 @@ def _smallest(product: Equation) -> int:
 
 
 def _small_size(x: Any) -> int:
-    """The largest size of a value that is small compared with ``x``."""
+    """Return the largest size of a value that counts as small compared with ``x``."""
     return x.type.size // costs().distributed_part if x.type.size >= costs().scaled_elements else -1
 
 

@@ -1,23 +1,25 @@
 """Shift invariance: do not differentiate with respect to shifts that cancel.
 
-    exp(x − c) / Σ exp(x − c)  and  c + log Σ exp(x − c)  are equal for every c
+    exp(x − c) / Σ exp(x − c)  and  c + log Σ exp(x − c)  do not depend on c
 
-Softmax and log-sum-exp subtract ``c = max x``, so that ``exp`` does not overflow. Their derivative with
-respect to c is zero, but reverse mode computes it from many terms that cancel up to rounding. The rewrite
-replaces c by ``stop_gradient(c)``. The values of the graph and of all its derivatives are unchanged up to
-rounding.
+Softmax and log-sum-exp subtract the shift ``c = max x``, so that ``exp`` does not overflow. Their derivative
+with respect to c is zero, but reverse mode computes it from many terms that cancel up to rounding. The
+rewrite replaces c by ``stop_gradient(c)``. The values of the graph and of all its derivatives are unchanged
+up to rounding.
 
 Proof: add δ to c. Then each value v that depends on c only through the shift becomes, for some scalar p,
 
     v − p δ  (a difference)      or      v exp(−p δ)  (a factor)
 
-where δ is repeated along the axes that c does not have. The p of a sum, difference, ``exp``, ``log``,
-product, or quotient follows from the p of its operands. An operator that is linear in one operand keeps p, if
-δ is equal for all elements that it combines. If all outputs have p = 0, the graph does not depend on δ, and
-its derivative with respect to c is zero.
+where δ is broadcast along the axes that c does not have. The p of a sum, difference, ``exp``, ``log``,
+product, or quotient follows from the p of its operands. If an operator is linear in one operand, its result
+has the same p as this operand, provided that δ is equal for all elements that the operator combines. If all
+outputs have p = 0, the graph does not depend on δ, and its derivative with respect to c is zero.
 
-Cost: none at run time. Limits: the rewrite finds only shifts that an ``exp`` reads through a difference. If
-it cannot prove p = 0 for all uses of a shift, it leaves the shift unchanged.
+**Cost.** The rewrite costs nothing at run time.
+
+**Limits.** The rewrite finds only shifts in a difference that is the operand of an ``exp``. If it cannot
+prove that all outputs have p = 0, it leaves the shift unchanged.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ class _Shifted(NamedTuple):
 
     Attributes:
         power: the scalar p.
-        is_factor: whether the value becomes v exp(−p δ); otherwise, it becomes v − p δ.
-        axes: for each axis of the value, the corresponding axis of δ, or ``None``.
+        is_factor: whether v becomes v exp(−p δ). If ``False``, v becomes v − p δ.
+        axes: for each axis of v, the corresponding axis of δ; ``None`` if δ is broadcast along it.
     """
 
     power: float
@@ -117,15 +119,15 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
                     moved[equation.outputs[0]] = form
     except _Dependent:
         return True
-    del moved[shift]  # ``stop_gradient`` is applied to uses of the shift, so it may be an output itself
+    del moved[shift]  # only uses of the shift change, so the shift itself may be an output
     return not moved.keys().isdisjoint(graph.outputs)
 
 
 def _through(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute the form of the result of ``equation`` from the forms of its operands.
+    """Compute how the result of ``equation`` changes from the changes of its operands.
 
     Raises:
-        _Dependent: If the result has no such form.
+        _Dependent: If the result becomes neither v − p δ nor v exp(−p δ).
     """
     primitive = equation.primitive
     if primitive.multiple:
@@ -177,7 +179,7 @@ def _of_product(forms: list[_Shifted | None], sign: int) -> _Shifted:
 
 
 def _of_linear(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute the form of the result of an operator that is linear in its one factor."""
+    """Compute how the result changes if the operator is linear in its only factor."""
     primitive = equation.primitive
     places = [k for k, form in enumerate(forms) if form is not None]
     labels = index_map(equation)

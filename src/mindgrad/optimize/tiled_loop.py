@@ -2,11 +2,14 @@
 
     Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the results of the tiles, concatenated
 
+A *tile* is a slice of the batch. ``optimize.tiling`` decides which graphs are divided into tiles.
+
 Proof: in the batch region (``optimize.batch_region``), sample n of a value depends only on sample n of the
 batch, and sums over the samples are linear. Only the order of additions changes.
 
-In a tile, every value keeps the order of its axes, or has the batch axis last. A value from outside that does
-not depend on the batch is either a constant of the loop, or an array from which each iteration reads a slice.
+In a tile, either every value has its original axis order, or every value has the batch axis last. The loop
+receives values from outside in two ways. A value without a batch axis is a constant of the loop. A value with
+a batch axis is divided, so that each iteration receives one slice.
 """
 
 from __future__ import annotations
@@ -39,11 +42,12 @@ def accumulated(
     """Run ``body`` for each tile of ``arrays``; add up or stack its results.
 
     Args:
-        body: graph from the constants and one tile of each array to the summands, then further results.
+        body: graph whose inputs are the constants and one tile of each array. Its first results are added up,
+            and the others are stacked.
         constants: operands that are the same for all tiles.
-        arrays: operands that are divided into tiles; the last tile is padded with zeros.
-        size: length of a tile.
-        sums: number of results that are summands.
+        arrays: operands that are divided into tiles. The last tile is padded with zeros.
+        size: number of elements of a tile along the divided axis.
+        sums: number of results that are added up.
         axes: for each array, the axis that is divided. Default: the first axis.
     """
     axes = axes or (0,) * len(arrays)
@@ -64,15 +68,15 @@ def _summed(
     arrays: Sequence[tuple[Any, int, Variable]],
     size: int,
 ) -> list[Any]:
-    """Emit the loop over the tiles; return sums, then stacks of further results.
+    """Emit the loop over the tiles; return its sums, then its stacks.
 
     Args:
         builder: builder of the body.
-        results: results of the body, summands first.
-        sums: number of summands.
+        results: results of the body. The first ``sums`` results are added up.
+        sums: number of results that are added up.
         constants: pairs of a constant of the loop and the input of the body that receives it.
-        arrays: for each divided array: the array, its divided axis, and the input of the body for a tile.
-        size: length of a tile.
+        arrays: triples of a divided array, its divided axis, and the input of the body that receives a tile.
+        size: number of elements of a tile along the divided axis.
     """
     with building(builder):
         carry = builder.inputs_like(results[:sums])
@@ -114,9 +118,9 @@ class TiledLoop:
 
     Args:
         graph: the graph.
-        region: the parts of the graph.
+        region: the equations of the graph, divided into four kinds.
         size: number of samples of the batch.
-        rows: number of samples of a tile; it divides ``size``.
+        rows: number of samples of a tile. It divides ``size``.
         rows_last: whether every value in a tile has the batch axis last.
     """
 
@@ -124,10 +128,10 @@ class TiledLoop:
         self._graph, self._region = graph, region
         self._size, self._rows, self._rows_last = size, rows, rows_last
         self._body, self._outer = Builder(), Builder()
-        #: value of each old atom in the new graph: before and after the loop, and inside a tile
+        #: for each old atom, its value in the new graph, outside the loop or inside a tile
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
-        #: inputs of a tile: whole values by atom, and slices of values by atom and batch axis
+        #: inputs of the body: by atom, values without a batch axis; by (atom, batch axis), slices of values
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
@@ -178,13 +182,13 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """Order ``labels`` as in a tile; ``rows`` is the label of the batch axis."""
+        """Return ``labels`` in their order in a tile. ``rows``: label of the batch axis."""
         if not self._rows_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
 
     def _in_place(self, tile: Any, axis: int) -> Any:
-        """Transpose a value of a tile to its old order, with batch axis ``axis``."""
+        """Transpose a value of a tile to its original order, with batch axis ``axis``."""
         last = len(tile.shape) - 1
         if not self._rows_last:
             return tile

@@ -1,26 +1,32 @@
 """Loop tiling: compute some samples at a time, so that their values stay in cache.
 
-The cost model (``ir.cost_model``) decides which loops (``optimize.tiled_loop``) a graph gets. There are three
-kinds of tiles:
+The rewrite divides a batch into *tiles*, and computes one tile in each iteration of a loop
+(``optimize.tiled_loop``). The thresholds are in the cost model (``ir.cost_model``). There are three kinds of
+tiles.
 
-- *Stacks.* A forward Laplacian computes, for every value, its tangents along all directions: a stack of D
-  tangents of H features for each sample with D coordinates. A tile is large enough for two threads and small
-  enough for the cache. Every tile reads and writes the sums over the samples, so a tile is never smaller than
-  these sums. The batch is one input or constant, or the result of a loop before the stacks. The stacks may
-  also be in the body of a loop. If most stacks are needed again after a sum over the samples, as in the
-  gradient of the root of a mean, a first loop computes the sums and a second loop recomputes the stacks. With
-  only one or two products, a tile must be large. Tiling then saves memory that the allocator would return to
-  the system and request again.
-- *Batches.* A gradient stores the values of every layer for every derivative, in newly allocated memory in
-  each call. Tiles of a few thousand samples that fit the cache are 2× faster. Values in a tile have the batch
-  axis last, because XLA's vector instructions run along the last axis: a thousand samples fill vectors better
-  than 20 features. If all values fit, one tile with all samples serves only to move the batch axis.
-- *Directions* (:func:`tile_of_directions`). A forward Laplacian is emitted for some directions at a time,
-  unless its graph will be compiled in tiles of stacks.
+**Stacks.** A forward Laplacian computes the tangents of every value along all directions. For each sample
+with D coordinates, this is a stack of D tangents with H features each. A tile is large enough for two threads
+and small enough for the cache. Every tile reads and writes the sums over the samples, so a tile is never
+smaller than these sums. The batch is an input, a constant, or the result of a loop before the stacks. The
+stacks may also be in the body of a loop. Two cases are special:
 
-Measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``. Limits: graphs are tiled only for CPUs, and
-only if they have no effects. The size of a tile divides the size of the batch. Tiling changes the order of
-additions.
+- Most stacks are needed again after a sum over the samples, as in the gradient of the root of a mean. Then a
+  first loop computes the sums, and a second loop recomputes the stacks.
+- The graph has only one or two products. Then tiles must be large, and tiling pays because it saves memory
+  that the allocator would return to the operating system and request again.
+
+**Batches.** A gradient stores the values of every layer for every derivative, in memory that each call
+allocates again. Tiles of a few thousand samples that fit the cache are 2× faster than the whole batch. In a
+tile, the batch axis is the last axis of every value, because XLA's vector instructions run along the last
+axis: a thousand samples fill vectors better than 20 features. If all values fit the cache, one tile contains
+all samples, so that the rewrite only moves the batch axis.
+
+**Directions** (:func:`tile_of_directions`). A forward Laplacian is emitted for some directions at a time,
+unless its graph will be divided into tiles of stacks.
+
+**Limits.** Graphs are tiled only for CPUs, and only if they have no effects. The size of a tile divides the
+size of the batch. Tiling changes the order of additions. For measurements, see
+``docs/decisions/0019-thresholds-of-rewrites.md``.
 """
 
 from __future__ import annotations
@@ -57,7 +63,7 @@ ROWS_LAST = Rewrite(
     "the batch axis is moved to the end of every value",
 )
 
-#: largest number of loops for one graph: the first loop computes sums that the second loop reads
+#: largest number of loops into which one graph is divided; the second loop reads sums of the first loop
 _LOOPS = 2
 
 
@@ -73,7 +79,7 @@ def _bytes(values: Iterable[Any]) -> int:
 
 
 def _products(equations: Iterable[Equation]) -> list[Equation]:
-    """Select the contractions. Their operands are in memory, and they justify a loop."""
+    """Select the contractions. XLA stores their operands, so tiling them can pay."""
     return [e for e in equations if e.primitive.kind == "multilinear"]
 
 
@@ -81,7 +87,7 @@ def _products(equations: Iterable[Equation]) -> list[Equation]:
 
 
 def _with_rows_last(graph: Graph) -> Graph:
-    """Move the axis of a large batch to the end, in tiles if values have many bytes."""
+    """Move the axis of a large batch to the end; divide it if values have many bytes."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
     if not sizes or graph.has_effect:
         return graph
@@ -100,12 +106,12 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """The results of all products that have a batch axis."""
+    """Return the results of all products that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 
 def _count(size: int, stored: int) -> int:
-    """The number of tiles: one, or a divisor of the batch size near the target."""
+    """Return the number of tiles: 1, or a divisor of the batch size near the target."""
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -125,7 +131,7 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
         return graph
-    # the result of a loop or branch before the stacks can be the batch
+    # start after the last loop or branch before the stacks, because its result can be the batch
     start = 1 + max(
         (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
     )
@@ -158,8 +164,8 @@ def _is_stack(equation: Equation, least: int) -> bool:
 def _in_loops(graph: Graph, most: int) -> Graph | None:
     """Divide ``graph`` into tiles, in at most ``most`` loops.
 
-    If the equations after the sums need large values of the first loop, another loop recomputes these values.
-    Returns ``None`` if tiles do not pay.
+    If the equations after the sums need large values of the first loop, a second loop recomputes these
+    values. Returns ``None`` if tiling does not pay.
     """
     chosen = max(_choices(graph), key=lambda choice: choice.carried, default=None)
     if chosen is None:
@@ -191,7 +197,7 @@ class _Choice(NamedTuple):
     """A batch that can be divided into tiles.
 
     Attributes:
-        region: the parts of the graph for this batch.
+        region: the equations of the graph, divided into four kinds for this batch.
         data: the batch, an input or a constant.
         rows: number of samples of a tile.
         carried: bytes of all values with a batch axis.
@@ -204,7 +210,7 @@ class _Choice(NamedTuple):
 
 
 def _choices(graph: Graph) -> Iterable[_Choice]:
-    """Find the batches whose stacks have most of the bytes of ``graph``."""
+    """Find the batches whose stacks have a large part of the bytes of ``graph``."""
     model = costs()
     least = model.stack_tiles * model.stack_tile_bytes
     every = _bytes(y for e in graph.equations for y in e.outputs)
@@ -232,7 +238,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
 def _of_products(region: Region) -> set[Any]:
     """Find the operands and results of products that have a batch axis.
 
-    Other values with a batch axis need not be in memory.
+    XLA may fuse all other values, so they need not be stored.
     """
     made = {e.outputs[0] for e in region.rows}
     products = _products([*region.rows, *region.sums])
@@ -240,9 +246,10 @@ def _of_products(region: Region) -> set[Any]:
 
 
 def _target_rows(region: Region, tile: int, row: int) -> int:
-    """The number of samples of ``row`` bytes for a tile of at least ``tile`` bytes.
+    """Return the number of samples of a tile, which has ``tile`` bytes or more.
 
-    A tile is larger if the sums over the samples, or the weights, have more bytes.
+    A sample has ``row`` bytes. A tile is larger if the sums over the samples, or the weights, have more
+    bytes.
     """
     weights: set[Any] = set()
     for equation in _products([*region.rows, *region.sums]):
@@ -256,20 +263,20 @@ def _target_rows(region: Region, tile: int, row: int) -> int:
 
 
 def _rows(size: int, most: int) -> int:
-    """The largest divisor of ``size`` that is at most ``most``."""
+    """Return the largest divisor of ``size`` that is at most ``most``."""
     return max(n for n in range(1, min(max(most, 1), size) + 1) if size % n == 0)
 
 
-# -- before a program is finished ------------------------------------------------------------------------
+# -- queries of other modules, before a graph is complete ------------------------------------------------
 
 
 def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
-    """Whether the compiler will divide the stacks of these equations into tiles.
+    """Whether :func:`tiled` will divide the stacks of these equations into tiles.
 
     Args:
-        equations: the equations that depend on ``x`` and whose results get stacks of tangents.
+        equations: the equations that depend on ``x``. Each of their results will have a stack of tangents.
         x: the batch.
-        stack: bytes of the largest stack.
+        stack: number of bytes of the largest stack.
     """
     model = costs()
     if not is_one_cpu() or len(x.shape) < 2 or stack < model.stack_tiles * model.stack_tile_bytes:
@@ -284,7 +291,7 @@ def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> 
 
 
 def tile_of_directions(count: int, stack: int) -> int:
-    """The number of directions, of ``count``, that are computed together.
+    """Return how many of ``count`` directions a forward Laplacian computes together.
 
     The tangent of the largest value along one direction has ``stack`` bytes.
     """
