@@ -1,7 +1,7 @@
 """Programs of collectives on several ranks: for each row one, and its evaluation by the definition.
 
 All ranks run one graph, in step: every equation on each rank's arrays, and a collective, by its definition
-(``rows.collectives.combined``), on the arrays of all of them.
+(``primitives.collectives.combined``), on the arrays of all of them.
 """
 
 from __future__ import annotations

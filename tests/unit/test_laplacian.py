@@ -302,7 +302,7 @@ def test_estimates(mode):
     x = Tensor(X)
     exact = np.asarray(jax_everything()[0])
     close(ops.estimate_laplacian(network, D, "coordinates")(x), exact)
-    close(ops.estimate_laplacian(network, D, "coordinates", per_row=True)(x), exact)
+    close(ops.estimate_laplacian(network, D, "coordinates", per_sample=True)(x), exact)
     for distribution in ("rademacher", "normal"):
         estimate = ops.estimate_laplacian(network, 4000, distribution, seed=5)
         ms.set_seed(7)
@@ -317,7 +317,7 @@ def test_estimates(mode):
     np.testing.assert_allclose(
         ops.estimate_divergence(field, 4000)(x).asnumpy(), expected, atol=0.15 * np.abs(expected).max()
     )
-    close(ops.estimate_divergence(field, D, "coordinates", per_row=True)(x), expected)
+    close(ops.estimate_divergence(field, D, "coordinates", per_sample=True)(x), expected)
 
 
 def test_the_sum_of_squares_is_made_once_and_the_first_layer_for_one_row():

@@ -55,7 +55,7 @@ def names(graph):
 
 def test_a_gradient_is_one_equation():
     graph = recorded(slope, X)
-    assert names(graph) == ["rowwise_gradient"]
+    assert names(graph) == ["per_sample_gradient"]
     (found,) = evaluate(graph, [X.asnumpy()])
     assert_close(found, slopes(X.asnumpy()), kind="program")
 
@@ -63,7 +63,7 @@ def test_a_gradient_is_one_equation():
 def test_its_columns_are_what_reverse_mode_gives():
     inputs = [X.asnumpy(), WEIGHT.asnumpy()]
     graph = recorded(weighted, X, WEIGHT)
-    assert "rowwise_gradient" in names(graph)
+    assert "per_sample_gradient" in names(graph)
     apart = in_columns(graph)
     assert names(apart).count("taylor_coefficients") == SIZE
     for each in (expand_lazy(graph), expand_lazy(apart)):
@@ -84,14 +84,14 @@ def test_its_columns_are_what_reverse_mode_gives():
 def test_a_column_is_a_derivative_along_one_direction(read, expected):
     graph = recorded(lambda x: read(slope(x)), X)
     assert names(graph).count("taylor_coefficients") == 1
-    assert "rowwise_gradient" not in names(graph)
+    assert "per_sample_gradient" not in names(graph)
     _, (found,) = with_and_without(lambda x: read(slope(x)), X)
     assert_close(found, expected(slopes(X.asnumpy())), kind="program")
 
 
 def test_a_part_that_is_no_column_is_one_of_the_gradient():
     read = lambda x: slope(x)[:, 1:4]
-    assert names(recorded(read, X)) == ["rowwise_gradient", "slice"]
+    assert names(recorded(read, X)) == ["per_sample_gradient", "slice"]
     _, (found,) = with_and_without(read, X)
     assert_close(found, slopes(X.asnumpy())[:, 1:4], kind="program")
 
@@ -129,7 +129,7 @@ def test_a_product_with_a_one_hot_vector_makes_one_derivative():
     unit = ms.Tensor(np.broadcast_to(np.eye(SIZE)[2], (ROWS, SIZE)).copy())
     product = lambda x: ops.GradOperation(sens_param=True)(slope)(x, unit)
     graph = recorded(product, X)
-    assert names(graph) == ["rowwise_gradient"]
+    assert names(graph) == ["per_sample_gradient"]
     (column,) = graph.equations
     # of the program behind it, one second derivative: that of the third column along the other direction
     assert names(column.parameters["program"]).count("taylor_coefficients") == 1

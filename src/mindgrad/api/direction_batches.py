@@ -23,7 +23,7 @@ from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import outermost_program
 from mindgrad.optimize.tiled_loop import accumulated
-from mindgrad.optimize.tiling import keeps_rows_apart, tile_of_directions
+from mindgrad.optimize.tiling import keeps_samples_apart, tile_of_directions
 from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.forward_laplacian import Collapse, Stack
 from mindgrad.transforms.linearize import dependent
@@ -110,7 +110,7 @@ def _waits_for_tiles(equations: Sequence[Equation], x: Any, stack: int) -> bool:
         if not moving.isdisjoint(equation.inputs):
             moving.update(equation.outputs)
             followed.append(equation)
-    return keeps_rows_apart(followed, x, stack)
+    return keeps_samples_apart(followed, x, stack)
 
 
 def _in_tiles(

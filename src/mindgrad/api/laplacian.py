@@ -24,8 +24,8 @@ from mindgrad.api.laplacian_arguments import (
     check_arguments,
     check_coefficients,
     check_field,
-    check_rows,
-    rows_are_mixed,
+    check_point_values,
+    points_are_mixed,
 )
 from mindgrad.api.vjp_call import Call, Run
 from mindgrad.execution.pullback import forward_rule
@@ -39,7 +39,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.trace import state
 from mindgrad.transforms.apply_rule import between, directional
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.row_independence import mixing
+from mindgrad.transforms.sample_independence import mixing
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
@@ -90,7 +90,7 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
         :func:`mindgrad.divergence`, :func:`mindgrad.ops.second_order`, :func:`mindgrad.ops.biharmonic`,
         :func:`mindgrad.hessian`, :func:`mindgrad.ops.directional_derivative`
     """
-    return _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit"))
+    return _operator("laplacian", fn, grad_position, check_point_values, lambda: _swept("unit"))
 
 
 @explains_keywords
@@ -144,7 +144,7 @@ def second_order(
     """
 
     def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-        check_rows(owner, run, extras)
+        check_point_values(owner, run, extras)
         for x in run.inputs.tensors:
             check_coefficients(owner, extras[0], x.type, factored)
 
@@ -248,7 +248,7 @@ def directional_derivative(
         raise ValueError(f"For 'directional_derivative', the 'order' must be at least 1, but got {order}.")
 
     def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
-        check_rows(owner, run, extras)
+        check_point_values(owner, run, extras)
         for x in run.inputs.tensors:
             if extras[0].shape not in (x.shape[-1:], x.shape):
                 raise ValueError(
@@ -297,8 +297,10 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
     # the inner operator runs all directions together, so that the outer one differentiates no loop of tiles
-    inner = _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit", True), "whole")
-    return _operator("biharmonic", inner, grad_position, check_rows, lambda: _swept("unit"))
+    inner = _operator(
+        "laplacian", fn, grad_position, check_point_values, lambda: _swept("unit", True), "whole"
+    )
+    return _operator("biharmonic", inner, grad_position, check_point_values, lambda: _swept("unit"))
 
 
 def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
@@ -365,7 +367,7 @@ def _operator(
 # -- rules for ``record.transformed`` -------------------------------------------------------
 
 
-def _of_rows(matrix: Any, axis: int) -> Any:
+def _as_directions(matrix: Any, axis: int) -> Any:
     """Move the columns (``axis`` −1) or rows (−2) of matrices to the first axis."""
     return moved(matrix, len(matrix.shape) + axis, 0)
 
@@ -379,7 +381,7 @@ def _on_rows(owner: str, rule: Rule) -> Rule:
             for y in ys:
                 found = mixing(builder.equations, x, range(len(x.shape) - 1), y)
                 if found is not None:
-                    raise ValueError(rows_are_mixed(owner, x, found))
+                    raise ValueError(points_are_mixed(owner, x, found))
         return rule(builder, xs, ys, extras)
 
     return checked
@@ -394,13 +396,13 @@ def _swept(form: str, is_whole: bool = False) -> Rule:
         results = []
         for x in xs:
             found = summed(builder, equations, x, ys, _directions(form, x, *extras), is_whole)
-            results += [_per_row(each, x) for each in found]
+            results += [_per_point(each, x) for each in found]
         return results
 
     return rule
 
 
-def _per_row(y: Any, x: Any) -> Any:
+def _per_point(y: Any, x: Any) -> Any:
     """Remove a trailing axis of size one, for outputs with one value per point."""
     lead = x.shape[:-1]
     return reshape(y, shape=lead) if y.shape == (*lead, 1) else y
@@ -417,27 +419,27 @@ def _along(order: int) -> Rule:
         program, needed = between(builder, [x], ys)
         series = taylor(program, [len(needed)], order)
         found = current().inline(series, [*needed, x, v, *[zeros(x.type)] * (order - 1)])[len(ys) :]
-        return [_per_row(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
+        return [_per_point(found[(k + 1) * order - 1] * math.factorial(order), x) for k in range(len(ys))]
 
     return rule
 
 
 def _directions(form: str, x: Any, operand: Any = None) -> Directions:
     if form == "factor":
-        return Directions(_of_rows(operand, -1))
+        return Directions(_as_directions(operand, -1))
     unit = identity(x.type.with_shape(x.shape[-1:]))
     if form == "unit":
         return Directions(unit)
     if len(operand.shape) == 1:
         return Directions(unit, weights=operand)
-    return Directions(unit, _of_rows(operand, -2))
+    return Directions(unit, _as_directions(operand, -2))
 
 
 def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
     """Compute Σ_d v_d · (J v_d), by default for unit vectors v_d."""
     results = []
     for x in xs:
-        rows = _of_rows(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
+        rows = _as_directions(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
         directions = spread(rows, x)
         graph, needed = directional(builder, forward_rule, [x], ys, [x.type], is_forward=True)
         size = directions.shape[0]

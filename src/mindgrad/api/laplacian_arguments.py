@@ -9,7 +9,7 @@ from mindgrad.api.vjp_call import Run
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 
-__all__ = ["check_arguments", "check_coefficients", "check_field", "check_rows", "rows_are_mixed"]
+__all__ = ["check_arguments", "check_coefficients", "check_field", "check_point_values", "points_are_mixed"]
 
 
 def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) -> None:
@@ -48,7 +48,7 @@ def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) ->
                 )
 
 
-def check_rows(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
+def check_point_values(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
     """Raise ``ValueError`` if an output does not have values for each point."""
     for y in _real_outputs(owner, run):
         for x in run.inputs.tensors:
@@ -102,7 +102,7 @@ def check_coefficients(owner: str, coefficients: Tensor, x: TensorType, factored
         )
 
 
-def rows_are_mixed(owner: str, x: Any, equation: Any) -> str:
+def points_are_mixed(owner: str, x: Any, equation: Any) -> str:
     """Return the message about an equation that mixes points."""
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (

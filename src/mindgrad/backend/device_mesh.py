@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "Placement", "constants_of", "is_divided", "is_joint", "joint_rows", "laid_out", "lowering_for",
+    "Placement", "constants_of", "is_divided", "is_joint", "joint_samples", "laid_out", "lowering_for",
     "on_one_device", "sharding", "spread", "spread_slices",
 ]  # fmt: skip
 
@@ -104,7 +104,7 @@ def spread(array: Any, target: Any) -> Any:
         return jax.make_array_from_callback(whole.shape, target, whole.__getitem__)
 
 
-def joint_rows(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
+def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
     """Concatenate the samples of all processes to one sharded array.
 
     Args:

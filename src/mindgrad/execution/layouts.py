@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.backend.device_mesh import Placement, is_divided, is_joint, joint_rows, on_one_device, spread
+from mindgrad.backend.device_mesh import Placement, is_divided, is_joint, joint_samples, on_one_device, spread
 from mindgrad.backend.process_mesh import agree
 from mindgrad.backend.xla import is_elsewhere, mesh_devices, to_device
 from mindgrad.execution.array_arguments import leaves_as_tensors
@@ -278,7 +278,7 @@ def _joint(leaf: Any, devices: tuple[Any, ...]) -> Any:
         return leaf
     if is_divided(settled(leaf._array)):
         return leaf
-    return make_tensor(joint_rows(leaf.host_array(), devices))
+    return make_tensor(joint_samples(leaf.host_array(), devices))
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:

@@ -202,7 +202,7 @@ _COMPARISONS = frozenset(
 #: operators on tensors that do not compute indices or shapes
 _OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
 #: primitives that run an inner graph or its derivative
-_DERIVATIVES = ("recomputed", "rowwise_gradient", "taylor_coefficients")
+_DERIVATIVES = ("recomputed", "per_sample_gradient", "taylor_coefficients")
 _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
 

@@ -21,7 +21,7 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
 from mindgrad.ops.registry import public
-from mindgrad.primitives.contraction import dot as dot_row
+from mindgrad.primitives.contraction import dot as dot_primitive
 from mindgrad.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
 from mindgrad.primitives.structural import reshape
 
@@ -357,7 +357,7 @@ def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], righ
             f"For '{operator}', the axes that are summed must have equal sizes, but for the shapes "
             f"{a.shape} and {b.shape} they have {sizes[0]} and {sizes[1]}."
         )
-    return apply(dot_row, a, b, contract=(left, right), batch=((), ()))
+    return apply(dot_primitive, a, b, contract=(left, right), batch=((), ()))
 
 
 def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
@@ -400,7 +400,7 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
             f"For 'BatchDot', the first and the summed axes must be equally long, but the shapes are "
             f"{a.shape} and {b.shape} and the axes {left} and {right}."
         )
-    y = apply(dot_row, a, b, contract=((left,), (right,)), batch=((0,), (0,)))
+    y = apply(dot_primitive, a, b, contract=((left,), (right,)), batch=((0,), (0,)))
     return apply(reshape, y, shape=(*y.shape, 1)) if y.ndim == 1 else y
 
 

@@ -9,7 +9,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.affine import bias_add
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.operands import applied, promoted
-from mindgrad.primitives.convolution import conv as conv_row
+from mindgrad.primitives.convolution import conv as conv_primitive
 from mindgrad.primitives.static_slices import reverse
 from mindgrad.primitives.structural import reshape, transpose
 
@@ -128,7 +128,7 @@ def convolution(
     strides = per_axis(stride, axes, operator, "stride", 1)
     steps = per_axis(dilation, axes, operator, "dilation", 1)
     y = applied(
-        conv_row,
+        conv_primitive,
         operator,
         x,
         w,
@@ -248,7 +248,7 @@ def input_of_convolution(
         low = k - 1 - before
         around.append((low, n + k - 1 - ((m - 1) * s + 1 if m else 0) - low))
     return applied(
-        conv_row,
+        conv_primitive,
         operator,
         y,
         exchanged,

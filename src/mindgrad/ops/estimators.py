@@ -37,7 +37,7 @@ def estimate_laplacian(
     distribution: str = "rademacher",
     seed: int | None = None,
     grad_position: int = 0,
-    per_row: bool = False,
+    per_sample: bool = False,
 ) -> Callable[..., Any]:
     """Estimate the Laplacian of a function without bias, by random directions.
 
@@ -49,7 +49,7 @@ def estimate_laplacian(
             and variance 1. ``"coordinates"`` draws K different axes (at most D), which is exact for K = D.
         seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
         grad_position (int): index of the argument whose samples are the points.
-        per_row (bool): whether each sample has its own directions; shared directions cost less.
+        per_sample (bool): whether each sample has its own directions; shared directions cost less.
 
     Returns:
         Callable with the arguments of ``fn``. The shape of its result is documented in
@@ -65,7 +65,7 @@ def estimate_laplacian(
     >>> print(ms.ops.estimate_laplacian(square, 4)(ms.ops.ones((3, 100))))
     [200. 200. 200.]
     """
-    return _estimator("estimate_laplacian", fn, samples, distribution, seed, grad_position, per_row)
+    return _estimator("estimate_laplacian", fn, samples, distribution, seed, grad_position, per_sample)
 
 
 def estimate_divergence(
@@ -74,7 +74,7 @@ def estimate_divergence(
     distribution: str = "rademacher",
     seed: int | None = None,
     grad_position: int = 0,
-    per_row: bool = False,
+    per_sample: bool = False,
 ) -> Callable[..., Any]:
     """Estimate the divergence of a vector field without bias, by random directions.
 
@@ -85,7 +85,7 @@ def estimate_divergence(
             :func:`estimate_laplacian`.
         seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
         grad_position (int): index of the argument whose samples are the points.
-        per_row (bool): whether each sample has its own directions; shared directions cost less.
+        per_sample (bool): whether each sample has its own directions; shared directions cost less.
 
     Returns:
         Callable with the arguments of ``fn``.
@@ -99,7 +99,7 @@ def estimate_divergence(
     >>> print(ms.ops.estimate_divergence(lambda x: 3.0 * x, 1)(ms.ops.ones((2, 10))))
     [30. 30.]
     """
-    return _estimator("estimate_divergence", fn, samples, distribution, seed, grad_position, per_row)
+    return _estimator("estimate_divergence", fn, samples, distribution, seed, grad_position, per_sample)
 
 
 def _estimator(
@@ -109,7 +109,7 @@ def _estimator(
     distribution: str,
     seed: int | None,
     position: int,
-    per_row: bool,
+    per_sample: bool,
 ) -> Callable[..., Any]:
     check_callable(owner, fn)
     check_positions(owner, position, has_weights=False)
@@ -135,18 +135,18 @@ def _estimator(
                     f"For '{owner}', argument {position} must be a Tensor of samples, passed by position."
                 )
             return exact(
-                *args, _directions(owner, args[position], samples, distribution, seeds, per_row), **kwargs
+                *args, _directions(owner, args[position], samples, distribution, seeds, per_sample), **kwargs
             )
 
         name_derivative(run, owner, fn, (position,))
         order = 1 if owner == "estimate_divergence" else 2
         return differentiates(in_either_mode(fn, run), fn, order=order)
 
-    return remembered(fn, (owner, samples, distribution, seeds, position, per_row), made)
+    return remembered(fn, (owner, samples, distribution, seeds, position, per_sample), made)
 
 
 def _directions(
-    owner: str, x: Tensor, samples: int, distribution: str, seeds: tuple[int, int], per_row: bool
+    owner: str, x: Tensor, samples: int, distribution: str, seeds: tuple[int, int], per_sample: bool
 ) -> Tensor:
     """Return random directions v as columns. The expected sum of ``v vᵀ`` is 1."""
     if not x.dtype.is_float or not x.ndim or not x.shape[-1]:
@@ -155,7 +155,7 @@ def _directions(
             f"coordinates, but got one of shape {x.shape} and dtype {x.dtype}."
         )
     size = x.shape[-1]
-    lead = x.shape[:-1] if per_row else ()
+    lead = x.shape[:-1] if per_sample else ()
     shape, scale = (*lead, size, samples), 1 / math.sqrt(samples)
     if distribution == "normal":
         directions = normals(owner, shape, x.dtype, seeds)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import REDUCED, IndexMap, index_map
 
-__all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "row_label"]
+__all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "batch_label"]
 
 
 class Region(NamedTuple):
@@ -106,7 +106,7 @@ def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
     return len(labels) == 1 and axes.kind(labels.pop()) == REDUCED
 
 
-def row_label(equation: Equation, axes: IndexMap, region: Region) -> int:
+def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
     """Return the label of the batch axis in the index map of ``equation``.
 
     The equation belongs to ``region.rows`` or ``region.sums``.

@@ -38,8 +38,8 @@ from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
+from mindgrad.optimize.hessian_traces import along_diagonals
 from mindgrad.optimize.mode_choice import in_columns
-from mindgrad.optimize.rowwise_fusion import along_diagonals
 from mindgrad.primitives.kinds import ones, zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.static_slices import concatenate, slice_axis

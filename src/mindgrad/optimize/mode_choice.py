@@ -16,8 +16,8 @@ first derivative takes as long in forward mode as in reverse mode. If it is diff
 derivative is a longer Taylor series instead of the gradient of a gradient, which takes less time.
 
 **Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not known
-yet. Therefore the rule emits one ``rowwise_gradient`` equation, which can still be computed in both modes. A
-slice of one column of it computes only this column, in forward mode. A derivative of the equation replaces it
+yet. Therefore the rule emits one ``per_sample_gradient`` equation, which can still be computed in both modes.
+A slice of one column of it computes only this column, in forward mode. A derivative of the equation replaces it
 by one ``taylor_coefficients`` equation for each column. In a complete graph, ``optimize.derivative_fusion``
 does the same, and merges columns that are not differentiated again into one gradient.
 
@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.rowwise_gradient import rowwise_gradient, written_out
+from mindgrad.control.per_sample_gradient import per_sample_gradient, written_out
 from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.cost_model import costs
@@ -118,7 +118,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     """Whether forward mode may be cheaper.
 
     It may be if there are few columns. With more columns, forward mode is considered only if a
-    ``rowwise_gradient`` equation can represent the derivative, so that reverse mode remains possible.
+    ``per_sample_gradient`` equation can represent the derivative, so that reverse mode remains possible.
     """
     mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
     if any(len(axes) > 1 for axes in mixed):
@@ -285,14 +285,14 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
     program, operands, argnum = line.program_of(cut.x)
     weights = [cut.weights[v] for v in line.moved]
     carried = tuple([cut.values[v] for v in line.moved])
-    return rowwise_gradient(
+    return per_sample_gradient(
         *operands, *weights, program=program, argnum=argnum, axis=column, carried=carried, part=_part
     )
 
 
 @memoized
 def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
-    """Build the graph of column ``j``: the parameter ``part`` of ``rowwise_gradient``."""
+    """Build the graph of column ``j``: the parameter ``part`` of ``per_sample_gradient``."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)
@@ -339,7 +339,7 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
     now: list[tuple[Any, Any]] = []
     for y, ct in zip(ys, cts, strict=True):
         made_by = getattr(y, "made_by", None)
-        if made_by is None or made_by.primitive is not rowwise_gradient or type(ct) is not Constant:
+        if made_by is None or made_by.primitive is not per_sample_gradient or type(ct) is not Constant:
             now.append((y, ct))
             continue
         axis = made_by.parameters["axis"]
@@ -350,13 +350,13 @@ def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[lis
 
 
 def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
-    """Emit ``ys`` again, with every ``rowwise_gradient`` replaced by its columns."""
+    """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns."""
     now: dict[Any, Any] = {}
     for equation in live_equations(builder.equations, ys):
         if equation.has_effect:  # an effect must run once, so it is not emitted again
             continue
         operands = tuple([now.get(x, x) for x in equation.inputs])
-        if equation.primitive is rowwise_gradient:
+        if equation.primitive is per_sample_gradient:
             outputs: Sequence[Any] = [written_out(equation, operands)]
         elif now.keys().isdisjoint(equation.inputs):
             continue
@@ -367,12 +367,12 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
 
 
 def in_columns(graph: Graph) -> Graph:
-    """Replace every ``rowwise_gradient`` of ``graph`` by its columns."""
-    if not any(equation.primitive is rowwise_gradient for equation in graph.equations):
+    """Replace every ``per_sample_gradient`` of ``graph`` by its columns."""
+    if not any(equation.primitive is per_sample_gradient for equation in graph.equations):
         return graph
 
     def replace(equation: Equation, read: Any) -> Any:
-        if equation.primitive is not rowwise_gradient:
+        if equation.primitive is not per_sample_gradient:
             return None
         return written_out(equation, [read(x) for x in equation.inputs])
 

@@ -23,7 +23,7 @@ from mindgrad.control.scan import scan
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import Labels, index_map, relabeled, repetition
-from mindgrad.optimize.batch_region import Region, left_behind, row_label
+from mindgrad.optimize.batch_region import Region, batch_label, left_behind
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.static_slices import pad
 from mindgrad.primitives.structural import broadcast_in_dim, reshape, transpose
@@ -121,12 +121,12 @@ class TiledLoop:
         region: the equations of the graph, divided into four kinds.
         size: number of samples of the batch.
         rows: number of samples of a tile. It divides ``size``.
-        rows_last: whether every value in a tile has the batch axis last.
+        batch_last: whether every value in a tile has the batch axis last.
     """
 
-    def __init__(self, graph: Graph, region: Region, size: int, rows: int, rows_last: bool) -> None:
+    def __init__(self, graph: Graph, region: Region, size: int, rows: int, batch_last: bool) -> None:
         self._graph, self._region = graph, region
-        self._size, self._rows, self._rows_last = size, rows, rows_last
+        self._size, self._rows, self._batch_last = size, rows, batch_last
         self._body, self._outer = Builder(), Builder()
         #: for each old atom, its value in the new graph, outside the loop or inside a tile
         self._outside: dict[Any, Any] = {}
@@ -183,14 +183,14 @@ class TiledLoop:
 
     def _order(self, labels: Labels, rows: int) -> Labels:
         """Return ``labels`` in their order in a tile. ``rows``: label of the batch axis."""
-        if not self._rows_last or rows not in labels:
+        if not self._batch_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
 
     def _in_place(self, tile: Any, axis: int) -> Any:
         """Transpose a value of a tile to its original order, with batch axis ``axis``."""
         last = len(tile.shape) - 1
-        if not self._rows_last:
+        if not self._batch_last:
             return tile
         return transpose(tile, permutation=(*range(axis), last, *range(axis, last)))
 
@@ -198,7 +198,7 @@ class TiledLoop:
         """Emit ``equation`` for the samples of a tile."""
         axes = index_map(equation)
         assert axes is not None
-        rows = row_label(equation, axes, self._region)
+        rows = batch_label(equation, axes, self._region)
         operands = [
             self._at(x, labels.index(rows)) if rows in labels else self._as_whole(x)
             for x, labels in zip(equation.inputs, axes.operands, strict=True)
@@ -226,7 +226,7 @@ class TiledLoop:
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
         others = [k for k in range(len(atom.shape)) if k != axis]
-        order = [*others, axis] if self._rows_last else list(range(len(atom.shape)))
+        order = [*others, axis] if self._batch_last else list(range(len(atom.shape)))
         sizes = [self._rows if k == axis else n for k, n in enumerate(atom.shape)]
         shape = tuple([sizes[k] for k in order])
         if type(atom) is Constant:

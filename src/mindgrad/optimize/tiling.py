@@ -41,11 +41,11 @@ from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import index_map, repetition
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
-from mindgrad.optimize.batch_region import Region, batch_region, left_behind, region_of, row_label
+from mindgrad.optimize.batch_region import Region, batch_label, batch_region, left_behind, region_of
 from mindgrad.optimize.graph_rewriter import inside
 from mindgrad.optimize.tiled_loop import TiledLoop
 
-__all__ = ["keeps_rows_apart", "tile_of_directions", "tiled"]
+__all__ = ["keeps_samples_apart", "tile_of_directions", "tiled"]
 
 BLOCKS = Rewrite(
     "blocks",
@@ -102,7 +102,7 @@ def _with_rows_last(graph: Graph) -> Graph:
     if count == 1 and width > costs().tiled_features:
         return graph
     (TILES if count > 1 else ROWS_LAST).fired()
-    return TiledLoop(graph, region, region.size, region.size // count, rows_last=True).graph()
+    return TiledLoop(graph, region, region.size, region.size // count, batch_last=True).graph()
 
 
 def _results(region: Region) -> list[Any]:
@@ -173,7 +173,7 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
     region, data = chosen.region, chosen.data
     left = left_behind(graph, region)
     if 4 * _bytes(left) <= chosen.carried:
-        return TiledLoop(graph, region, data.shape[0], chosen.rows, rows_last=False).graph()
+        return TiledLoop(graph, region, data.shape[0], chosen.rows, batch_last=False).graph()
     if most == 1 or not region.sums:
         return None
     boundary = [e.outputs[0] for e in region.sums] + [v for v in left if _bytes([v]) <= _bytes([data])]
@@ -185,7 +185,7 @@ def _in_loops(graph: Graph, most: int) -> Graph | None:
     after = {*region.after}
     start = Graph(graph.inputs, [e for e in graph.equations if e not in after], boundary)
     again = region_of(start.equations, {data: 0})
-    first = TiledLoop(start, again, data.shape[0], chosen.rows, rows_last=False)
+    first = TiledLoop(start, again, data.shape[0], chosen.rows, batch_last=False)
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
@@ -255,7 +255,7 @@ def _target_rows(region: Region, tile: int, row: int) -> int:
     for equation in _products([*region.rows, *region.sums]):
         axes = index_map(equation)
         assert axes is not None
-        rows = row_label(equation, axes, region)
+        rows = batch_label(equation, axes, region)
         operands = zip(equation.inputs, axes.operands, strict=True)
         weights.update(x for x, labels in operands if rows not in labels)
     sums = _bytes(e.outputs[0] for e in region.sums)
@@ -270,7 +270,7 @@ def _rows(size: int, most: int) -> int:
 # -- queries of other modules, before a graph is complete ------------------------------------------------
 
 
-def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
+def keeps_samples_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
     """Whether :func:`tiled` will divide the stacks of these equations into tiles.
 
     Args:

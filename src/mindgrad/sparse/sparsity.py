@@ -29,8 +29,8 @@ import numpy as np
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.index_map import index_map
 from mindgrad.ir.memo import memoized
+from mindgrad.sparse.operator_patterns import along_axes
 from mindgrad.sparse.patterns import Patterns
-from mindgrad.sparse.row_patterns import along_axes
 
 __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 

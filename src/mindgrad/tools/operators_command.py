@@ -24,7 +24,7 @@ from mindgrad.primitives.kinds import ACCEPTS
 from mindgrad.tools.rule_text import cotangent_rule, tangent_rule
 from mindgrad.tools.terminal import filled, print_json, print_lines, print_table, print_title
 
-__all__ = ["describe", "main", "nearest_rows", "public_names"]
+__all__ = ["describe", "main", "nearest_operators", "public_names"]
 
 _EXAMPLE = """examples:
   mindgrad ops                 list all operators by kind
@@ -128,10 +128,10 @@ def describe(primitive: Primitive) -> dict[str, Any]:
     }
 
 
-def nearest_rows(name: str) -> list[str]:
+def nearest_operators(name: str) -> list[str]:
     """List operators and public functions with a spelling similar to ``name``.
 
-    >>> nearest_rows("tahn"), nearest_rows("foo")
+    >>> nearest_operators("tahn"), nearest_operators("foo")
     (['tan', 'tanh', 'atan'], [])
     """
     module, _, short = name.lower().rpartition(".")
@@ -157,7 +157,7 @@ def _unknown(name: str) -> str:
         if value is not None:
             documentation = f"python -m pydoc mindgrad.{full_path}"
             return f"no operator is listed for {name!r}. Show its documentation: {documentation}"
-    near = nearest_rows(name)
+    near = nearest_operators(name)
     hint = f"; nearest: {', '.join(near)}" if near else ""
     return f"there is no operator or public name {name!r}{hint}. List all operators: mindgrad ops"
 

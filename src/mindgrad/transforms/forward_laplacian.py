@@ -43,11 +43,11 @@ from mindgrad.primitives.kinds import accumulate, product, zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim
 from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.row_derivatives import (
+from mindgrad.transforms.equation_derivatives import (
+    equation_tangents,
     first_derivative,
     has_moderate_partials,
     nested_forward,
-    row_tangents,
     second_derivative,
     second_partials,
     second_series,
@@ -203,7 +203,9 @@ class Collapse:
             for y, stack in zip(equation.outputs, self._stacks(equation, xs, moved, side), strict=True):
                 if stack is not None:
                     side[y] = stack
-        terms = [[t] for t in row_tangents(equation, ys, xs, [self.second.get(x) for x in equation.inputs])]
+        terms = [
+            [t] for t in equation_tangents(equation, ys, xs, [self.second.get(x) for x in equation.inputs])
+        ]
         for listed, term in zip(terms, self._curvature(equation, xs, ys, moved), strict=True):
             listed.append(term)
         for y, listed in zip(equation.outputs, terms, strict=True):

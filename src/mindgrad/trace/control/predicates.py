@@ -9,7 +9,7 @@ from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.structural import convert as convert_row
+from mindgrad.primitives.structural import convert as convert_primitive
 from mindgrad.primitives.structural import reshape
 from mindgrad.trace import state
 
@@ -30,7 +30,7 @@ def truth(test: Tensor) -> Tensor | bool:
     if tensor.shape:
         tensor = apply(reshape, tensor, shape=())
     if tensor.dtype is not bool_:
-        tensor = apply(convert_row, tensor, dtype=bool_)
+        tensor = apply(convert_primitive, tensor, dtype=bool_)
     if isinstance(tensor._atom, Constant):
         return bool(tensor._atom.value)
     return tensor

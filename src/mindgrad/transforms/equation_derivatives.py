@@ -22,12 +22,14 @@ from mindgrad.transforms.forward import forward, push_tangents
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
-    "first_derivative", "has_moderate_partials", "nested_forward", "row_tangents", "second_derivative",
+    "first_derivative", "has_moderate_partials", "nested_forward", "equation_tangents", "second_derivative",
     "second_partials", "second_series",
 ]  # fmt: skip
 
 
-def row_tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+def equation_tangents(
+    equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]
+) -> list[Any]:
     """Return the tangents of the outputs; ``None`` if a tangent is zero."""
     primitive: Any = equation.primitive
     if all(t is None for t in ts):
@@ -52,7 +54,7 @@ class _LoneEquation:
     def tangents(self, of: dict[int, Any]) -> list[Any]:
         """Apply the forward rule to tangents, given by the position of the operand."""
         ts = [of.get(k) for k in range(len(self.xs))]
-        return row_tangents(self.equation, self.ys, self.xs, ts)
+        return equation_tangents(self.equation, self.ys, self.xs, ts)
 
     def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
         """Add one input for the tangent of each operand in ``moved``.

@@ -2,7 +2,7 @@
 
 An output element depends on all elements along the axes that are not parallel. An operator with more
 information, such as a contraction with the zeros of a known matrix, has its own ``pattern`` function
-(``rows.patterns``).
+(``primitives.patterns``).
 """
 
 from __future__ import annotations

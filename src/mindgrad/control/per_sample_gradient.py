@@ -1,6 +1,6 @@
 """Lazy per-sample gradients: each column can be computed separately.
 
-    rowwise_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of input i
+    per_sample_gradient[G, i](x, ct) = Σ_j e_j ⊗ Σ (ct ∘ ∂_j G(x))      ∂_j along column j of input i
 
 Each row of input ``i`` is a sample, and each column is an input dimension. If samples are independent, this
 sum is the gradient ``J_G(x)ᵀ ct`` (``optimize.mode_choice`` checks this before it emits the equation). If the
@@ -33,7 +33,7 @@ from mindgrad.primitives.movement_fusion import PARTS
 from mindgrad.primitives.static_slices import concatenate, slice
 from mindgrad.transforms.reverse import reverse
 
-__all__ = ["rowwise_gradient", "written_out"]
+__all__ = ["per_sample_gradient", "written_out"]
 
 #: function of ``(program, argnum, axis, carried, j)`` that builds the graph of column ``j`` of the gradient
 Part = Callable[[Graph, int, int, tuple, int], Graph]
@@ -80,5 +80,5 @@ def _taint(*xs: Any, program: Graph, argnum: int, axis: int, carried: tuple, par
     return "starts" if part(program, argnum, axis, carried, 0).outputs[0].tainted else "passes"
 
 
-rowwise_gradient = lazy_primitive("rowwise_gradient", _expanded, _type, _taint)
-PARTS[rowwise_gradient] = _part
+per_sample_gradient = lazy_primitive("per_sample_gradient", _expanded, _type, _taint)
+PARTS[per_sample_gradient] = _part
