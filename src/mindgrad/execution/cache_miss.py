@@ -176,10 +176,10 @@ def _value(signature: Any) -> Any:
     return value
 
 
-def between_functions(taken: Any, function: Any) -> Change | None:
+def between_functions(snapshot: Any, function: Any) -> Change | None:
     """Return the first difference between ``function`` and an earlier snapshot.
 
     Both functions have the same code; their closures, defaults, or attributes may differ.
     """
-    found = difference(taken, function)
+    found = difference(snapshot, function)
     return None if found is None else change(*found, MAKE_ONCE)

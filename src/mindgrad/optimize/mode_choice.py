@@ -17,8 +17,8 @@ derivative is a longer Taylor series instead of the gradient of a gradient, whic
 
 **Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not known
 yet. Therefore the rule emits one ``per_sample_gradient`` equation, which can still be computed in both modes.
-A slice of one column of it computes only this column, in forward mode. A derivative of the equation replaces it
-by one ``taylor_coefficients`` equation for each column. In a complete graph, ``optimize.derivative_fusion``
+A slice of one column of it computes only this column, in forward mode. A derivative of the equation replaces
+it by one ``taylor_coefficients`` equation for each column. In a complete graph, ``optimize.derivative_fusion``
 does the same, and merges columns that are not differentiated again into one gradient.
 
 **Limits.** There are at most ``series_inputs`` inputs, which are real and have at most ``gradient_columns``
@@ -292,7 +292,7 @@ def _pulled(line: _Line, cut: _Cut) -> Any:
 
 @memoized
 def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
-    """Build the graph of column ``j``: the parameter ``part`` of ``per_sample_gradient``."""
+    """Build the graph of column ``j``, the parameter ``part`` of the equation."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(program.inputs)

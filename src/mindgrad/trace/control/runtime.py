@@ -440,17 +440,17 @@ def _nothing() -> None:
     pass
 
 
-def _is_long(before: int, iterations: int, rest: int) -> bool:
-    """Return whether ``rest`` further iterations would add too many equations.
+def _is_long(before: int, iterations: int, remaining: int) -> bool:
+    """Return whether ``remaining`` further iterations would add too many equations.
 
     Args:
         before: number of equations in the graph before the loop.
         iterations: number of iterations that ran.
-        rest: number of remaining iterations.
+        remaining: number of iterations to come.
     """
-    return rest >= costs().scan_iterations and (equations() - before) * rest > costs().scan_equations * max(
-        iterations, 1
-    )
+    return remaining >= costs().scan_iterations and (
+        equations() - before
+    ) * remaining > costs().scan_equations * max(iterations, 1)
 
 
 RUNTIME = Runtime()
