@@ -15,11 +15,12 @@ sample n of x, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``.
 first derivative takes as long in forward mode as in reverse mode. If it is differentiated again, the
 derivative is a longer Taylor series instead of the gradient of a gradient, which takes less time.
 
-**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not known
-yet. Therefore the rule emits one ``per_sample_gradient`` equation, which can still be computed in both modes.
-A slice of one column of it computes only this column, in forward mode. A derivative of the equation replaces
-it by one ``taylor_coefficients`` equation for each column. In a complete graph, ``optimize.derivative_fusion``
-does the same, and merges columns that are not differentiated again into one gradient.
+**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not
+known yet. Therefore the rule emits one ``per_sample_gradient`` equation, which can still be computed in
+both modes. A slice of one column of it computes only this column, in forward mode. A derivative of the
+equation replaces it by one ``taylor_coefficients`` equation for each column. In a complete graph,
+``optimize.derivative_fusion`` does the same, and merges columns that are not differentiated again into one
+gradient.
 
 **Limits.** There are at most ``series_inputs`` inputs, which are real and have at most ``gradient_columns``
 columns. The graph has no control flow and no effects. It has no float16 or bfloat16 values, because
