@@ -86,9 +86,10 @@ class FrozenValueWarning(UserWarning):
 
     >>> import random, warnings
     >>> import mindgrad as ms
+    >>> numbers = random.Random(0)
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     y = ms.jit(lambda x: x * random.random())(ms.Tensor([1.0]))
+    ...     y = ms.jit(lambda x: x * numbers.random())(ms.Tensor([1.0]))
     >>> [each.category.__name__ for each in caught]
     ['FrozenValueWarning']
 
