@@ -327,3 +327,9 @@ def test_a_narrow_terminal_shows_fewer_columns(monkeypatch, capsys):
     assert max(map(len, lines)) <= 80
     assert "derivative" in lines[1]
     assert "step" not in lines[1]
+
+
+def test_check_grad_with_several_positional_arguments_names_the_tuple():
+    x = Tensor([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"'order' must be 1 or 2.*check_grad\(fn, \(x, y\)\)"):
+        ms.check_grad(lambda a, b: (a * b).sum(), x, x)

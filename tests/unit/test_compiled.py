@@ -7,7 +7,9 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections import namedtuple
+from collections import deque, namedtuple
+from functools import partial
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -227,6 +229,49 @@ def test_outputs_of_every_kind():
         equals(actual["again"][1][1], 2)
         equals(actual["table"], [1, 2])
         assert (actual["none"], actual["number"], actual["text"], actual["shape"]) == (None, 3, "t", ())
+
+
+class Held:
+    def __init__(self, value):
+        self.value = value
+
+
+class Accumulating(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.total = Tensor(0.0)
+
+    def construct(self, x):
+        self.total = self.total + x
+        return self.total, self
+
+
+@pytest.mark.parametrize(
+    ("function", "content"),
+    [
+        (lambda x: {x: 1}, "a tensor as the key of a dict"),
+        (lambda x: {x}, "a tensor inside an object of type 'set'"),
+        (lambda x: [frozenset([x])], "'frozenset'"),
+        (lambda x: deque([x]), "'deque'"),
+        (lambda x: (x, Held(x * 2)), "'Held'"),
+        (lambda x: Held([Held(x)]), "'Held'"),
+        (lambda x: SimpleNamespace(v=x), "'SimpleNamespace'"),
+        (lambda x: partial(ops.add, x), "'partial'"),
+        (lambda x: lambda y: x * y, "'function'"),
+    ],
+)
+def test_result_with_hidden_tensor_raises(function, content):
+    with pytest.raises(
+        ms.CompileError, match=f"(?s)The result contains .*{content}.*Return tensors in tuples"
+    ):
+        ms.jit(function)(Tensor(2.0))
+
+
+def test_result_with_object_without_tensors_is_that_object():
+    held, cell = Held(Tensor(3.0)), Accumulating()
+    assert ms.jit(lambda x: (x, held))(Tensor(2.0))[1] is held
+    total, same = ms.jit(cell)(Tensor(2.0))
+    assert (total.item(), same.total.item(), same) == (2.0, 2.0, cell)
 
 
 def test_a_function_without_tensors():

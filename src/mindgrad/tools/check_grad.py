@@ -115,8 +115,11 @@ def check_grad(
 def _check_options(
     order: int, modes: Sequence[str], max_entries: int, directions: int, tolerance: float | None
 ) -> None:
-    if order not in (1, 2) or isinstance(order, bool):
-        raise ValueError(f"For 'check_grad', the 'order' must be 1 or 2, but got {order!r}.")
+    if type(order) is not int or order not in (1, 2):
+        raise ValueError(
+            f"For 'check_grad', the 'order' must be 1 or 2, but got {order!r}. Pass several arguments of the "
+            "function as one tuple: check_grad(fn, (x, y))."
+        )
     if isinstance(modes, str) or not modes or not set(modes) <= set(_MODES):
         raise ValueError(
             f"For 'check_grad', the 'modes' must be a tuple of 'forward' and 'reverse', but got {modes!r}."

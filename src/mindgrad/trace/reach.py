@@ -41,7 +41,14 @@ from mindgrad.trace.user_functions import (
     root,
 )
 
-__all__ = ["HOLDERS", "attribute_names", "is_iterator", "objects_in_reach", "own_attributes"]
+__all__ = [
+    "HOLDERS",
+    "attribute_names",
+    "is_iterator",
+    "objects_in_reach",
+    "own_attributes",
+    "tensors_in_reach",
+]
 
 #: types of objects that are immutable and have no mutable parts
 _FIXED: Any = (
@@ -308,3 +315,19 @@ def objects_in_reach(
         if changes:
             yield value, label
         waiting.extend(way(value, label))
+
+
+def tensors_in_reach(roots: Sequence[Any]) -> Iterator[tuple[Tensor, Any]]:
+    """Yield the tensors that ``roots`` reach, each with the root that reaches it first."""
+    met: set[int] = set()
+    waiting = [(root, root) for root in reversed(roots)]
+    while waiting:
+        value, source = waiting.pop()
+        if isinstance(value, Tensor):
+            yield value, source
+            continue
+        children, _ = _way(_type(value))
+        if children is None or id(value) in met or (isinstance(value, type) and not is_users_class(value)):
+            continue
+        met.add(id(value))
+        waiting.extend((child, source) for child, _ in children(value, ""))

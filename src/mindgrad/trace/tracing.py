@@ -12,9 +12,12 @@ a pytree of JAX.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
 
+import numpy as np
+
+from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.build import building
 from mindgrad.ir.constant_arguments import is_constant
@@ -28,7 +31,7 @@ from mindgrad.trace.cell_guards import reads_noted
 from mindgrad.trace.control.texts import refuse_kept
 from mindgrad.trace.effect_log import Attribute, Place, watched
 from mindgrad.trace.guards import Dependencies
-from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.reach import objects_in_reach, tensors_in_reach
 from mindgrad.trace.side_effects import bind, finish
 from mindgrad.trace.tensor_hooks import inherit_hooks
 
@@ -44,6 +47,8 @@ DATA = {
 
 #: kinds of leaves of a result that the graph computes: a tensor, or a Python number
 TENSOR, NUMBER = object(), object()
+#: types of results that contain no tensors
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.ndarray, np.generic, type)
 
 
 class Trace:
@@ -91,6 +96,48 @@ class Trace:
             tensors += [x for x in self.outcome.leaves if type(kind_held(x)) is not tuple]
             with building(scope.builder):
                 self.graph: Graph = scope.builder.close([scope.atom(t) for t in tensors])
+        _refuse_hidden_tensors(results, self.structure, scope)  # after the attributes have their old values
+
+
+def _refuse_hidden_tensors(results: Sequence[Any], structure: Any, scope: GraphScope) -> None:
+    """Check that no tensor of the trace is in a result that the compiled function cannot rebuild.
+
+    Such a tensor, for example in a set or in an attribute of an object, would never get a value.
+
+    Args:
+        results: leaves of the results.
+        structure: tree structure of the results, which contains the keys of dicts.
+        scope: scope of the trace.
+
+    Raises:
+        CompileError: If there is such a tensor.
+    """
+    for key in _keys(structure):
+        if isinstance(key, Tensor) and key._scope is scope:
+            _refuse_result("a tensor as the key of a dict")
+    containers = [x for x in results if not isinstance(x, (Tensor, *_PLAIN))]
+    for tensor, container in tensors_in_reach(containers):
+        if tensor._scope is scope:
+            _refuse_result(f"a tensor inside an object of type '{type(container).__name__}'")
+
+
+def _refuse_result(content: str) -> NoReturn:
+    refuse(
+        f"The result contains {content}. A compiled function cannot return it, because the tensor has no "
+        "value at compile time",
+        "Return tensors in tuples, lists, values of dicts, or dataclasses.",
+    )
+
+
+def _keys(structure: Any) -> Iterator[Any]:
+    """Yield the parts of a tree structure, including the keys of dicts."""
+    waiting = [structure]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting.extend(part)
+        else:
+            yield part
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
