@@ -318,6 +318,7 @@ def test_errors_of_commands_end_at_the_script_or_are_one_line(tmp_path, monkeypa
         (2, ["source", "script.py:square", "x", "x", "x"], ["mindgrad source: TypeError: square() takes"]),
         (2, ["source", "script.py:squar"], ["has no 'squar'; nearest: 'square'"]),
         (2, ["source", "script.py:number"], ["'number' of script.py is not a function or Cell"]),
+        (2, ["check", "script.py:Outer"], ["Outer' of script.py is a class. Write net = Outer(...)"]),
         (2, ["draw", "script.py:needs", "-o", "a.svg"], ["values are missing for mask"]),
         (2, ["check", "script.py:square", "xx"], ["NameError: name 'xx' is not defined; nearest: 'x'"]),
     ]

@@ -295,8 +295,8 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
     except TypeError:
         if any(isinstance(each, Tensor) and each.is_traced for each in (item.start, item.stop, item.step)):
             refuse(
-                "A tensor is a bound or the step of a slice, so the size of the result is not known at compile "
-                "time",
+                "A tensor is a bound or the step of a slice, so the size of the result is not known at "
+                "compile time",
                 "Use a mask, ops.where(ops.arange(len(x)) < n, x, 0), or pass the bound as a Python int.",
             )
         raise TypeError(

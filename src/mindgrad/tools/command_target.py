@@ -99,6 +99,10 @@ def target_of(
     fn = names[name]
     if not callable(fn):
         parser.error(f"{name!r} of {path} is not a function or Cell, but has type {type(fn).__name__}")
+    if isinstance(fn, type):
+        parser.error(
+            f"{name!r} of {path} is a class. Write net = {name}(...) in the script, and name {path}:net"
+        )
     if options.arguments:
         return fn, _evaluated(options.arguments, names, parser), names
     return fn, _own_values(fn, names, parser), names
