@@ -257,7 +257,7 @@ class HostCosts(NamedTuple):
     importing_seconds: float = 0.1
     #: while a kind is being compiled, each of its calls waits for at most this many times the duration of the
     #: shortest call
-    waiting_calls: float = 8.0
+    waiting_calls: float = 16.0
     #: a kind is never compiled if this many calls differed from the recording and no two calls agreed
     divergences: int = 6
     #: if this many calls read the same value before they end, a function that computes this value is compiled
