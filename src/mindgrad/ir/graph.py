@@ -62,7 +62,7 @@ _SMALL = 64  # constants with at most this many elements are compared by value
 
 def is_finite(array: Any) -> bool:
     """Whether no element of a NumPy array is infinite or NaN."""
-    if array.dtype.kind not in "fcV":  # bfloat16 and other types that NumPy does not know are "V"
+    if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to bfloat16 and other types of extensions
         return True
     if array.ndim == 0:
         return cmath.isfinite(array.item())
@@ -171,11 +171,11 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: marks of a cotangent that was folded to this constant
+        self.marks = 0  #: marks of the cotangent that constant folding replaced by this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # constants in the same memory are equal, even if different scopes capture them
+        else:  # the key is the address, because constants in the same memory are equal
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
@@ -256,7 +256,7 @@ class Equation:
         self.has_effect = primitive.effect
         #: whether value numbering must not merge the equation: it, or an equation of its graphs, is unique
         self.is_unique = primitive.unique
-        #: the graphs among its parameters by name, such as branches and the bodies of loops
+        #: the graphs among the parameters of the equation, by parameter name, such as loop bodies
         self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}

@@ -167,7 +167,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
-    # each state of a batch has separate bits; without a batch of states, all share the same bits
+    # a batch of states yields separate bits for each state; a single state yields one draw for all samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 

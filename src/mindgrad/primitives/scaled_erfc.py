@@ -25,7 +25,8 @@ from mindgrad.primitives.samples import case, reals
 
 __all__ = ["scaled_erfc"]
 
-#: degree of the interpolation, and degrees used in float64 and float32; higher terms are below rounding
+#: degree of the Chebyshev interpolation, and the degrees at which it is truncated in float64 and float32,
+#: because higher terms are below the rounding error
 _DEGREE, _DOUBLE_DEGREE, _SINGLE_DEGREE = 40, 33, 22
 _MIDDLE = 2.0
 

@@ -69,7 +69,7 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
-#: reductions that do not depend on the order of their operands, and are smooth or a step
+#: reductions whose result does not depend on the order of the elements, and is a smooth function or a step
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
@@ -97,7 +97,8 @@ def slopes(cotangent: Any, values: Any) -> Any:
     for equation in _equations_between(values, cotangent):
         form = _result_form(equation, forms)
         if form is not None or not forms.keys().isdisjoint(equation.inputs):
-            forms.update(dict.fromkeys(equation.outputs, form))  # else no eigenvalue is involved
+            # equations without an entry in ``forms`` do not depend on eigenvalues
+            forms.update(dict.fromkeys(equation.outputs, form))
         rule = equation.primitive.jvp
         if form is None or form.axis is None or rule is None:
             continue

@@ -178,7 +178,7 @@ class _ReshapeAxes(Axes):
         while waiting:
             merged, split = group_of.get(waiting[0], ([waiting[0]], [waiting[0]]))
             if waiting[: len(merged)] != merged:
-                return None  # the merged axes are no longer adjacent
+                return None  # in the new order, the axes that this reshape merges are not adjacent
             ordered += split
             del waiting[: len(merged)]
         units = [label for label in old.results[0] if new.sizes[label] == 1]
@@ -286,7 +286,7 @@ def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
 
 
 def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
-    if dims and dims[0] + len(dims) != len(shape):  # else they are the last axes, as NumPy expects
+    if dims and dims[0] + len(dims) != len(shape):  # NumPy broadcasts only an operand that has the last axes
         expanded = [1] * len(shape)
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
@@ -361,7 +361,7 @@ broadcast_in_dim = linear(
     ],
 )
 
-#: the identity whose derivative is zero
+#: ``stop_gradient(x)``: ``x`` itself, but with derivative zero
 stop_gradient = linear(
     "stop_gradient",
     work=FREE,
