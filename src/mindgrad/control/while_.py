@@ -395,8 +395,8 @@ def _batch(
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
-    # the saved carries need no mask, because the batching rule of their only reader, `while_pullback`, runs
-    # the loop again
+    # return the saved results in their usual order. Their values do not matter, because only `while_pullback`
+    # reads them, and its batching rule runs the loop again
     if slots:
         iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*iterations, *buffers]

@@ -66,7 +66,7 @@ def scaled(atom: Any) -> tuple[float, Any]:
 
 
 def _factor(atom: Any) -> float | None:
-    """Return the value of ``atom`` if it is a factor that rewrites collect, or ``None``."""
+    """Return the number ``atom`` if rewrites collect this factor, or ``None``."""
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
