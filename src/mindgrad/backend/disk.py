@@ -188,7 +188,7 @@ def _default() -> Path:
         folder = home() / "Library" / "Caches" / "mindgrad"
     else:
         folder = home() / ".cache" / "mindgrad"
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root creates no folder inside another user's
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create a folder inside another user's
         above = next(path for path in (folder, *folder.parents) if path.exists())
         if above.stat().st_uid != 0:
             raise Distrusted(f"'{above}' belongs to another user (number {above.stat().st_uid})")

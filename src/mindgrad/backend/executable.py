@@ -156,7 +156,7 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
             for each in results:
                 computed(each)
             jax.effects_barrier()
-        except Exception:  # raised by XLA because a callback failed
+        except Exception:  # XLA raises an error here if a callback failed
             raise_noted()
             raise
         raise_noted()

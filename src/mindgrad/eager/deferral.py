@@ -226,7 +226,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # later calls run these operators immediately
+            for event in events:  # the operators are cheap, so later calls run them immediately
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -338,7 +338,7 @@ class Deferral:
         """Execute an event now, and record it."""
         replay = self._replay
         assert replay is not None
-        # a differentiated input is not a constant
+        # an input of a recording is differentiated, so it must not become a constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
         operands = [executed(t) for t in tensors]
         if type(kind) is not str and not self._obstacle:

@@ -287,7 +287,7 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
 
 
 def _import_jax() -> None:
-    with suppress(Exception):  # the first compilation raises the same error
+    with suppress(Exception):  # if JAX cannot be imported, the first compilation reports the error
         start_runtime()
 
 
@@ -303,7 +303,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
         return
     if structure.version == version:
         structure.program = program
-        if structure.version != version:  # another thread invalidated it before the assignment
+        if structure.version != version:  # another thread invalidated the structure meanwhile
             structure.changed()
             return
         keep(structure, program)

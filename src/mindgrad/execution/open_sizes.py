@@ -81,7 +81,7 @@ class OpenSizes:
         states = _random_states()
         shared = self._shared(call)
         if shared is None:
-            _set_random_states(states)  # the caller traces the function again
+            _set_random_states(states)  # the caller traces the function again, with the same random numbers
         return shared
 
     def _shared(self, call: _Call) -> SharedTrace | None:

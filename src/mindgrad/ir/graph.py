@@ -38,14 +38,16 @@ __all__ = [
 
 Result = TypeVar("Result")
 
-#: mark: an element can be infinite or NaN
+#: mark of a value: an element can be infinite or NaN
 INFINITE = 1
-#: mark: some elements are zero because a selection discarded them. Zero times infinity is zero for them
+#: mark of a value: some elements are zero because a selection, such as ``where``, discarded them. In
+#: products, zero times infinity is zero for these elements
 MASKED = 2
-#: mark: some elements are zero because a slice or lookup did not read them. Zero times a value that is marked
-#: as possibly infinite is zero for them
+#: mark of a value: some elements are zero because a slice or lookup did not read them. In products, these
+#: zeros times a value that is marked as possibly infinite are zero
 CUT = 4
-#: mark: zero times any value is zero for the zeros of the atom (``primitives.exact_zeros.discarding``)
+#: mark of a value: the product of its zeros and any value, even NaN, is zero
+#: (``primitives.exact_zeros.discarding``)
 DISCARDS = 32
 #: mark of an input whose elements are all equal in every run. Results do not inherit it
 UNIFORM = 8

@@ -393,10 +393,10 @@ def _uniform(
 ) -> _Placed | _Spread | None:
     """Emit an operator whose operands must share an order, in the most frequent order."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
-    if not orders and axes.kinds:  # a concatenation
+    if not orders and axes.kinds:  # only a concatenation is uniform and has axes that are not parallel
         return None
     if not orders:
-        # f(repeated x, repeated y) = repeated f(x, y)
+        # apply the operator before the broadcasts: f(repeated x, repeated y) = repeated f(x, y)
         spreads = [x for x in operands if isinstance(x, _Spread)]
         if spreads and all(_is_as(x, spreads[0]) for x in operands):
             first = spreads[0]

@@ -322,7 +322,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
         y = moved(y, axis, 0)
         return reshape(y, shape=(size, *samples, *y.shape[2:])), 0
     if at[0] is None:
-        # output channels are ordered by group first
+        # merge the batch axis of the kernel into its output channels, whose order is by group first
         w = moved(w, at[1], 0)
         outputs, rest = w.shape[1] // groups, w.shape[2:]
         w = reshape(w, shape=(size, groups, outputs, *rest))

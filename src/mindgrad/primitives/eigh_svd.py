@@ -149,7 +149,7 @@ def _repeated(count: int, step: Any, state: Any) -> Any:
 
 
 def _orthonormal(a: Any) -> list[Any]:
-    # LAPACK supports neither float16 nor bfloat16
+    # convert to at least float32, because LAPACK supports neither float16 nor bfloat16
     q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]
     return [q.astype(a.dtype)]
 

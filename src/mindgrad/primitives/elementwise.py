@@ -169,7 +169,7 @@ acos = elementwise(
 def _atan_partials(y: Any, x: Any) -> list[Any]:
     if x.dtype.kind == "complex":  # for complex x, the derivative 1 / (1 + x²) has poles at ±i
         return [1 / (1 + x * x)]
-    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # x² would overflow
+    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # 1 / √(1 + x²); x² alone could overflow
     return [(inverse, inverse)]
 
 
@@ -300,7 +300,7 @@ tanhshrink = elementwise(
 def _asinh_partials(y: Any, x: Any) -> list[Any]:
     if x.dtype.kind == "complex":
         return [rsqrt(1 + x * x)]
-    return [safe_reciprocal(hypot(x, ones(x.type)))]  # x² would overflow in float16
+    return [safe_reciprocal(hypot(x, ones(x.type)))]  # 1 / √(1 + x²); x² alone could overflow in float16
 
 
 asinh = elementwise(

@@ -163,7 +163,7 @@ def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
 
 def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
     is_zero = equal(x, zeros(x.type))
-    inside = select(is_zero, full(x.type, 1.0), x)  # the logarithm of 0 is infinite
+    inside = select(is_zero, full(x.type, 1.0), x)  # replace zeros, because log 0 is infinite
     logarithm = log(inside)
     density = exp((a - 1.0) * logarithm - inside - lgamma(a))
     slope = select(is_zero, _at_end(a, n), density * polynomial(n, 0, derivatives_of_gamma(a, logarithm)))

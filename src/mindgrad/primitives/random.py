@@ -34,7 +34,7 @@ from mindgrad.primitives.samples import case, fixed
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
-#: number of words of the state
+#: number of 32-bit words of the state of the random generator
 STATE_WORDS = 6
 
 _GROUPS = 5

@@ -213,6 +213,6 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
     if name == "add":
         return all(is_sum_of_squares(x, depth - 1) for x in inputs)
     if name == "mul" and any(squared(x) is y for x, y in (inputs, inputs[::-1])):
-        return True  # the third power of an absolute value
+        return True  # x² · |x| = |x|³ is flat at 0, like a sum of squares
     moving = [x for x in inputs if current().moves(x)]  # two varying factors need not be flat at a zero
     return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

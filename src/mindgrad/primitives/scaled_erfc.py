@@ -63,7 +63,7 @@ def _kernel(array: Any, x: Any, n: int) -> Any:
     t = 1 - 2 * _MIDDLE / (size + _MIDDLE)
     degree = _DOUBLE_DEGREE if x.dtype.itemsize == 8 else _SINGLE_DEGREE
     last = before = t * 0
-    for c in _polynomial(n)[degree:0:-1].tolist():  # Clenshaw's recurrence
+    for c in _polynomial(n)[degree:0:-1].tolist():  # evaluate by Clenshaw's recurrence
         last, before = 2 * t * last - before + c, last
     value = (t * last - before + float(_polynomial(n)[0])) * inverse
     for _ in range(n):

@@ -159,7 +159,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         (form,) = inputs
         reduced = parameters["axes"]
         if form.axis is not None and form.axis not in reduced:
-            return None  # the sum couples eigenvalues of several matrices
+            return None  # the reduction combines eigenvalues of several matrices
         left = [axis for axis in range(len(equation.inputs[0].shape)) if axis not in reduced]
         return _Form(None, frozenset([left.index(axis) for axis in form.varying if axis in left]))
     if primitive is dot:
@@ -167,7 +167,8 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None  # scalar factor
+        # a product with a scalar factor has the form of the other factor
+        return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
         moved = frozenset([dims[axis] for axis in form.varying])

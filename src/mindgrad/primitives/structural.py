@@ -98,7 +98,8 @@ def _to_integers(x: Any, dtype: Any) -> Any:
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
     limit = float(ends.max) + 1
-    if ends.min <= float(x.min()) and float(x.max()) < limit:  # False if there is a NaN
+    # this condition is false if x contains NaN
+    if ends.min <= float(x.min()) and float(x.max()) < limit:
         return result
     beyond = x.astype(np.float64)
     result = np.where(beyond >= limit, ends.max, np.where(beyond < ends.min, ends.min, result))
@@ -336,7 +337,7 @@ class _BroadcastAxes(Axes):
         dims = sorted([new.results[0].index(label) for label in targets])
         order = list(new.results[0])
         for axis, label in zip(dims, targets, strict=True):
-            order[axis] = label  # in the order of the operand
+            order[axis] = label  # the axes that come from the operand keep the operand's order
         shape = tuple([new.sizes[label] for label in order])
         return Relabeling({**new.parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
 
