@@ -24,7 +24,8 @@ from mindgrad.ir.graph import Equation, Graph, Variable, all_equations
 
 __all__ = ["described", "is_prepared", "targets_of"]
 
-#: targets that this process has lowered, each with its platform
+#: pairs (target, platform) of the custom calls that this process has lowered, so that their libraries are
+#: prepared
 _prepared: set[tuple[str, str]] = set()
 
 
@@ -56,7 +57,7 @@ def described(lowered: Any, graph: Graph | None) -> bytes | None:
     positions: list[int] = []
     try:
         missing = set() if graph is None else targets_of(lowered)
-    except Exception:  # a later version of JAX may have another representation
+    except Exception:  # a later version of JAX may represent lowered code differently
         return None
     targets = sorted(missing)
     if graph is not None and missing:
@@ -93,7 +94,7 @@ def is_prepared(description: bytes, graph: Graph | None, platform: str) -> bool:
                 named = _targets_of_equation(equations[position])
                 _prepared.update([(platform, target) for target in named])
         return missing <= _prepared
-    except (ValueError, TypeError, LookupError):  # the description is not valid
+    except (ValueError, TypeError, LookupError):  # the stored description is damaged
         return False
 
 

@@ -117,9 +117,9 @@ def _report_missing(target: str) -> None:
         )
 
 
-#: number of calls on the host, by operator, parameters, and operand types
+#: maps (operator, parameters, operand types) to the number of calls that have run on the host
 _host_calls: dict[Any, int] = {}
-#: largest number of signatures whose calls are counted
+#: largest number of entries of ``_host_calls``
 _SIGNATURES = 4096
 
 
@@ -158,7 +158,8 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
     result = kernel(*arrays)
-    note_long(result if primitive.multiple else [result])  # later computations may wait for it
+    # later computations may wait for this result
+    note_long(result if primitive.multiple else [result])
     return result
 
 

@@ -32,8 +32,8 @@ class Placement(NamedTuple):
 
     Attributes:
         devices: the JAX devices.
-        inputs: layout of each input; ``None`` if the partitioner chooses it.
-        outputs: layout of each result; ``None`` if the partitioner chooses it.
+        inputs: layout of each input; ``None`` if XLA's partitioner chooses the layout.
+        outputs: layout of each result; ``None`` if XLA's partitioner chooses the layout.
     """
 
     devices: tuple[Any, ...]
@@ -141,8 +141,9 @@ def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) ->
     """Return the JAX sharding of each input; ``None`` for unused inputs.
 
     Args:
-        compiled: compiled JAX function of three groups: other inputs, donated inputs, hoisted constants.
-        undonated, donated: positions of the inputs in the first two groups.
+        compiled: compiled JAX function with three groups of arguments: inputs that are not donated, donated
+            inputs, and hoisted constants.
+        undonated, donated: positions, among all inputs of the graph, of the inputs in the first two groups.
     """
     of_undonated, of_donated, _ = compiled.input_shardings[0]
     by_position = dict(zip([*undonated, *donated], [*of_undonated, *of_donated], strict=True))

@@ -73,10 +73,10 @@ DEFAULT_LIMIT = 1 << 30
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
-#: folders that could not be used in this process, with the reasons
+#: maps each cache folder that this process could not use to the reason
 _refused: dict[str, str] = {}
 _warned: set[str] = set()
-#: modules with context managers that affect lowering; ``import jax`` does not load them
+#: JAX modules with context managers that affect lowering; ``import jax`` does not load these modules
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
@@ -84,7 +84,7 @@ _SUFFIX = ".executable"
 MOST = 4096
 #: a process checks for entries to remove whenever it has written this fraction of the size limit
 _UNSEEN = 1 / 64
-#: for each folder, the bytes that this process has written since it last checked
+#: maps each cache folder to the bytes that this process has written since it last removed old entries
 _written: dict[Path, int] = {}
 
 
@@ -188,7 +188,7 @@ def _default() -> Path:
         folder = home() / "Library" / "Caches" / "mindgrad"
     else:
         folder = home() / ".cache" / "mindgrad"
-    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root creates no folder inside another user's
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # root must not create a folder inside another user's
         above = next(path for path in (folder, *folder.parents) if path.exists())
         if above.stat().st_uid != 0:
             raise Distrusted(f"'{above}' belongs to another user (number {above.stat().st_uid})")
@@ -336,7 +336,7 @@ def _machine() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         flags = "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
     except OSError:
-        flags = platform.processor()  # not on Linux, because it would start a process there
+        flags = platform.processor()  # not on Linux, because this call would start a process
     environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
@@ -433,12 +433,12 @@ def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
     with os.scandir(folder) as listed:
         for entry in listed:
             if entry.name.endswith(_SUFFIX):
-                with suppress(OSError):  # another process deleted it
+                with suppress(OSError):  # another process deleted the file
                     yield Path(entry.path), entry.stat(follow_symlinks=False)
 
 
 def _touch(file: Path) -> None:
-    with suppress(OSError):  # read-only, or deleted by another process
+    with suppress(OSError):  # the file is read-only, or another process deleted it
         os.utime(file)
 
 

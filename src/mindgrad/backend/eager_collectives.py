@@ -30,9 +30,9 @@ def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any])
     The result is a NumPy array if eager operators run on the host.
 
     Args:
-        primitive: primitive of ``primitives.collectives``.
-        array: array of this rank.
-        parameters: parameters of the primitive.
+        primitive: the collective to run (``primitives.collectives``).
+        array: operand of this rank.
+        parameters: parameters of ``primitive``, such as its ranks.
     """
     device = (settings.options["device_target"], settings.options["device_id"])
     executable = _program(primitive, tuple(parameters.items()), type_of(array), device)

@@ -156,7 +156,7 @@ def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
             for each in results:
                 computed(each)
             jax.effects_barrier()
-        except Exception:  # raised by XLA because a callback failed
+        except Exception:  # XLA raises an error here if a callback failed
             raise_noted()
             raise
         raise_noted()
@@ -194,8 +194,8 @@ def ahead(
 
     Args:
         function: returns a list of arrays.
-        shapes: ``jax.ShapeDtypeStruct`` of the three groups of operands.
-        wide: whether values have 64-bit types.
+        shapes: ``jax.ShapeDtypeStruct`` of each operand, in the groups ``(arrays, given, extra)``.
+        wide: whether the graph has 64-bit values, so that JAX needs ``enable_x64``.
         device: the JAX device; ``None`` for the default device of JAX.
         program: the same computation as a graph, if the executable may be stored on disk; otherwise ``None``.
         options: options for the compiler of XLA (``backend.options``).

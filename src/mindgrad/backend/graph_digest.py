@@ -64,7 +64,7 @@ def digest(program: GraphProgram) -> bytes | None:
     try:
         content = (
             source,
-            np.__version__,  # NumPy computes constants that some XLA rules contain
+            np.__version__,  # some XLA rules contain constants that NumPy computes
             repr(costs()),
             tuple([(_type(x.type), x.value.dtype.str, x.smallest().shape) for x in program.hoisted]),
             tuple(program.donated),

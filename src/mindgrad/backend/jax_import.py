@@ -39,15 +39,15 @@ from mindgrad._base.signals import Deferred
 
 __all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
 
-#: objects whose attribute ``run`` raises an error in forked processes
+#: executables. In a forked process, their method ``run`` is replaced by a function that raises an error
 stopped_by_forks: WeakSet[Any] = WeakSet()
 
-#: flag of XLA for options of its back ends
+#: name of the XLA flag that sets options of XLA's back ends
 _BACKEND_OPTIONS = "--xla_backend_extra_options"
 #: loops whose iterations move fewer bytes than this are compiled to one function
 _LOOP_BYTES = 65_536
 
-#: held while JAX is imported
+#: lock that a thread holds while it imports JAX
 _lock = threading.RLock()
 _is_forked = _is_loaded = False
 

@@ -13,7 +13,7 @@ from mindgrad.backend.processes import HEARTBEAT_SECONDS, START_SECONDS
 
 __all__ = ["Job", "job_of"]
 
-#: variables of other launchers, which contain the number of processes but not their addresses
+#: environment variables of other launchers with the number of processes. They do not contain addresses
 _SIZES = ("RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
@@ -21,17 +21,17 @@ class Job(NamedTuple):
     """A job of one or several processes, as seen by this process.
 
     Attributes:
-        rank: number of this process.
-        size: number of processes.
-        local_rank: number of this process on its machine.
-        machine: number of the machine; -1 if unknown.
+        rank: index of this process among all processes of the job, from 0.
+        size: number of processes of the job.
+        local_rank: index of this process among the processes on its machine, from 0.
+        machine: index of the machine of this process; -1 if unknown.
         coordinator: ``host:port`` of the JAX coordinator in process 0; empty in a cluster.
         bind: ``host:port`` on which the coordinator listens; empty if it is ``coordinator``.
         store: ``host:port`` of the store; empty without a launcher.
-        secret: secret that all processes share.
-        attempt: number of previous starts of the job.
+        secret: secret string that all processes of the job share, for authentication.
+        attempt: number of times that the launcher has started the job before.
         heartbeat: seconds without a heartbeat after which a process is considered dead.
-        timeout: maximum seconds of the start.
+        timeout: maximum seconds that a process waits for the others at the start.
         cluster: JAX name of the scheduler that started the processes; empty without a scheduler.
     """
 

@@ -100,7 +100,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     if not sizes.size or not np.isfinite(sizes).all():
         return _NOTHING
     if symbol in ("*", "/"):
-        if (position == 0 and symbol == "/") or not sizes.all():  # a constant over x, or a factor of 0
+        if (position == 0 and symbol == "/") or not sizes.all():  # the constant is a numerator, or contains 0
             return _NOTHING
         low, high = math.log2(sizes.min()), math.log2(sizes.max())
         if symbol == "/":
@@ -113,7 +113,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     least, most = float(values.min()), float(values.max())
     if symbol == "-" and position == 1:
         least, most = -most, -least
-    if symbol == "-" and position == 0:  # c - x
+    if symbol == "-" and position == 0:  # the constant is the left operand: c - x
         other = other._replace(least=-other.most, most=-other.least)
     before = max(abs(other.least), abs(other.most))
     least, most = other.least + least, other.most + most
@@ -154,7 +154,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _is_step(equation: Equation, x: Any) -> bool:
-    if not equation.outputs:  # print, for example
+    if not equation.outputs:  # the equation has only an effect, such as printing
         return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":

@@ -33,18 +33,18 @@ from mindgrad.ir.index_map import REDUCED, index_map
 __all__ = ["compiled_with", "kernel_options", "options_of"]
 
 _FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
-#: keep the YNNPACK kernels that XLA uses by default, except the kernels of reductions
+#: XLA options for CPUs: use the default YNNPACK kernels, except the kernels of reductions
 _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
 
-#: matrix products by cuBLAS instead of Triton kernels
+#: XLA options for GPUs: compute matrix products by cuBLAS instead of Triton kernels
 _GPU = {"xla_gpu_enable_triton_gemm": "False"}
 
 #: first version of jaxlib in which sums over the first axis with a wide result are fast
 _REPAIRED = (0, 11)
 
-#: options that the installed jaxlib has rejected
+#: names of the compile options that the installed jaxlib has rejected in this process
 _unknown: set[str] = set()
 
 
@@ -113,5 +113,5 @@ def _reduced_axes(equation: Equation) -> list[int]:
 
 @lru_cache(maxsize=1)
 def _version() -> tuple[int, ...]:
-    jax = jax_module()  # its jaxlib has the same version
+    jax = jax_module()  # `jax` and `jaxlib` have the same version number
     return tuple(int(part) for part in jax.__version__.split(".")[:2])

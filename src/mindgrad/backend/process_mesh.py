@@ -250,7 +250,7 @@ class PartOnRequest:
         return bool(self.joined.is_deleted())
 
 
-#: lock during the extraction of a part, because the reference count must not include other threads
+#: lock that a thread holds while it extracts a part, because other threads would change the reference count
 _taking = threading.Lock()
 
 
@@ -305,14 +305,16 @@ class _OnThisRank:
     """A compiled function over the mesh that accepts the arrays of this rank.
 
     Attributes:
-        compiled: the compiled JAX function, which records its calls.
+        compiled: the compiled JAX function over the mesh. It records its calls if an agreement is set.
     """
 
     __slots__ = ("_count", "_mesh", "_pending", "compiled")
 
     def __init__(self, mesh: ProcessMesh, compiled: Any, pending: Sequence[TensorType], count: int) -> None:
         self._mesh, self.compiled, self._pending = mesh, compiled, pending
-        self._count = count  # number of results; a further result keeps XLA from removing collectives
+        # number of results of the graph. The compiled function may return one more, which keeps XLA from
+        # removing collectives
+        self._count = count
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part

@@ -28,14 +28,14 @@ __all__ = [
 
 #: a process is considered dead after this many seconds without a heartbeat
 HEARTBEAT_SECONDS = 10
-#: seconds that a process waits for the others at the start
+#: seconds that a process waits for the other processes of its job at the start
 START_SECONDS = 300
 #: seconds that each process waits for the others at the end of the job
 _STOP_SECONDS = 10
-#: bytes of a broadcast message, including two bytes for its length
+#: size of the buffer of a broadcast, in bytes: two bytes for the length of the message, and the message
 _BROADCAST = 512
 
-#: A result with at most this many elements is stored, to check later whether it has been computed.
+#: :func:`left` stores a result with at most this many elements, to check later whether it has been computed
 _KEPT = 2**16
 
 _is_started = False
@@ -59,13 +59,13 @@ def start(
     """Join the job of several processes as process ``rank`` of ``size``.
 
     Args:
-        rank: number of this process.
-        size: number of processes.
+        rank: index of this process among the processes of the job, from 0.
+        size: number of processes of the job.
         coordinator: ``host:port`` of process 0, to which the other processes connect.
         bind: ``host:port`` on which process 0 listens. Default: ``coordinator``.
         device: index of the GPU of this process on its machine, if the machine has GPUs.
         heartbeat: seconds without a heartbeat after which a process is considered dead.
-        timeout: maximum seconds of the start.
+        timeout: maximum seconds that this process waits for the others at the start.
 
     Raises:
         RuntimeError: If a computation has already run, or the other processes cannot be reached.

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from mindgrad._base.replacing import remove_abandoned, temporary
 
-with contextlib.suppress(ImportError):  # not available on Windows
+with contextlib.suppress(ImportError):  # this module does not exist on Windows
     import pwd
 
 __all__ = ["SIGNATURE_BYTES", "Distrusted", "check_folder", "home", "read_own", "signature"]
@@ -128,7 +128,7 @@ def _secret(file: Path) -> bytes:
                 os.link(new, file)
             except FileExistsError:
                 pass
-            except OSError:  # a file system without links
+            except OSError:  # the file system does not support hard links
                 os.replace(new, file)
         secret = read_own(file, _OTHERS)
     if len(secret) != _SECRET_BYTES:

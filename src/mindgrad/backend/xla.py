@@ -38,7 +38,7 @@ __all__ = [
 _device: Any = None
 #: function that sets ``_device`` at the first compilation
 _selection: Callable[[], Any] | None = None
-#: the devices that this process has used so far
+#: the JAX devices that this process has used so far
 _used: set[Any] = set()
 
 
@@ -86,7 +86,7 @@ class _Shared:
     Equal inner graphs share one function, so that JAX lowers it only once.
 
     Attributes:
-        hoisted: the value of each constant that is an operand of the compiled function.
+        hoisted: dict that maps each constant that is an operand of the compiled function to its JAX value.
     """
 
     __slots__ = ("_functions", "hoisted")
@@ -163,7 +163,7 @@ class _CollectiveOrder:
                     operands = [after(jax_module(), operands[0], first), *operands[1:]]
             self._latest = equation
             self._depending = set(equation.outputs)
-        elif depends:  # an array without elements keeps no dependency: XLA replaces it by a constant
+        elif depends:  # XLA replaces an array without elements by a constant, which depends on nothing
             self._depending.update([y for y in equation.outputs if y.type.size])
         return operands
 
@@ -226,7 +226,7 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     jitted = jax_module().jit(_program(graph, hoisted))
 
     def run(arrays: Sequence[Any]) -> list[Any]:
-        jax_module()  # raises RuntimeError in a forked process
+        jax_module()  # in a forked process, this call raises RuntimeError
         return jitted(arrays, extra)
 
     if calls_back(graph):
@@ -315,7 +315,7 @@ def _executable(
     """Wrap a compiled function. If its calls may take long, they are interruptible."""
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
-        pending_results = 0  # its calls wait for the results
+        pending_results = 0  # every call waits for its results, so none is pending
     call = _noted(compiled, graph, placement)
     if mesh is not None:
         call = mesh.joining(compiled, graph, pending_results)

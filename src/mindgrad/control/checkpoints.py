@@ -34,8 +34,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
-#: if a carry has at least this many bytes, each of the first iterations saves its carry. The threshold is a
-#: plain number, because exported source code contains the function that compares with it
+#: if a carry has at least this many bytes, the forward pass saves it before each of the first iterations. The
+#: threshold is a plain number, because exported source code contains the function that reads it
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
@@ -89,10 +89,10 @@ def save(
 
     Args:
         jax: the ``jax`` module.
-        continues: function of the carry that returns whether to run another iteration.
-        step: one iteration, as a function from carry to carry.
-        carry: the initial carry.
-        slots: number of slots.
+        continues: function from a carry to whether the loop runs another iteration.
+        step: function from the carry before an iteration to the carry after it.
+        carry: the carry before the first iteration.
+        slots: number of carries that the buffer holds.
 
     Returns:
         A tuple of the parts of the last carry, the number of iterations, the period, and one buffer of saved
@@ -129,7 +129,7 @@ def save(
             lambda now: (step(now[0]), now[1] + one, _put(jax, now[2], now[1], now[0])),
             (tuple(carry), zero, buffers),
         )
-        # if the loop has more iterations, `segment` overwrites all of these carries except the first
+        # if the loop has more iterations, `segment` overwrites all carries saved here except the first
         state = (x, iterations, np.int32(slots), one, buffers)
     x, iterations, period, _, buffers = loop(lambda state: continues(state[0]), segment, state)
     return (*x, iterations, period, *buffers)
@@ -185,9 +185,9 @@ class ReverseIterations:
     Args:
         jax: the ``jax`` module.
         iteration: functions of one iteration.
-        saved: the saved carries.
-        needed: indices of the parts of the carry that ``iteration`` needs.
-        slots: number of slots.
+        saved: carries that the forward pass (:func:`save`) has saved.
+        needed: indices of the parts of the carry on which the coefficients depend.
+        slots: number of saved carries that the buffer of the forward pass holds.
         rows: number of iterations in a *chunk*. Their coefficients are computed together, along a leading
             axis of iterations. If ``rows`` is 1, values have no such axis.
     """
@@ -211,7 +211,7 @@ class ReverseIterations:
         """
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
-        if not self.needed:  # the iterations are linear: there is nothing to replay
+        if not self.needed:  # the coefficients do not depend on the carry, so no iteration is replayed
             last = (self.iterations - 1) // self.rows
             start: Any = (last, self.iterations, tuple(sums), tuple(cotangents), (), after)
             state = self.loop(lambda state: state[0] >= 0, self._chunk, start)
@@ -293,7 +293,7 @@ class ReverseIterations:
         saved = _put(jax, saved, zero, [x[k] for k in self.needed])
 
         def advance(inner: Any) -> Any:
-            # store the carry after the iteration, because XLA would copy the carry before it
+            # store the carry after each iteration, because XLA would copy the carry if it was stored before
             k, x, saved = inner
             x = self.step(x)
             k = k + self.one
@@ -320,8 +320,8 @@ def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any
     Args:
         jax: the ``jax`` module.
         always: a predicate that is always true, although XLA cannot infer this.
-        compute: a function that depends only on its operands.
-        xs: the operands.
+        compute: function of ``xs``. It must not refer to other JAX values.
+        xs: the operands of ``compute``.
     """
     types = jax.eval_shape(compute, xs)
     if not types:

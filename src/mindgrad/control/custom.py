@@ -38,7 +38,7 @@ def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any
 
 @memoized
 def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
-    """Return the graph ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents of ``ys``."""
+    """Transpose ``pullback``: return ``(*xs, *ys, *at, *extras, *ts) ↦`` tangents."""
     builder = Builder()
     with building(builder):
         operands = builder.inputs_like(pullback.inputs)

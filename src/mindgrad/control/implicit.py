@@ -35,8 +35,8 @@ from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
-#: function of the graph ``(*consts, *xs) ↦ A x`` and of the number of ``consts``. It returns the graph
-#: ``(*consts, *bs) ↦ A⁻¹ b``
+#: function of the graph ``(*consts, *xs) ↦ A x`` and the number of ``consts``. It returns the graph that
+#: solves the system: ``(*consts, *bs) ↦ A⁻¹ b``
 Solver = Callable[[Graph, int], Graph]
 
 
@@ -73,12 +73,12 @@ class System:
 
     @cached_property
     def product(self) -> Graph:
-        """``(*consts, *xs) ↦ A x``."""
+        """Graph of the product: ``(*consts, *xs) ↦ A x``."""
         return self._of_batch(self._given[0])
 
     @cached_property
     def solution(self) -> Graph:
-        """``(*consts, *bs) ↦ A⁻¹ b``, solved for each sample of a batch separately."""
+        """Graph that solves the system for each sample: ``(*consts, *bs) ↦ A⁻¹ b``."""
         product, _, consts, solver, _ = self._given
         return self._of_batch(solver(product, consts))
 

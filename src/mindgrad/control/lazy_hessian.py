@@ -21,8 +21,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["lazy_hessian"]
 
-#: function of ``(program, argnum)`` that builds the graph of the Hessian of ``program`` with respect to the
-#: input ``argnum``
+#: function ``(program, argnum)`` that returns the graph of the Hessian of the graph ``program`` with respect
+#: to its input ``argnum``
 Whole = Callable[[Graph, int], Graph]
 
 

@@ -35,7 +35,7 @@ from mindgrad.transforms.reverse import reverse
 
 __all__ = ["per_sample_gradient", "written_out"]
 
-#: function of ``(program, argnum, axis, carried, j)`` that builds the graph of column ``j`` of the gradient
+#: function ``(program, argnum, axis, carried, j)`` that returns the graph of column ``j`` of the gradient
 Part = Callable[[Graph, int, int, tuple, int], Graph]
 
 

@@ -32,7 +32,7 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: kinds of work that the second plan recomputes
+#: kinds of work (``ir.work``) of the equations that the second plan recomputes instead of stacking results
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
@@ -95,7 +95,7 @@ def _cheapest_plan(
     """
     needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
     plan = _Plan(part.equations, fixed, scanned)
-    # in program order, so that a value can be recomputed from earlier values
+    # decide in program order, so that a value can be recomputed from values that were decided before
     for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
         if x in needed:
             plan.keep(x)
@@ -106,7 +106,7 @@ def _cheapest_plan(
         return plan
     other = _Plan(part.equations, fixed, scanned)
     other.keep_least(needed)
-    # factor 2: a value that is not stacked is neither written nor read
+    # factor 2, because a value that is not stacked is neither written nor read
     operations = 2 * costs().flops_per_byte * (size - other.stacked_bytes(ys))
     return other if operations > other.operations() - plan.operations() else plan
 

@@ -184,7 +184,7 @@ def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, An
     return ys, result
 
 
-#: the values of a scan, the positions of outputs that have tangents, and these tangents
+#: the results of forward mode of a scan: values, positions of the outputs with tangents, and these tangents
 Pushed = tuple[Sequence[Any], Indices, Sequence[Any]]
 
 
@@ -254,7 +254,7 @@ def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
 ) -> list[Any]:  # fmt: skip
-    # the whole carry of a linear scan is linear, even a part whose initial value is a constant zero
+    # in a linear scan, every part of the carry is a tangent, even a part whose initial value is zero
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
     start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])

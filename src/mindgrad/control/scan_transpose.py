@@ -32,10 +32,10 @@ class TransposedIteration:
     Attributes:
         body: graph ``(*known constants, *sums, *cotangents of the carry, *known slices, *cotangents of ys) ↦
             (*sums, *cotangents of the carry, *cotangents of slices, *leaves that are not among the slices)``.
-        summed: constants whose cotangents are accumulated in the loop.
-        parts: parts of the carry that have a cotangent.
-        sliced: scanned inputs whose slices have a cotangent.
-        deferred: constants whose cotangents are computed after the loop.
+        summed: positions of the constants whose cotangents are accumulated in the loop.
+        parts: indices of the parts of the carry that have a cotangent.
+        sliced: positions of the scanned inputs whose slices have a cotangent.
+        deferred: positions of the constants whose cotangents are computed after the loop.
         leaves: the stacks that ``after`` uses, by position in the list of known slices, cotangents of ys,
             cotangents of slices, and further outputs.
         after: graph ``(*known constants, *stacked leaves) ↦ cotangents of deferred``.
@@ -134,9 +134,9 @@ def transposed_iteration(
         length: number of iterations.
         consts: number of constants.
         carries: number of parts of the carry.
-        start: parts of the last carry whose cotangents are given.
-        ys: outputs whose cotangents are given.
-        marks: marks of these cotangents (``ir.graph``). For example, ``MASKED`` means that a selection has
-            discarded elements.
+        start: indices of the parts of the last carry whose cotangents are given.
+        ys: indices of the stacked outputs whose cotangents are given.
+        marks: marks (``ir.graph``) of the given cotangents. For example, ``MASKED`` means that a selection
+            has discarded elements.
     """
     return TransposedIteration(body, directions, length, consts, carries, start, ys, marks)

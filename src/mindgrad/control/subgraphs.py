@@ -155,9 +155,9 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
     """Return a graph that computes which elements of an output are not exactly zero.
 
     Args:
-        graph: the graph.
-        output: position of the output.
-        moving: the inputs that depend on the inputs of the derivative.
+        graph: inner graph, such as a branch or the body of a loop.
+        output: position of the output of ``graph`` whose nonzeros are computed.
+        moving: positions of the inputs that depend on the inputs of the derivative.
         masked: the inputs among ``moving`` for which the caller has a mask of the elements that are not
             exactly zero.
 
@@ -313,12 +313,12 @@ class Split:
         self.equations = builder.equations
 
     def primal(self, residuals: Sequence[Any]) -> Graph:
-        """``inputs ↦ (*outputs, *residuals)``."""
+        """Return the nonlinear part: the graph ``inputs ↦ (*outputs, *residuals)``."""
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
     def linear_graph(self, known: Sequence[Any]) -> Graph:
-        """``(*known, *directions) ↦ tangents``."""
+        """Return the linear part: the graph ``(*known, *directions) ↦ tangents``."""
         return Graph([*known, *self.directions], self.linear, self.tangents)
 
 
@@ -335,10 +335,11 @@ def transposed_body(
     """Transpose a graph that is linear in the inputs ``directions``.
 
     Args:
-        graph: the graph.
-        directions: the inputs in which it is linear.
-        present: the outputs whose cotangents are given; all other cotangents are zero. Default: all outputs.
-        marks: marks of these cotangents. Default: no marks.
+        graph: a graph that is linear in some of its inputs.
+        directions: positions of the inputs in which ``graph`` is linear.
+        present: positions of the outputs whose cotangents are given; all other cotangents are zero. Default:
+            all outputs.
+        marks: marks of the given cotangents. Default: no marks.
 
     Returns:
         The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the inputs to which these

@@ -37,10 +37,10 @@ class Totals:
     """A plan for summing some values of an iteration over all iterations.
 
     Args:
-        graph: one iteration.
-        varying: inputs that change between iterations.
-        outputs: the values to be summed.
-        stacked: values that are leaves even if their sum could be split further.
+        graph: graph of one iteration of the loop.
+        varying: inputs of ``graph`` whose values change between iterations.
+        outputs: values of one iteration that are summed over all iterations.
+        stacked: values that the loop stacks in any case, so that their sums are not split further.
 
     Attributes:
         leaves: values that must be stacked over all iterations.

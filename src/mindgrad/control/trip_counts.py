@@ -28,8 +28,8 @@ class Run(NamedTuple):
     """An equation and the number of times that it runs.
 
     Attributes:
-        equation: the equation.
-        times: number of runs, with the assumed iteration count of each ``while`` loop.
+        equation: an equation without inner graphs.
+        times: number of runs of the equation, with the assumed iteration count of each ``while`` loop.
         is_known: whether ``times`` is exact, without an assumed iteration count.
     """
 

@@ -237,7 +237,7 @@ def _jvp_with_values(
             )
             results = while_(*operands, **parameters)
             tangents = results[carries : carries + len(moving)]
-            # the buffers of values come first, then the buffers of tangents
+            # the saved results contain the buffers of values first, then the buffers of tangents
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
@@ -322,7 +322,7 @@ class Batched:
     carry then has a mask as its first part: true for each sample whose loop has not ended.
 
     Attributes:
-        flags: for each operand of the loop, whether it has a leading batch axis.
+        flags: for each operand of the loop, whether the operand has a leading batch axis.
         differs: whether samples can have different numbers of iterations.
         condition, body, consts: parameters of the batched loop.
     """
@@ -395,7 +395,9 @@ def _batch(
     count, more = len(body.outputs), int(loop.differs)
     places = [0 if flag else None for flag in loop.flags[consts:]]
     result = list(results[more : more + count])
-    if slots:  # only `while_pullback` reads the saved carries, and its batching rule runs the loop again
+    # return the saved results in their usual order. Their values do not matter, because only `while_pullback`
+    # reads them, and its batching rule runs the loop again
+    if slots:
         iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*iterations, *buffers]
         places += [None, None, *[None if place is None else 1 for place in places]]

@@ -82,8 +82,8 @@ def _tangent_transpose(
     return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
 
 
-#: linear map from tangents of the constants ``active_consts`` and of the first carry's parts ``start``
-#: to tangents of the last carry's parts ``moving``
+#: the linear map of a loop, from the tangents of the constants ``active_consts`` and of the parts ``start``
+#: of the first carry to the tangents of the parts ``moving`` of the last carry
 while_tangent = Primitive(
     "while_tangent",
     "control",
@@ -183,10 +183,11 @@ def _pullback_of(
         fused: the loop ``F`` over values and tangents.
         operands: operands of ``F``.
         slots: number of carries that ``F`` saves.
-        of_values: cotangents of values, by part of the carry of the original loop.
-        of_tangents: cotangents of tangents, by part of the carry of the original loop.
-        active_consts: constants of ``F`` whose cotangents are computed.
-        start: parts of the carry of ``F`` whose cotangents are computed.
+        of_values: dict that maps an index in the carry of the original loop to the cotangent of its value.
+        of_tangents: dict that maps an index in the carry of the original loop to the cotangent of the tangent
+            of this part.
+        active_consts: positions of the constants of ``F`` whose cotangents are computed.
+        start: indices of the parts of the carry of ``F`` whose cotangents are computed.
     """
     results = while_(*operands, **fused.parameters, slots=slots)
     consts = fused.parameters["consts"]
@@ -414,8 +415,8 @@ def _pullback_tangent_transpose(
     return result + [moved[k] for k in rated]
 
 
-#: linear map to the tangents of the results of ``while_pullback``. Its arguments are tangents: of the
-#: constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
+#: the linear map of ``while_pullback``, to the tangents of its results. Its arguments are the tangents of
+#: the constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
 #: ``rated``
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",

@@ -32,7 +32,7 @@ from mindgrad.primitives.kinds import zeros
 __all__ = ["LinearIteration", "Marks", "linear_iteration"]
 
 Indices = tuple[int, ...]
-#: marks (``Atom.tainted``) of the cotangents of the parts of a carry; ``None`` if a cotangent is zero
+#: the marks (``Atom.tainted``) of the cotangent of each part of a carry; ``None`` for a zero cotangent
 Marks = tuple["int | None", ...]
 
 
@@ -171,9 +171,9 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
     Args:
         graph: graph from values, tangents of ``consts`` constants, and tangents of the carry to the tangents
             of the next carry.
-        first: number of inputs that are values.
-        consts: number of constants.
-        marks: marks of the cotangents of the last carry; ``None`` if a cotangent is zero.
+        first: number of inputs of ``graph`` that are values; the tangents follow.
+        consts: number of constants of the loop that have tangents.
+        marks: marks of the cotangent of each part of the last carry; ``None`` for a zero cotangent.
 
     Returns:
         The transposed graph, and the inputs of ``graph`` whose cotangents it computes.

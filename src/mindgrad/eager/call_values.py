@@ -25,10 +25,11 @@ from mindgrad.ir.types import TensorType
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer
+#: reference count (``sys.getrefcount``) of an object to which only a list and a loop over this list refer. A
+#: pending result with this count cannot outlive the call
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: the reason why a call that returns a recording, such as ``vjp``, is not deferred
+#: message: why a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -36,12 +37,13 @@ class CallValues:
     """The values of a deferred call. Inputs and results have separate numbers, from 0.
 
     Attributes:
-        arguments: for the ``id`` of each argument array, the position of the argument.
-        leaves, types: for each input, its array and the type of its tensor.
-        leaf_numbers: for the ``id`` and the type of each input array, the number of the input.
-        pendings: for each result, its pending array, if the call follows the prediction.
-        stored: for the ``id`` of each Parameter that the call wrote, the Parameter and its previous array.
-        lines: the source lines of the events, if values are checked (``debug_nans``); else ``None``.
+        arguments: dict that maps the ``id`` of each argument array to the position of the argument.
+        leaves, types: lists of the arrays and the tensor types of the inputs, by input number.
+        leaf_numbers: dict that maps (``id``, type) of each input array to the number of the input.
+        pendings: list of the pending arrays of the results, while the call follows the prediction.
+        stored: dict that maps the ``id`` of each Parameter that the call wrote to the Parameter and its
+            previous array.
+        lines: the source lines of the events if ``debug_nans`` is set; otherwise ``None``.
     """
 
     __slots__ = (
@@ -72,7 +74,7 @@ class CallValues:
         return [make_tensor(settled(array), type_) for array, type_ in pairs]
 
     def replaced(self, structure: Structure) -> set[tuple[int, int]]:
-        """Return pairs (input, value) of Parameters before and after the call."""
+        """Return, for each replaced Parameter, the numbers of its old input and new value."""
         pairs = set()
         for parameter, before in self.stored.values():
             now = parameter._array
@@ -111,7 +113,7 @@ class CallValues:
         """
         originals: list[Any] = []
         program = self._begun(structure)
-        if not program:  # another thread has removed it, because a constant varies
+        if not program:  # another thread discarded the segments, because the value of a constant changed
             return False
         last = program[-1]
         try:
@@ -127,7 +129,7 @@ class CallValues:
                 results = last.executable.run(operands, donated, last.executable.extra)
                 self._fill(structure, last, results)
             return True
-        except FloatingPointError:  # the error of ``debug_nans``
+        except FloatingPointError:  # a check of ``debug_nans`` found NaN or infinity
             raise
         except Exception as error:
             if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
@@ -145,7 +147,7 @@ class CallValues:
         return self._program
 
     def change_program(self) -> None:
-        """Switch to the segments of another structure. None of them has run."""
+        """Forget which segments have run, because the predicted structure has changed."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:

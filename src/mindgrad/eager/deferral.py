@@ -63,7 +63,7 @@ class Deferral:
 
     Attributes:
         structure: the predicted structure, or ``None`` while operators run one by one.
-        diverged_at: file and line where the call diverged from the prediction.
+        diverged_at: pair (file, line) of the first operator that differed from the prediction.
     """
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # state of operator-by-operator execution
+        # executor of events while operators run one by one; ``None`` while operators are deferred
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
@@ -211,8 +211,8 @@ class Deferral:
             return pending.value
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
-        with window:  # another thread may be computing it
-            is_abandoned = not self._pendings  # segments then have no pending arrays to fill
+        with window:  # another thread may be computing the same value
+            is_abandoned = not self._pendings  # in an abandoned call, segments have no pending arrays to fill
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
@@ -226,7 +226,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # later calls run these operators immediately
+            for event in events:  # the operators are cheap, so later calls run them immediately
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -243,7 +243,7 @@ class Deferral:
     # -- while the call follows the prediction -------------------------------------------------------
 
     def _is_leaf(self, tensor: Tensor, array: Any, index: int) -> bool:
-        """Whether a tensor from outside is input ``index``, either known or the next."""
+        """Whether a tensor from outside matches input ``index`` of the prediction."""
         if type(array) is not np.ndarray:
             array = settled(array)
         type_ = tensor._type or tensor.type
@@ -256,7 +256,7 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # a read-only array has not changed
+        # the same read-only array needs no comparison of values, because it cannot have changed
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -338,7 +338,7 @@ class Deferral:
         """Execute an event now, and record it."""
         replay = self._replay
         assert replay is not None
-        # a differentiated input is not a constant
+        # an input of a recording is differentiated, so it must not become a constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
         operands = [executed(t) for t in tensors]
         if type(kind) is not str and not self._obstacle:
@@ -455,5 +455,5 @@ class Deferral:
             reason = reason or GIVES_BACK
         return Structure(self._events, self._specifications, reason)
 
-    def _surviving(self) -> list[DeferredScope]:  # recordings that outlive the call
+    def _surviving(self) -> list[DeferredScope]:  # recordings to which an object outside the call refers
         return [scope for scope, recorded in self._recordings if recorded() is not None]

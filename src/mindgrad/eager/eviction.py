@@ -17,13 +17,14 @@ __all__ = ["keep", "used"]
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
-#: structures with compiled segments, the most recently used last
+#: maps the ``id`` of each structure with compiled segments to a weak reference to the structure and its size
+#: in bytes; the most recently used structure is last
 _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]] = collections.OrderedDict()
 
 
 def used(structure: Structure) -> None:
     """Mark ``structure`` as the most recently used."""
-    with suppress(KeyError):  # another thread may have evicted it
+    with suppress(KeyError):  # another thread may have evicted this structure
         _with_programs.move_to_end(id(structure))
 
 

@@ -48,8 +48,8 @@ class Event:
             the recording, number of outputs, which extras are given, values held constant)``.
         first: the number of the first result.
         types: the types of the results.
-        scopes: for each result, the number of its recording, or 0 outside of recordings.
-        line: file and line in the user's code.
+        scopes: for each result, the number of the recording to which it belongs, or 0 outside recordings.
+        line: pair (file, line) of the operator call in the user's code.
         is_immediate: whether the operator runs immediately, because Python reads its results in each call and
             they are cheap.
     """
@@ -199,12 +199,13 @@ class Replay:
 
         Args:
             events: the events, in order.
-            leaves: the inputs of the call.
-            values: the values by number.
-            recordings: the recordings to record, by default all. The operators of other recordings, which
-                are not transformed, are only executed.
-            last_uses: the values that no later event uses, by the position of their last use.
-            replaced: tensors that later events use instead of results.
+            leaves: the inputs of the call, by input number.
+            values: dict of tensors by value number, to which the results are added.
+            recordings: numbers of the recordings to record. The operators of all other recordings are only
+                executed, because no derivative is computed from them. Default: all recordings.
+            last_uses: dict that maps the position of an event to the values that no later event uses. They
+                are freed after this event.
+            replaced: dict of tensors that later events use instead of the replayed results.
             lines: source lines of this call by event, which may differ from the recorded lines.
         """
         with executing(self.scopes):

@@ -123,10 +123,10 @@ def traced_events(
 
     Args:
         structure: the structure of the call.
-        events: the events, in order.
-        numbers: the output values.
-        computed: values that are inputs, in addition to the inputs of the call.
-        recordings: the recordings that are transformed. Default: all.
+        events: the events to convert, in program order.
+        numbers: the numbers of the values that the graph returns.
+        computed: the numbers of values that are inputs of the graph, in addition to the inputs of the call.
+        recordings: the numbers of the recordings that are differentiated. Default: all recordings.
         lines: source lines by event, as for ``Replay.run``.
 
     Returns:
@@ -150,7 +150,7 @@ def traced_events(
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
         Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
-        for n in numbers:  # values of recordings are computed again, outside of the recordings
+        for n in numbers:  # an output inside a recording is computed again outside of it
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])

@@ -36,10 +36,12 @@ class Leaf:
 
     Attributes:
         type: the type of the tensor.
-        constant: the bytes of the array if the compiled function has it as a constant, else ``None``.
-        array: the array of a constant, else ``None``.
-        is_infinite: whether an element is infinite or NaN. Derivatives then treat 0 × ∞ as 0.
-        is_differentiated: whether a recording has it as an input. ``is_infinite`` is then irrelevant.
+        constant: the bytes of the array if the array is a constant of the compiled function; otherwise
+            ``None``.
+        array: the array if it is a constant of the compiled function; otherwise ``None``.
+        is_infinite: whether an element of the array is infinite or NaN. Derivatives then treat 0 × ∞ as 0.
+        is_differentiated: whether a derivative with respect to this input is recorded. ``is_infinite`` is
+            then irrelevant.
     """
 
     __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
@@ -84,11 +86,11 @@ class Segment:
     It ends before Python reads a value outside of a recording, or at the end of the call.
 
     Attributes:
-        end: the number of events before the end of the segment.
+        end: the number of events of the call up to the end of the segment.
         executable: the compiled function.
-        inputs: the numbers of its input values. Input k of the call has the number ``~k``.
+        inputs: the numbers of the values that the segment reads. Input k of the call has the number ``~k``.
         donated: the inputs of the call whose memory the segment reuses.
-        outputs: the numbers of the values that it computes.
+        outputs: the numbers of the values that the segment returns.
         version: the version of the structure at the start of the compilation.
         known: the numbers of the values that this segment and all earlier segments compute.
     """
@@ -116,16 +118,18 @@ class Structure:
     """The events and inputs that repeated calls have in common.
 
     Attributes:
-        events: the events, and an end marker that equals no operator.
-        leaves: the inputs: tensors from outside the call.
-        outputs: the numbers of the values that outlived a call.
-        replaced: pairs (input, value): the input is the array of a Parameter before the call, and the value
-            is its array after the call, in every call.
+        events: the recorded operators and recordings, followed by an end marker that equals no operator.
+        leaves: the inputs of the call: tensors that were created outside it.
+        outputs: the numbers of the values that were still referenced after some call.
+        replaced: pairs (input number, value number) of each Parameter that every call replaces: its array
+            before the call and its array after the call.
         program: the compiled segments in the order of a call; ``None`` before the compilation.
         requests: for each value that Python reads inside a recording, the number of reads, or the segment
             that computes the value.
-        cuts: values that Python reads outside of recordings, by the number of events before the read.
-        version: counter of invalidations, for example because a constant varies.
+        cuts: dict that maps a number of events to the value that Python reads after these events, outside
+            recordings.
+        version: counter that increases when compiled code becomes invalid, for example because a constant
+            has changed.
         confirmed: number of calls that followed the prediction.
         obstacle: why calls must not be deferred; an empty string if they may be.
         is_checked: whether a value that is not finite raises an error (``debug_nans``).

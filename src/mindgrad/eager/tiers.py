@@ -62,9 +62,9 @@ VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Thread(threading.local):
-    #: whether a call is running in this thread; nested calls belong to the outermost call
+    #: whether an eager call is running in this thread; nested calls belong to the outermost call
     is_busy = False
-    #: seconds that calls of this thread have taken operator by operator
+    #: total seconds of the calls of this thread that ran operator by operator
     seconds = 0.0
 
 
@@ -187,7 +187,8 @@ class EagerCalls:
             thread.is_busy = False
 
 
-#: the kinds of calls: first by code object, then by the function's name and the callables in its closure
+#: the kinds of calls in nested dicts. The outer key is the code object of the function. The middle key is its
+#: name and the callables in its closure. The inner key is the types of the arguments
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
@@ -213,7 +214,7 @@ def _call(
     latest = tier.structures[0] if tier.structures else None
     if latest is not None and latest.is_queued and latest.program is None:
         wait_until_compiled(HOST.waiting_calls * tier.best)
-        if tier.is_final:  # the compilation failed
+        if tier.is_final:  # the compilation of this kind of call failed
             return function(*args, **kwargs)
     is_known = latest is not None and latest.confirmed and latest.program is None
     start = time.perf_counter()
@@ -286,7 +287,7 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
 
 
 def _import_jax() -> None:
-    with suppress(Exception):  # the first compilation raises the same error
+    with suppress(Exception):  # if JAX cannot be imported, the first compilation reports the error
         start_runtime()
 
 
@@ -302,7 +303,7 @@ def _compile(tier: Tier, structure: Structure) -> None:
         return
     if structure.version == version:
         structure.program = program
-        if structure.version != version:  # another thread invalidated it before the assignment
+        if structure.version != version:  # another thread invalidated the structure meanwhile
             structure.changed()
             return
         keep(structure, program)

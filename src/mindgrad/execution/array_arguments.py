@@ -25,7 +25,7 @@ _LARGEST_CONSTANT = HOST.known_bytes
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
 #: cache: whether a class is a container, an array, or neither (a leaf)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
-#: largest number of classes in ``_ROLES``
+#: largest number of classes in the cache ``_ROLES``; the role of a further class is computed at each call
 _ROLES_KNOWN = 256
 
 
@@ -37,7 +37,7 @@ def _role(kind: Any) -> int:
     elif is_record(kind):
         role = _RECORD
     elif issubclass(kind, (Tensor, np.ndarray, np.generic)):
-        role = _LEAF  # a tensor would lose the mask of a masked array, or the rules of a matrix
+        role = _LEAF  # a tensor would lose the mask of a masked array, and the ``*`` of np.matrix
     else:
         role = _ARRAY if hasattr(kind, "__dlpack__") else _LEAF
     if len(_ROLES) < _ROLES_KNOWN:
@@ -103,5 +103,5 @@ def _is_array(leaf: Any) -> bool:
     try:
         as_dtype(leaf.dtype)
     except (TypeError, AttributeError):
-        return not isinstance(leaf, np.ndarray)  # another library may have its own class of element types
+        return not isinstance(leaf, np.ndarray)  # other libraries may have dtypes that ``as_dtype`` rejects
     return True

@@ -22,7 +22,7 @@ __all__ = ["is_ending", "submit", "wait_until_compiled"]
 _jobs: collections.deque[Callable[[], None]] = collections.deque()
 _thread: threading.Thread | None = None
 _lock = threading.Lock()
-#: notified when no job is left
+#: condition that is notified when no compilation job is left
 _idle = threading.Condition(_lock)
 
 
@@ -55,7 +55,7 @@ def _compile_all() -> None:
                 return
             job = _jobs.popleft()
         job()
-        del job  # it may hold large objects
+        del job  # while the thread waits, it must not keep the large objects of the last job alive
 
 
 def wait_until_compiled(seconds: float | None = None) -> None:

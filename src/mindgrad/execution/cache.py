@@ -51,7 +51,7 @@ _KEPT_PER_OWNER = 64
 #: largest number of stored programs that read neither a Parameter nor a Cell
 _KEPT_WITHOUT_OWNER = 32
 
-#: the values of the options that select a program
+#: function that reads the options on which a compiled program depends; their values are part of the cache key
 _options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
 
 
@@ -70,7 +70,7 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
 
 
 def is_data(leaf: Any) -> bool:
-    """Whether a leaf of the arguments is an input of a program."""
+    """Whether an argument is an input of the compiled program, not a constant."""
     if isinstance(leaf, Tensor):
         return not leaf.is_parameter and not is_constant(leaf)
     return type(leaf) in DATA
@@ -140,7 +140,7 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # if these functions are called several times each, creating several of them is probably intended
+        # if each of these functions is called several times, the user probably intends to create several
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -198,13 +198,13 @@ _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
-#: by function name: the histories of the latest objects that were compiled for the first time
+#: maps a function name to the compile histories of the latest objects that were compiled for the first time
 _first_calls: dict[str, collections.deque[History]] = {}
-#: programs by the code objects of their functions
+#: maps the code objects of a function to weak references to programs that later, equal functions may reuse
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: if ``_programs`` has more keys, the keys without live programs are deleted
+#: if ``_programs`` has more keys than this number, the keys without live programs are deleted
 _most = [256]
-#: programs that read no Parameter or Cell
+#: the latest programs that read neither a Parameter nor a Cell, so that no owner keeps them alive
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
 _owners: weakref.WeakSet[Memory] = weakref.WeakSet()
 
@@ -327,7 +327,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Stop offering the programs whose executables have an ``id`` in ``gone``."""
+    """Remove the programs whose executables have an ``id`` in ``gone``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]

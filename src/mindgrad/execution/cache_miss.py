@@ -166,7 +166,7 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
 
 
 def _value(signature: Any) -> Any:
-    """Return the constant in the signature of a leaf."""
+    """Return the constant in the signature of an argument."""
     if not isinstance(signature, tuple) or len(signature) != 2:
         return signature
     kind, value = signature

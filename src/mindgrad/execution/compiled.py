@@ -64,9 +64,9 @@ class Compiled:
 
     Attributes:
         function: the Python function.
-        history: hits and misses; ``None`` before the first compilation.
-        open_sizes: the programs that each accept several input sizes. If it is ``None``, every size is
-            compiled separately.
+        history: hits and misses of the function; ``None`` before the first compilation.
+        open_sizes: the programs that accept inputs of several sizes. If it is ``None``, the function is
+            compiled separately for every input size.
     """
 
     __slots__ = (
@@ -74,7 +74,7 @@ class Compiled:
         "history", "open_sizes",
     )  # fmt: skip
 
-    #: two instances are equal if these attributes are equal
+    #: attributes that are compared to decide whether two compiled functions are equal
     compared_by = ("function",)
 
     def __init__(self, function: Callable[..., Any], open_sizes: OpenSizes | None = None) -> None:
@@ -82,7 +82,8 @@ class Compiled:
         self.open_sizes = open_sizes
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
-        #: the latest call with plain tensors: their types, the version of the options, and the program
+        #: the latest call whose arguments were all tensors: their types, the version of the options, and the
+        #: program
         self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures whose programs have array arguments as constants
         self._counters: Counting | None = None  # created by the first call that needs a program
@@ -93,9 +94,9 @@ class Compiled:
         return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function with packed arguments."""
+        """Call the function with positional arguments ``args`` and keywords ``kwargs``."""
         latest = None if kwargs else self._latest
-        if latest is not None and not open_scopes():  # the usual call: no key is hashed
+        if latest is not None and not open_scopes():  # fast path, which does not hash a cache key
             types, version, program = latest
             if (
                 version == settings.version
@@ -107,7 +108,7 @@ class Compiled:
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
-            # as in a compiled call, the caller must not see assignments to elements of the arguments
+            # pass copies: as in a compiled call, the function must not change elements of caller's tensors
             args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
@@ -191,7 +192,7 @@ class Compiled:
                 self.history = compiled.history
                 self.history.hits += 1
             self.history.programs.add(compiled)
-            # store several programs: a net that alternates between training and evaluation has two
+            # one signature can have several programs, for example one for training and one for evaluation
             self._latest = None
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:

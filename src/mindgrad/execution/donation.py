@@ -33,7 +33,8 @@ from mindgrad.ir.pending import PendingArray, resolved
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
 
-#: lock of a thread from the donation of arrays until the new arrays are stored, and while it moves a value
+#: lock that a thread holds from the donation of arrays until the new arrays are stored, and while it moves a
+#: pending value
 window = threading.RLock()
 
 
@@ -43,7 +44,8 @@ class Taken:
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        self._reference = weakref.ref(parameter)  # weak, because the Parameter refers to this placeholder
+        # a weak reference, because the Parameter refers to this placeholder
+        self._reference = weakref.ref(parameter)
 
     @property
     def _parameter(self) -> Any:
@@ -57,7 +59,7 @@ class Taken:
         """
         with window:
             array = self._parameter._array
-        if type(array) is Taken:  # the new arrays are not stored yet, so this thread itself holds the lock
+        if type(array) is Taken:  # the lock did not block, so this thread itself is replacing the array
             raise RuntimeError(
                 f"Parameter '{self._parameter.name}' is read by a signal handler or destructor that runs "
                 f"while a compiled call that writes the Parameter starts. Do not read it there."
@@ -90,7 +92,7 @@ def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
 
-#: reference count that ``_counts`` returns for an object to which only the list refers
+#: the count that ``_counts`` returns for an object to which only the argument list of ``_counts`` refers
 _ALONE = max(_counts([object(), object()]))
 
 
@@ -114,7 +116,7 @@ def _copy(array: Any, type_: Any) -> Any:
     if type(array) is array_type():
         return copy_on_device(array)
     array = np.asarray(array)
-    if array.shape == type_.shape and not array.flags.writeable:  # it cannot change during the copy
+    if array.shape == type_.shape and not array.flags.writeable:  # a read-only array cannot change meanwhile
         return copy_on_device(to_device(array))
     # a broadcast scalar or the user's memory: JAX might share this memory instead of copying it, so copy it
     return to_device(np.array(np.broadcast_to(array, type_.shape)))
@@ -125,8 +127,8 @@ class Donation:
 
     Attributes:
         parameters: the Parameters, in the order of the program's operands.
-        types: types of the Parameters.
-        stand_ins: placeholders for their arrays while the program starts.
+        types: types (dtype and shape) of the Parameters.
+        stand_ins: placeholders for the arrays of the Parameters while the program starts.
     """
 
     __slots__ = ("parameters", "stand_ins", "types")
@@ -179,7 +181,7 @@ def run_and_store(
 
     Args:
         executable: the program.
-        arrays: operands of the program, except the donated operands.
+        arrays: arrays of the operands of the program, except the donated operands.
         donation: the Parameters whose arrays are donated. Each of them is also in ``written``.
         written: the Parameters that the program writes. Its first results are their new values.
         finish: function that computes the result of the call from the results of the program. It also stores

@@ -149,7 +149,7 @@ def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
         visited.add(variable)
         if variable in faults:
             origins.append(faults[variable])
-        if variable in makers:  # an infinity that was computed earlier may cause a NaN
+        if variable in makers:  # the cause may be an infinity that an earlier equation computed
             waiting += [x for x in makers[variable].inputs if type(x) is Variable]
     if origins:
         min(origins, key=itemgetter(0))[1]()

@@ -45,7 +45,7 @@ class LayoutFile:
 
     Attributes:
         path: name of the file.
-        content: the content of the latest write; ``None`` before the first write.
+        content: the ``Strategy`` that was last written to the file; ``None`` before the first write.
     """
 
     def __init__(self, path: str) -> None:
@@ -54,7 +54,7 @@ class LayoutFile:
 
 
 _file: LayoutFile | None = None
-#: function that writes to the file; it imports the writer (``strategy_file``) when it is first called
+#: function that writes layouts to a ``LayoutFile``; it imports ``strategy_file`` when it is first called
 _recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
 
 
@@ -94,7 +94,7 @@ def placement_of(
     Args:
         graph: the program. Its last inputs are Parameters, and its first outputs are new values of
             Parameters.
-        partition: how programs are divided among devices.
+        partition: number of devices, and the rule that divides arguments among them.
         parameters: the Parameters that the program reads.
         written: the Parameters that the program writes.
 
@@ -189,7 +189,7 @@ def _by_strategy(
     """
     if isinstance(strategy, tuple):
         if constraint is not None and strategy == tuple(slices(devices, entry) for entry in constraint):
-            return constraint  # it has the same numbers of slices, and the mesh axes of the program
+            return constraint  # the constraint has the same numbers of slices, and also the mesh axes
         allocation = Allocation(devices)
         axes = tuple(allocation.take(count) for count in strategy)
     else:

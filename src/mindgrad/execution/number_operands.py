@@ -35,22 +35,23 @@ from mindgrad.ir.tensor import Number
 
 __all__ = ["Counting", "NumberArguments", "with_operands"]
 
-#: an int argument may become an input only if its magnitude fits into this number of bits
+#: an int argument may become an input of a program only if its magnitude fits into this number of bits
 _BITS = 31
-#: integers that a program computes from such inputs must fit into this number of bits
+#: integers that a program computes from int arguments must fit into this number of bits
 _LARGEST = 62
-#: types of Python numbers
+#: the types of Python numbers that may become inputs of a program
 _KINDS = frozenset([int, float])
-#: types of NumPy scalars that have the precision of Python numbers
+#: the NumPy scalar types with the precision of Python's float and int
 _OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
-#: types of NumPy scalars that round or overflow before they are combined with a tensor
+#: the NumPy scalar types of lower precision, whose arithmetic rounds or overflows before a tensor is involved
 _OF_OTHER_PRECISIONS = frozenset(
     [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
 )
-#: a float for which arithmetic has different results in float16, float32, and float64
+#: a float for which arithmetic has different results in float16, float32, and float64. A trace with this
+#: number shows whether a program rounds
 _TYPICAL = 0.7310585786300049
 _SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
-#: largest number of kinds of calls of one function for which number arguments are stored
+#: largest number of call signatures of one function for which number arguments are stored
 _MOST = 1024
 
 
@@ -58,7 +59,7 @@ class NumberArguments:
     """The Python ints and floats in calls that otherwise have the same signature.
 
     Attributes:
-        places: indices of those argument leaves that are inputs of the program.
+        places: indices, in the flattened arguments, of the numbers that are inputs of the program.
     """
 
     __slots__ = ("_constant", "_scalars", "_values", "places")
@@ -104,7 +105,7 @@ class NumberArguments:
 
         Args:
             traced: the trace in which the numbers are inputs.
-            data: indices of the argument leaves that are inputs of the graph of the trace.
+            data: indices, in the flattened arguments, of the values that are inputs of the traced graph.
             as_constants: function that traces the call with the :meth:`typical` leaves as constants. It
                 returns the leaves and the graph.
         """
@@ -116,7 +117,7 @@ class NumberArguments:
         if not scalars:
             return True
         if any(isinstance(x, Number) for x in (*traced.results, *traced.outcome.leaves)):
-            return False  # a result would be a Python number
+            return False  # a result would be a Python number instead of a NumPy scalar
         others = [x for x, kind in scalars.items() if kind in _OF_OTHER_PRECISIONS]
         if _is_decided_or_rounded(graph, scalars, others):
             return False
@@ -150,7 +151,7 @@ class Counting:
     def find(self, key: Any) -> NumberArguments | None:
         """Return the numbers of a call with this signature, if some of them are inputs."""
         arguments = key[0]
-        if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
+        if len(arguments) != 2 or type(arguments[1]) is not tuple:  # all arguments are tensors: no numbers
             return None
         structure, leaves = arguments
         kinds = {k: sig[0] for k, sig in enumerate(leaves) if type(sig) is tuple and _is_number(sig[0])}
@@ -190,7 +191,7 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: primitives by how the number of bits of their result depends on their operands
+#: names of primitives, grouped by how the bits of their integer result depend on the bits of their operands
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
 _COMPARISONS = frozenset(
@@ -199,9 +200,9 @@ _COMPARISONS = frozenset(
         "logical_or",
     ]
 )  # fmt: skip
-#: operators on tensors that do not compute indices or shapes
+#: names of tensor primitives that use a number operand only as a value, never as an index or a shape
 _OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
-#: primitives that run an inner graph or its derivative
+#: names of primitives that run an inner graph or its derivative
 _DERIVATIVES = ("recomputed", "per_sample_gradient", "taylor_coefficients")
 _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
@@ -232,7 +233,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     return bits
 
 
-#: result of the functions below if an operator computes a tensor instead of a number
+#: returned instead of a number of bits if an operator computes a tensor, not a Python number
 _TENSOR = -1
 
 
@@ -281,7 +282,7 @@ def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
 
 
 def _size(constant: Any) -> int:
-    """Bound the bits of a constant. If it is not finite, exceed the allowed number."""
+    """Bound the bits of a constant; exceed the allowed bits if it is not finite."""
     largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
     return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
 
@@ -317,18 +318,19 @@ def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
 
 # -- NumPy scalars ----------------------------------------------------------------------------------
 
-#: primitives that change the type or shape of a number
+#: names of primitives that only change the type or shape of a number
 _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 
 def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
-    """Whether the values or precisions of NumPy scalars decide the program's results.
+    """Whether NumPy scalars decide a branch, or low-precision scalars are rounded.
 
     Args:
         graph: the graph of a trace with the scalars as inputs.
-        scalars: all NumPy scalars. A ``cond`` must not have a predicate computed only from them.
-        others: the scalars that do not have the precision of Python numbers. An operator that is not a
-            conversion must not have only such scalars and constants as operands, because it would round.
+        scalars: all NumPy scalars. The function looks for a ``cond`` whose predicate depends only on them.
+        others: the scalars that do not have the precision of Python numbers. The function looks for an
+            operator, other than a conversion, whose operands are only such scalars and constants, because it
+            would round.
     """
     fixed_atoms, rounded = {*scalars}, {*others}
     for equation in graph.equations:

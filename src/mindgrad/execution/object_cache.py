@@ -23,10 +23,10 @@ class Memory:
     its owner, and :func:`memory` ignores a memory of another owner.
 
     Attributes:
-        made: the values of :func:`remembered`, by key.
+        made: dict of the derived objects that :func:`remembered` has created, by key.
         source: the function to which the transform was applied, if the owner is the result of a transform.
         extra: number of arguments that the owner accepts in addition to the arguments of ``source``.
-        order: how many times the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
+        order: number of times that the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
         programs: compiled programs that live as long as the owner. See ``execution.cache``.
     """
 

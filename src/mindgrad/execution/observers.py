@@ -10,7 +10,7 @@ from mindgrad.ir.settings import options
 
 __all__ = ["OBSERVERS", "observe"]
 
-#: for each option of the context, the function ``observer(name, graph, Parameters)`` that it enables
+#: maps the name of a context option to the function ``observer(name, graph, Parameters)`` that it enables
 OBSERVERS: dict[str, Callable[[str, Graph, Sequence[Any]], None]] = {}
 
 

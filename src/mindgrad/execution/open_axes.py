@@ -35,7 +35,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, iota, reshape
 
 __all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
 
-#: for each symbol, which identifies an open size of the inputs, its value
+#: maps each symbol (an int that identifies an open size of the inputs) to the value of this size
 Sizes = Mapping[int, int]
 
 
@@ -46,7 +46,7 @@ class Open(NamedTuple):
     factor: int
 
 
-#: for each axis, its open size, or ``None`` if it is fixed
+#: the open size of each axis of one array; ``None`` for an axis of fixed size
 Opens = tuple[Open | None, ...]
 
 
@@ -242,7 +242,8 @@ class OpenAxes:
             if keeps_apart(equation, axes.kind(label)):
                 classes.join(nodes, equation)
             elif is_common(equation, axes.kind(label)):
-                classes.fix(nodes[1], equation)  # the result contains only elements that exist for every size
+                # the axis of the result contains only elements that exist for every size, so it is fixed
+                classes.fix(nodes[1], equation)
             else:
                 for node in nodes:
                     if node not in merged:
@@ -253,8 +254,8 @@ class OpenAxes:
     ) -> Sequence[int]:
         """Open the first result axis of a reshape that merges or splits an open axis.
 
-        Returns the identifiers of the first axes, not of size 1, of the operand and the result. If the
-        reshape leaves the open axis unchanged, returns ``()``.
+        Returns the identifiers of two axes: the first axis of the operand whose size is not 1, and the first
+        such axis of the result. If the reshape leaves the open axis unchanged, returns ``()``.
         """
         old, new = equation.inputs[0].shape, equation.outputs[0].shape
         first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
@@ -279,11 +280,12 @@ class OpenAxes:
 
         Args:
             builder: the current builder.
-            inputs: atoms for the inputs of the program.
-            sizes: the values of the symbols.
-            constants: atoms that replace constants of the program, by the indices (equation, operand).
-            counts: for each symbol, the number of elements that are not padding. By default, there is no
-                padding.
+            inputs: atoms of the current builder for the inputs of the program.
+            sizes: dict that maps each symbol to its size in the emitted program.
+            constants: dict that maps the indices (equation, operand) of a constant to the atom that replaces
+                the constant.
+            counts: dict that maps each symbol to the number of elements that are not padding. Default: no
+                element is padding.
 
         Returns:
             The atoms of the results.

@@ -39,7 +39,8 @@ __all__ = ["OpenSizes"]
 
 #: sizes for the two traces of step 2: primes, and above 64, because the builder folds smaller constants
 _PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
-#: largest number of failed attempts for one kind of call; twice as many programs are stored
+#: after this many failed attempts for one kind of call, each size is compiled separately. At most twice as
+#: many shared programs are stored
 _MOST = 4
 
 
@@ -80,7 +81,7 @@ class OpenSizes:
         states = _random_states()
         shared = self._shared(call)
         if shared is None:
-            _set_random_states(states)  # the caller traces the function again
+            _set_random_states(states)  # the caller traces the function again, with the same random numbers
         return shared
 
     def _shared(self, call: _Call) -> SharedTrace | None:
@@ -91,7 +92,7 @@ class OpenSizes:
         try:
             traced = call.traced(call.sizes)
         except Exception:
-            return None  # the later trace for a separate program raises this error again
+            return None  # the caller traces the function again, and this trace raises the same error
         sizes = dict(enumerate(call.sizes))
         for template in templates:
             shared = None if template is None else template.serves(traced, sizes)
@@ -142,8 +143,8 @@ class _Call:
     """A call whose declared inputs have open sizes.
 
     Attributes:
-        sizes: the sizes of all open axes, in the order of the inputs and their axes.
-        distinct: the sizes without duplicates.
+        sizes: the sizes of all open axes in this call, in the order of the inputs and their axes.
+        distinct: ``sizes`` without duplicates.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ from mindgrad.trace.tracing import Trace
 
 __all__ = ["SharedTrace", "Template"]
 
-#: the uses of one constant in a graph, as pairs (index of the equation, index of the operand)
+#: the uses of one constant in a graph: pairs (index of the equation, index of the operand)
 Places = list[tuple[int, int]]
 
 
@@ -76,7 +76,7 @@ class SharedTrace:
 
 
 def _changes(shapes: Sequence[Any], opens: Sequence[Opens], sizes: Sizes) -> dict[int, Any]:
-    """Return the shapes that change for ``sizes``, by index."""
+    """Map the index of each shape that ``sizes`` change to the new shape."""
     changed = [shape_at(shape, each, sizes) for shape, each in zip(shapes, opens, strict=True)]
     return {k: new for k, (old, new) in enumerate(zip(shapes, changed, strict=True)) if old != new}
 
@@ -99,8 +99,9 @@ class Template:
     Attributes:
         graph: the graph of the first trace.
         axes: the open axes of ``graph``.
-        unlike: the equation in which the latest rejected trace differs from this program, if known.
-        programs: the compiled executables; the key is the capacities and the donated inputs.
+        unlike: the first equation in which the latest rejected trace differs from this program; ``None`` if
+            it is not known.
+        programs: dict of the compiled executables, with the key (capacities, donated inputs).
 
     Raises:
         NotOpen: If the two traces do not define one program for all sizes.
@@ -191,7 +192,7 @@ class Template:
             x = _operand(graph, place)
             if type(x) is not Constant:
                 return None
-            if is_number and not x.is_splat:  # a small array with equal elements
+            if is_number and not x.is_splat:  # the trace stores equal elements as a full array
                 if (x.value != x.value.flat[0]).any():
                     return None
                 x = Constant(x.value.flat[0], x.type)

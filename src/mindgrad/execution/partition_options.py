@@ -89,8 +89,8 @@ def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Par
     """Choose the partition by the options of ``set_auto_parallel_context``.
 
     Args:
-        options: all options.
-        chosen: the options that the user has set.
+        options: the values of all options, including defaults.
+        chosen: the values of only those options that the user has set.
 
     Returns:
         The partition, or ``None`` if programs run on one device.

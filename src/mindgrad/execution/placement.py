@@ -23,7 +23,8 @@ __all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
 
 #: largest number of elements of an array that is not copied to the device for its first call
 SMALL = HOST.handed_elements
-#: for an array of at most this many elements, no facts are stored, because computing them again is faster
+#: for an array of at most this many elements, no :class:`_HostArray` is stored, because computing
+#: ``is_infinite`` in each call is faster
 _FEW = HOST.forgotten_elements
 
 
@@ -35,8 +36,8 @@ class _HostArray:
     Attributes:
         reference: weak reference to the array.
         is_infinite: whether any element is infinite or NaN.
-        moved: pair (copy on a device, device); ``None`` before the array was copied.
-        has_come: whether a program has received the array.
+        moved: pair (copy of the array on a device, device); ``None`` if the array was never copied.
+        has_come: whether a compiled program has already received the array.
     """
 
     __slots__ = ("has_come", "is_infinite", "moved", "reference")

@@ -51,11 +51,11 @@ class Plan:
     A plan stores its values in numbered *slots*. *Extras* are the cotangents or tangents of the derivative.
 
     Attributes:
-        loads: pairs (slot, index of the recorded value that it contains).
-        given: pairs (slot, index of the extra that it contains).
-        constants: triples (slot, array, type).
+        loads: pairs (slot, index of the recorded value that is stored in this slot).
+        given: pairs (slot, index of the extra that is stored in this slot).
+        constants: triples (slot, array, type) of the constants that are stored in slots.
         steps: tuples (primitive, operand slots, result slots, parameters).
-        results: slots of the results.
+        results: slots that contain the results of the plan after the last step.
     """
 
     __slots__ = (
@@ -89,12 +89,12 @@ class Plan:
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: the operators that cause a zero derivative; a warning names them
+        #: the recorded operators that cause a zero derivative; a warning contains their names
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
-        #: indices of the values from outside on which the recorded function depends smoothly
+        #: indices of the values from outside the recording on which its results depend differentiably
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
@@ -134,8 +134,8 @@ class Plan:
         """Run the plan on the arrays of a recording.
 
         Args:
-            recorder: the recording.
-            extras: the cotangents or tangents.
+            recorder: the recording whose values the plan loads.
+            extras: the cotangents or tangents of the derivative.
             is_last: whether the values of ``recorder`` may be freed while the plan runs.
         """
         slots = self.initial.copy()
@@ -226,9 +226,9 @@ class _Slots:
     splat; for all other operators, a step expands it to the full array.
 
     Args:
-        recorder: the recording whose values are loaded.
-        known: for each atom with a recorded value, the index of the value.
-        given: the atoms of the extras.
+        recorder: the recording whose values the plan loads.
+        known: dict that maps each atom with a recorded value to the index of this value.
+        given: the atoms of the cotangents or tangents.
     """
 
     def __init__(self, recorder: Recorder, known: Mapping[Any, int], given: Sequence[Any]) -> None:
@@ -240,7 +240,7 @@ class _Slots:
         self.given: list[tuple[int, int]] = []
         self.constants: list[tuple[int, Any, TensorType]] = []
         self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
-        #: number of bytes of the largest result
+        #: size, in bytes, of the largest result of a step
         self.largest = 0
 
     @property
@@ -292,7 +292,7 @@ class _Slots:
         self.largest = max(self.largest, *[y.type.size * y.dtype.itemsize for y in equation.outputs], 0)
         parameters = equation.parameters
         if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
-            parameters = silent(parameters)  # its side effects already happened during the recording
+            parameters = silent(parameters)  # the side effects of the operator happened during the recording
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
@@ -353,8 +353,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # mark infinite values from outside, so that zero times infinity is zero; for infinite values that the
-        # graph computes, it is zero, too
+        # mark infinite values from outside the recording, so that products treat zero times infinity as zero,
+        # as they do for infinite values that are computed inside
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

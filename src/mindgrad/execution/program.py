@@ -46,7 +46,7 @@ class Program:
         function: the traced function, or its snapshot.
         key: the call signature for which the function was traced.
         dependencies: the Python state that the trace read.
-        executable: the executable of XLA.
+        executable: the machine code that XLA has compiled for the program.
         history: the compile history of the function. It lives at least as long as the program.
     """
 
@@ -162,7 +162,8 @@ class Program:
     def shifting(self) -> list[Place]:
         """Find tensors in Python state that are inputs, or have changed since the trace."""
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        return [each for each in places if type(each.holder) is not int]  # an int: the function was deleted
+        # if ``holder`` is an int, the function that held the tensor has been deleted
+        return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:
         """Describe the changes of Python state that invalidate the program."""
@@ -187,7 +188,7 @@ class Program:
             if self._written:
                 return run_and_store(executable, arrays, self._donation, self._written, self._finish)
             results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # maybe an array is on several devices, or not on the selected device
+        except ValueError:  # the cause may be an array on several devices, or not on the selected device
             operands = [*tensors, *outcome.inputs(), *self._parameters()]
             if self._divided is not None or not gathered(operands):
                 raise

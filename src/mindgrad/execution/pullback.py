@@ -66,9 +66,9 @@ def pull(
     """Return the outputs of a recording and the cotangents of its inputs.
 
     Args:
-        recorded: the recording; it must not be transformed again.
-        cotangents: a cotangent of the same type for each output; ``None`` means ones.
-        outputs: the outputs that have a cotangent. Default: all outputs.
+        recorded: the recording of a run of the function. It must not be transformed again.
+        cotangents: for each output, a cotangent of the type of the output; ``None`` means ones.
+        outputs: the outputs to which the cotangents belong. Default: all outputs.
     """
     return transformed(recorded, reverse_rule, cotangents, outputs, _pulled_along, is_last=True)
 
@@ -79,8 +79,8 @@ def push(
     """Return the outputs of a recording, and the tangents of ``outputs``.
 
     Args:
-        recorded: the recording.
-        tangents: a tangent for each input; ``None`` means zeros.
+        recorded: the recording of a run of the function.
+        tangents: for each input, a tangent of the type of the input; ``None`` means zeros.
         outputs: the outputs whose tangents are computed. Default: all outputs.
     """
     return transformed(recorded, forward_rule, tangents, outputs, as_series)

@@ -50,10 +50,10 @@ class Recorded:
 
     Attributes:
         scope: the closed scope.
-        inputs: the tensors of the scope for the differentiated inputs.
-        leaves: the leaves of the function's result. Some of them may be tensors of the scope.
-        structure: the structure of the function's result.
-        written: pairs of a Parameter that the run wrote, and its value in the scope.
+        inputs: tensors of the scope that represent the differentiated inputs.
+        leaves: the flattened result of the function. Some elements may be tensors of the scope.
+        structure: the nesting of the function's result, from which ``leaves`` were flattened.
+        written: pairs (Parameter that the run wrote, its new value in the scope).
     """
 
     __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
@@ -64,7 +64,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # tensors refer to their scope, so they would keep the bound values alive
+        # the tensors of a scope refer to the scope, so its bindings would keep values of Parameters alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -109,7 +109,7 @@ def record(
         if bound:
             scope.bindings.update([(id(p), t) for p, t in zip(parameters, bound, strict=True)])
         try:
-            # pass copies, because the function may assign elements: x[0] = 1
+            # pass copies, because the function may assign to elements of its inputs (x[0] = 1)
             leaves, structure = flatten(function(*map(as_it_is, traced)))
             for index, x in enumerate(leaves):
                 if type(x) is Tensor:
@@ -147,7 +147,7 @@ def transformed(
     """Transform a recording, and apply the result in the enclosing scope.
 
     Args:
-        recorded: the recording.
+        recorded: the recording to transform.
         transform: function ``transform(builder, xs, ys, extras)`` that emits equations into ``builder`` and
             returns atoms. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
@@ -221,8 +221,8 @@ def finish(
     """Transform the recording in ``scope``.
 
     Args:
-        scope: the closed scope.
-        inputs: the tensors of the scope for the differentiated inputs.
+        scope: the closed scope that contains the recording.
+        inputs: tensors of the scope that represent the differentiated inputs.
         transform, shortcut, applied, is_last: see :func:`transformed`.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         chosen: the outputs to transform.
@@ -344,7 +344,7 @@ def _by_shortcut(
     if key not in derived:
         with building(builder):
             produced = shortcut(builder, xs, ys, vectors)
-        # also store ``program``: it keeps the constants alive whose ``id`` is part of the key
+        # also store ``program``, because it keeps the constants alive whose ``id`` is part of the key
         derived[key] = program, None if produced is None else builder.close([*primal, *produced])
     return derived[key][1]
 

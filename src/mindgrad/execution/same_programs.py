@@ -12,7 +12,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, reshape
 
 __all__ = ["difference", "form", "is_equal"]
 
-#: a constant of at most this many elements is compared by value, and a larger constant by identity
+#: a constant with at most this many elements is compared by value, and a larger constant by identity
 _SMALL = 64
 
 

@@ -17,15 +17,16 @@ __all__ = [
     "tensor_element",
 ]  # fmt: skip
 
-# element types of Python numbers in a list; complex numbers stay complex128
+# maps NumPy's type code for a list of Python numbers to the tensor's element type; complex stays complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
-#: an array with at least this many bytes is allocated with alignment, and tensors may share it without a copy
+#: an array with at least this many bytes is allocated at an aligned address, and tensors may share it without
+#: a copy
 _LARGE = 1 << 20
 #: alignment in bytes: XLA uses an array without a copy only if its address is a multiple of this number
 _ALIGNMENT = 64
 
-#: abbreviates data in error messages to about one line
+#: formatter that shortens the user's data in error messages to about one line
 _shortened = reprlib.Repr()
 _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
@@ -37,8 +38,8 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
     Args:
         data: a number, a list or tuple nested to any depth, an array of NumPy or of another library (with
             ``__array__`` or ``__dlpack__``), a ``range``, or a buffer of numbers.
-        dtype: the element type; ``None``: the type of the data, as in MindSpore.
-        element: function that converts an element of a list to a number or array.
+        dtype: element type of the new array. ``None``: choose it from the data, as MindSpore does.
+        element: function that converts each innermost element of a list to a number or array.
 
     Raises:
         TypeError: If the type of ``data`` or of an element is not supported, or ``data`` is ragged.
@@ -65,7 +66,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
     reason = "a Tensor holds only numbers and Booleans"
     try:
         array = np.array(_with_elements(data, element) if isinstance(data, (list, tuple)) else data)
-    except ValueError:  # ragged
+    except ValueError:  # NumPy rejects ragged nested lists
         array = np.array(None)
         reason = "its rows differ in length; pad them to one length, or create a Tensor from each"
     if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
@@ -115,7 +116,7 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
             return np.asarray(array).astype(dtype.numpy)
         copy = _aligned(array.shape, dtype.numpy)
         np.copyto(copy, array, casting="unsafe")
-    copy.flags.writeable = False  # only the tensor uses it, although it is a view of a larger buffer
+    copy.flags.writeable = False  # read-only, so that the tensor may use this view of a larger buffer
     return copy
 
 

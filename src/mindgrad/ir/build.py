@@ -53,11 +53,11 @@ __all__ = [
 #: kinds of pointwise operators: operands share one shape, and elements are independent
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: a constant with more bytes is not compared with others, so that equal large constants are not merged
+#: a constant with more bytes than this is not compared with other constants, so equal ones are not merged
 _COMPARED = 1 << 22
-#: if constants have more bytes, only their first elements are compared at first
+#: two constants with more bytes than this are compared in two steps: first a few elements, then all
 _COPIED = 1 << 12
-#: marks that a derivative sets on its cotangents. The ``taint`` rules of operators do not set them
+#: the marks that derivative rules set on cotangents, and that the ``taint`` rules of operators never set
 SET_LATER = MASKED | CUT | DISCARDS
 #: value of ``Builder.moving`` with which every variable counts as dependent on the inputs
 EVERYTHING = None
@@ -145,20 +145,21 @@ class Builder:
         self.source: tuple[str, int] | None = None
         #: graphs derived from compiled functions, by their structural keys (``execution.record``)
         self.derived: dict[Any, Any] = {}
-        #: operands of all operators of the traced function, including operators that were simplified away
+        #: operands of all operators that the traced function called, including simplified operators
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
-        #: replacements of recomputed values (:meth:`rebind`)
+        #: maps each atom that :meth:`rebind` has replaced to its replacement
         self._rebound: dict[Any, Any] = {}
         #: whether a derivative is being built. ``nonzeros`` holds its masks of ``primitives.exact_zeros``
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
-        #: the values of masks that depend only on constants
+        #: maps masks that depend only on constants to their arrays (``primitives.exact_zeros``)
         self.known_masks: dict[Any, Any] = {}
-        #: whether all inputs with infinite elements have the mark ``INFINITE``, as in eager mode
+        #: whether the mark ``INFINITE`` is set on every input with infinite elements, as in eager mode. In
+        #: compiled functions, the values of inputs are not known
         self.knows_infinite = False
         #: bit mask of inputs of the derivative: those on which the operand of the current cotangent depends
         self.moving: int | None = -1
@@ -210,7 +211,7 @@ class Builder:
         self.source = source
         result = self.emit(primitive, inputs, parameters)
         self.source = None
-        if not any(atom is result for atom in inputs):  # else the operator was simplified away, such as x · 1
+        if not any(atom is result for atom in inputs):  # else the operator was simplified, like x · 1 = x
             self.operands.update(inputs)
         return result
 
@@ -246,7 +247,7 @@ class Builder:
             if _local.builder is self:
                 simpler = primitive.simplify(*inputs, **parameters)
             else:
-                with building(self):  # a rewrite emits its replacement
+                with building(self):  # a simplification rule emits its replacement into this builder
                     simpler = primitive.simplify(*inputs, **parameters)
             if simpler is not None:
                 return simpler
@@ -329,7 +330,7 @@ class Builder:
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
         call = (graph, *inputs)
-        if call in self._inlined:  # value numbering would return the same results
+        if call in self._inlined:  # the same graph on the same inputs has the same results
             return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:

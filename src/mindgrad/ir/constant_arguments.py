@@ -13,7 +13,7 @@ from typing import Any
 
 __all__ = ["any_constant", "is_constant", "mark"]
 
-#: the marked tensors by ``id``
+#: maps the ``id`` of each tensor with ``const_arg=True`` to a weak reference to the tensor
 _MARKED: dict[int, weakref.ref[Any]] = {}
 
 
@@ -35,10 +35,10 @@ def mark(tensor: Any, is_marked: Any = True) -> None:
 
 
 def is_constant(tensor: Any) -> bool:
-    """Whether ``tensor`` is marked."""
+    """Whether ``tensor`` is a compile-time constant (``const_arg=True``)."""
     return bool(_MARKED) and id(tensor) in _MARKED
 
 
 def any_constant(values: Iterable[Any]) -> bool:
-    """Whether a marked tensor is among ``values``."""
+    """Whether ``values`` contain a tensor with ``const_arg=True``."""
     return bool(_MARKED) and any(id(x) in _MARKED for x in values)

@@ -14,7 +14,7 @@ __all__ = ["constants_below", "is_constant"]
 
 
 class _Local(threading.local):
-    #: the values of tensors of scopes up to this level may be read
+    #: Python code may read the values of tensors whose scope has at most this level, without a warning
     level = 0
 
 
@@ -35,5 +35,5 @@ class constants_below:
 
 
 def is_constant(scope: Any) -> bool:
-    """Whether the values of tensors of ``scope`` may be read in the present block."""
+    """Whether code in the current block may read the values of tensors of ``scope``."""
     return scope.level <= _local.level

@@ -28,8 +28,8 @@ class Costs(NamedTuple):
     #: if the contracted axis of ``(a - b) @ c`` has one of these sizes, and one term is the same for all
     #: samples, the two products become one, in which this axis is longer by 1
     merged_columns: range = range(8, 25)
-    #: an operand of a product with fewer elements is not rewritten, even if it is a difference or a repeated
-    #: value
+    #: an operand of a product is rewritten (as a difference or a repeated value) only if it has at least this
+    #: many elements
     distributed_elements: int = 4096
     #: ``(a - b) @ c`` becomes ``a @ c - b @ c`` only if the difference has at least this many times the
     #: elements of each term. In a product, a value counts as small if it has at most 1 / ``distributed_part``
@@ -38,12 +38,13 @@ class Costs(NamedTuple):
     #: a scalar factor is moved to a small value of a product only if the largest value has at least this many
     #: elements
     scaled_elements: int = 16384
-    #: a repeated (broadcast) operand of an inner graph with fewer elements is not replaced by the smaller
-    #: value that it repeats
+    #: a broadcast operand of an inner graph is replaced by the smaller value that it repeats only if the
+    #: broadcast has at least this many elements
     repeated_elements: int = 4096
     #: the layout of a graph is changed only if it transposes a value of at least this many elements
     transposed_elements: int = 4096
-    #: a product with fewer elements is not transposed for a reduction over its first axis
+    #: a product is transposed for a reduction over its first axis only if the product has at least this many
+    #: elements
     turned_elements: int = 1 << 15
     #: a product is transposed for a reduction over its first axis only if this axis has one of these sizes
     turned_terms: range = range(33, 1 << 13)
@@ -55,25 +56,27 @@ class Costs(NamedTuple):
     #: whether convolutions and the operators between them are computed with channels last
     #: (docs/decisions/0029)
     channels_last: bool = True
-    #: channels are not moved last if most results have fewer channels, because they do not fill a vector
-    #: register
+    #: convolutions are computed with channels last only if most results have at least this many channels,
+    #: because fewer channels do not fill a vector register
     vector_channels: int = 8
     #: a convolution whose output channels each read one input channel becomes a sum of shifted products if
     #: its window has at most this many elements
     stencil_taps: int = 49
-    #: such a convolution is not rewritten if an input channel has more output channels
+    #: a convolution becomes a sum of shifted products only if each input channel has at most this many output
+    #: channels
     stencil_outputs: int = 16
 
     # Derivatives: decision 0012.
     #: a gradient with respect to at most this many input dimensions is computed by one forward pass per
     #: dimension
     series_columns: int = 4
-    #: a gradient with respect to more inputs always uses reverse mode
+    #: a gradient with respect to more than this many inputs always uses reverse mode
     series_inputs: int = 16
-    #: the limit ``series_columns`` for a function with one value per sample
+    #: like ``series_columns`` (largest number of input dimensions for forward mode), for a function with one
+    #: value per sample
     gradient_columns: int = 128
-    #: for such a function, forward mode is not used if equations × input dimensions exceed this number,
-    #: because forward mode repeats the equations for each dimension
+    #: for a function with one value per sample, forward mode is not used if equations × input dimensions
+    #: exceed this number, because forward mode repeats the equations for each dimension
     gradient_equations: int = 2048
     #: a sum of at least this many second derivatives is computed in one pass (a forward Laplacian)
     collapsed_directions: int = 3
@@ -81,53 +84,54 @@ class Costs(NamedTuple):
     # Sums over the first axes: decision 0019.
     #: a sum over the first axes is computed by repeated halving if its number of terms is in this range
     halved_terms: range = range(16, 129)
-    #: such a sum is not halved if it has fewer results
+    #: a sum over the first axes is halved only if it has at least this many results
     halved_width: int = 1024
-    #: if other axes come before the summed axes, a sum with fewer terms or fewer contiguous results is not
-    #: halved
+    #: if other axes come before the summed axes, a sum is halved only if it has at least this many terms and
+    #: this many contiguous results
     halved_inner: int = 64
-    #: if halving would pay for more sums of a graph, no sum is halved, because XLA compiles halved sums
-    #: slowly (docs/decisions/0029)
+    #: if halving would pay for more than this many sums of a graph, none of them is halved, because XLA
+    #: compiles halved sums slowly (docs/decisions/0029)
     halved_sums: int = 24
     #: if other axes come before the summed axes, the number of elements of the operand must be in this range
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
 
     # Tiles of a batch: decision 0019.
-    #: with fewer samples, the batch axis is not moved to the end
+    #: the batch axis is moved to the end only if the batch has at least this many samples
     tiled_rows: int = 1024
-    #: with fewer products over the batch, the batch axis is not moved to the end
+    #: the batch axis is moved to the end only if at least this many matrix products have a batch axis
     tiled_products: int = 8
-    #: if the batch fits into one tile, and its products have more features on average, the batch axis is not
-    #: moved to the end
+    #: if the batch fits into one tile, its axis is moved to the end only if the products have on average at
+    #: most this many features
     tiled_features: int = 64
-    #: a batch is divided into tiles if the results of its products have more bytes in total. glibc requests
-    #: such a large memory block from the operating system in each call
+    #: a batch is divided into tiles if the results of its products have more bytes in total than this. glibc
+    #: requests such a large memory block from the operating system in each call
     whole_bytes: int = 30 << 20
-    #: target size of a tile: bytes of all products in it
+    #: target size of a tile of a batch, in bytes: the results of all matrix products for the samples in it
     tile_bytes: int = 18 << 20
-    #: target size of a tile of *stacks* (tangents of each sample along all directions): bytes of the largest
-    #: value in it
+    #: target size of a tile of *stacks* (tangents of each sample along all directions), in bytes of the
+    #: largest value of the tile
     stack_tile_bytes: int = 1 << 18
-    #: the same target for fewer than ``stack_products`` products, because a small tile with little work
-    #: cannot occupy two threads
+    #: like ``stack_tile_bytes``, for a graph with fewer than ``stack_products`` products. These tiles are
+    #: larger, because a small tile with little work cannot occupy two threads
     lone_stack_tile_bytes: int = 8 << 20
     #: stacks are divided into tiles only if the largest stack has at least this many times
     #: ``stack_tile_bytes``
     stack_tiles: int = 8
     #: stacks are divided into tiles only if the largest stack has at least this many times the bytes of the
-    #: data
+    #: batch
     stack_width: int = 48
-    #: at least this many products count as a chain of layers, whose tiles are small
+    #: a graph with at least this many products over stacks counts as a chain of layers, whose tiles are small
     stack_products: int = 3
-    #: a chain of layers is not divided if it would have fewer tiles
+    #: a chain of layers is divided into tiles only if this yields at least this many tiles
     fewest_tiles: int = 4
     #: weights of at most this many bytes are assumed to stay in the cache between two tiles. Larger weights
     #: need larger tiles
     weight_bytes: int = 1 << 20
-    #: target size of a tile of directions: bytes of one value's tangents along these directions
+    #: target size of a group of directions in a forward Laplacian, in bytes: the tangents of one value along
+    #: these directions
     direction_tile_bytes: int = 1 << 19
-    #: directions are divided into tiles only if the tangents of a value along all directions have more bytes
-    #: than this many tiles
+    #: directions are divided into groups only if the tangents of a value along all directions have more bytes
+    #: than this many groups of ``direction_tile_bytes``
     direction_tiles: int = 4
 
     # Reverse mode of loops: decision 0003.
@@ -138,19 +142,20 @@ class Costs(NamedTuple):
     rematerialized_equations: int = 64
     #: if a scan would stack more residual bytes than this, also consider recomputing some residuals
     residual_bytes: int = 8 << 20
-    #: the coefficients of at most this many iterations are computed in one batch
+    #: reverse mode of a ``while`` loop computes the coefficients (partial derivatives) of at most this many
+    #: iterations in one batch
     joint_iterations: int = 128
-    #: a batch is halved until no value has more than ``block_elements`` elements, but not to fewer iterations
-    #: than this, because a loop with few iterations pays for a whole batch
+    #: a batch of iterations is halved until no value has more than ``block_elements`` elements, but not to
+    #: fewer iterations than this
     joint_block_iterations: int = 32
-    #: see ``joint_block_iterations``: number of elements of a value over all iterations of a batch
+    #: see ``joint_block_iterations``: largest number of elements of a value over all iterations of a batch
     block_elements: int = 1024
-    #: the limit ``joint_iterations`` for a loop inside another loop
+    #: like ``joint_iterations`` (largest number of iterations in a batch), for a loop inside another loop
     joint_inner_iterations: int = 16
-    #: a batch is halved until no value has more elements than this, because unused iterations of a batch take
-    #: time
+    #: a batch of iterations is halved until no value has more elements than this, because unused iterations
+    #: of a batch take time
     joint_elements: int = 4096
-    #: if a batch would have fewer iterations, iterations are processed one by one
+    #: if a batch would have fewer iterations than this, reverse mode processes the iterations one by one
     fewest_joint_iterations: int = 8
     #: a loop stores at most this many bytes in its checkpoint slots, or ``fewest_slots`` slots if they need
     #: more
@@ -166,13 +171,13 @@ class Costs(NamedTuple):
     #: a loop with at least this many shielded products per iteration first runs with plain products, and runs
     #: again with shields only if a result is not finite (``optimize.guarded_loops``)
     postponed_guards: int = 4
-    #: this rewrite is not applied to a loop with a value of more elements
+    #: ``optimize.guarded_loops`` rewrites a loop only if each of its values has at most this many elements
     guarded_elements: int = 64
     #: if unrolling a loop would emit more operators than this, it becomes a scan. XLA compiles a shorter
     #: unrolled loop about as fast as a scan, and the unrolled loop runs faster
     scan_equations: int = 128
-    #: a loop with fewer iterations is unrolled, because XLA compiles a scan in about the time of three
-    #: iterations
+    #: a loop with fewer iterations than this is unrolled, because XLA compiles a scan in about the time of
+    #: three unrolled iterations
     scan_iterations: int = 4
     #: an operator that calls a library, such as a matrix product, counts as this many operators in
     #: ``scan_equations``
@@ -182,16 +187,17 @@ class Costs(NamedTuple):
     #: colors are processed one by one only if the graph has at most this many equations for all colors
     #: together
     unrolled_equations: int = 3000
-    #: a value that consists of more parts is not colored part by part
+    #: the parts of a value are colored separately only if it has at most this many parts
     single_parts: int = 100
-    #: if a pattern has more nonzeros, its parts are not colored separately and no other coloring is tried
+    #: if a sparsity pattern has more nonzeros than this, its parts are not colored separately and no other
+    #: coloring is tried
     single_entries: int = 10_000_000
-    #: if a pattern is full, the dense matrix is computed if it has at most this many entries
+    #: if a sparsity pattern has no zeros, the dense matrix is computed if it has at most this many entries
     dense_entries: int = 100_000_000
     #: if forward mode needs at most this many colors, and no more colors than the fullest row has nonzeros,
     #: no other strategy is tried
     few_colors: int = 8
-    #: a pattern with more nonzeros counts as too dense
+    #: a sparsity pattern with more nonzeros than this counts as too dense
     pattern_entries: int = 50_000_000
     #: if the iterations of a scan have more equations in total, its pattern is propagated to a fixed point,
     #: as for ``while``
@@ -201,11 +207,13 @@ class Costs(NamedTuple):
     pattern_iterations: int = 64
     #: the pattern of a convolution is exact only if its window has at most this many elements
     window_positions: int = 512
-    #: a periodic coloring is not tried if the columns of a row have more distinct distances
+    #: a periodic coloring is tried only if the distances between columns of a row have at most this many
+    #: distinct values
     coloring_steps: int = 2048
-    #: the search for a periodic coloring stops if it would need more products
+    #: the search for a periodic coloring stops if it would need more products than this
     coloring_products: int = 40_000_000
-    #: a value with several uses and more elements is computed into a separate array (``sparse.color_seeds``)
+    #: a value with several uses and more elements than this is computed into a separate array
+    #: (``sparse.color_seeds``)
     seed_elements: int = 2048
     #: a value with several uses is computed only once if it costs at least as much as this many products
     shared_products: int = 6
@@ -216,9 +224,10 @@ class Costs(NamedTuple):
     # Compilation: decision 0011.
     #: messages between processes are joined until they have this many bytes
     message_bytes: int = 1 << 25
-    #: a constant with more elements is an operand of the compiled function instead of part of its code
+    #: a constant with more elements than this is an operand of the compiled function instead of part of its
+    #: code
     inlined_elements: int = 1024
-    #: a loop with more iterations may take longer than ``interrupted_seconds``
+    #: a loop with more iterations than this may take longer than ``interrupted_seconds``
     long_loop_iterations: int = 100_000
     #: assumed number of iterations of a loop whose length depends on data, so that its body has more weight
     #: than the code outside
@@ -226,21 +235,21 @@ class Costs(NamedTuple):
     #: XLA's library kernels for reductions are turned off if this saves more than this many nanoseconds per
     #: call
     option_nanoseconds: float = 1000.0
-    #: nanoseconds per element that such a kernel saves in a reduction of many terms; a negative value is a
-    #: loss
+    #: nanoseconds per element that XLA's library kernel saves in a reduction of many terms; a negative value
+    #: is a loss
     kernel_saves: float = 0.5
-    #: the same for a reduction of at most ``few_terms`` terms
+    #: like ``kernel_saves``, for a reduction of at most ``few_terms`` terms
     kernel_saves_few: float = -0.25
-    #: the same if fewer than ``narrow_results`` results are contiguous
+    #: like ``kernel_saves``, if fewer than ``narrow_results`` results are contiguous
     kernel_saves_narrow: float = -0.8
-    #: the same for a reduction over the first axes whose result has more than ``wide_bytes`` (jaxlib before
-    #: 0.11)
+    #: like ``kernel_saves``, for a reduction over the first axes whose result has more than ``wide_bytes``
+    #: (jaxlib before 0.11)
     kernel_saves_wide: float = -3.5
-    #: a reduction of at most this many terms is short
+    #: a reduction of at most this many terms is short (``kernel_saves_few``)
     few_terms: int = 32
-    #: fewer contiguous results are narrow
+    #: a reduction with fewer contiguous results than this is narrow (``kernel_saves_narrow``)
     narrow_results: int = 8
-    #: contiguous results of more bytes are wide
+    #: a reduction with more bytes of contiguous results than this is wide (``kernel_saves_wide``)
     wide_bytes: int = 1 << 16
 
 
@@ -266,7 +275,8 @@ class HostCosts(NamedTuple):
     #: on another device than the CPU, the first calls of an operator with one signature run on the host, up
     #: to this number
     kernel_calls: int = 8
-    #: this holds only if the operands of the call have at most this many elements in total
+    #: the first calls of an operator run on the host only if the operands have at most this many elements in
+    #: total
     kernel_elements: int = 1 << 20
 
     #: an intermediate value of a gradient with at least this many bytes is freed after its last use
@@ -282,7 +292,7 @@ class HostCosts(NamedTuple):
     #: for an array with at most this many elements, no facts (such as whether it is finite) are stored
     #: between calls
     forgotten_elements: int = 16
-    #: the values of an array with more bytes are never constants of a compiled function
+    #: the values of an array with more bytes than this are never constants of a compiled function
     known_bytes: int = 4096
     #: the value of an input with at most this many elements is compared in each call, and the compiled
     #: function treats it as a constant while it is unchanged
@@ -296,19 +306,19 @@ class HostCosts(NamedTuple):
     quick_seconds: float = 0.002
     #: after this many quick calls in a row, calls run in the calling thread
     quick_calls: int = 8
-    #: a call that takes more seconds must be interruptible by Ctrl-C
+    #: a call that may take more seconds than this must be interruptible by Ctrl-C
     interrupted_seconds: float = 0.1
-    #: largest number of seconds, on slow machines too, of an arithmetic operation
+    #: upper bound of the seconds of one arithmetic operation, on slow machines too
     operation_seconds: float = 1e-9
-    #: the same for one element of a pointwise operator
+    #: upper bound of the seconds for one element of a pointwise operator
     element_seconds: float = 3e-9
-    #: the same for one element of a mathematical function
+    #: upper bound of the seconds for one element of a mathematical function, such as ``exp``
     function_seconds: float = 2e-8
-    #: the same for one element of a library algorithm
+    #: upper bound of the seconds for one element of a library algorithm, such as a sort
     library_seconds: float = 1e-7
 
 
-#: constants by the device names of ``set_device``. The sizes of tiles in ``Costs`` fit the caches of a CPU
+#: maps each device name of ``set_device`` to its ``Costs``. The default sizes of tiles fit a CPU's caches
 DEVICES = {
     "CPU": Costs(),
     "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0, guarded_elements=0),

@@ -58,7 +58,8 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
 
     for equation in graph.equations:
         operands = [read(atom) for atom in equation.inputs]
-        # `transforms.zero_gradients` warns at the line of an operator without a derivative
+        # keep the source line of an operator without a derivative, for the warning of
+        # `transforms.zero_gradients`
         is_named = equation.primitive.jvp is None and equation.source
         with Located(equation.source) if is_named else nullcontext():
             result = apply(equation.primitive, *operands, **equation.parameters)

@@ -66,11 +66,11 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
     """Raise the error for a result that is not finite.
 
     Args:
-        name: the operator.
-        operands: its operands.
-        faulty: the result that is not finite.
-        source: line of the user's code, as the source of an equation or a ``SourceLocation``; ``None`` if it
-            is not known.
+        name: name of the operator that returned the result.
+        operands: operands of the operator.
+        faulty: the result that contains NaN or infinity.
+        source: line of the user's code, as the source of an equation or a ``SourceLocation``; ``None`` if the
+            line is not known.
 
     Raises:
         FloatingPointError: always.

@@ -38,14 +38,16 @@ __all__ = [
 
 Result = TypeVar("Result")
 
-#: mark: an element can be infinite or NaN
+#: mark of a value: an element can be infinite or NaN
 INFINITE = 1
-#: mark: some elements are zero because a selection discarded them. Zero times infinity is zero for them
+#: mark of a value: some elements are zero because a selection, such as ``where``, discarded them. In
+#: products, zero times infinity is zero for these elements
 MASKED = 2
-#: mark: some elements are zero because a slice or lookup did not read them. Zero times a value that is marked
-#: as possibly infinite is zero for them
+#: mark of a value: some elements are zero because a slice or lookup did not read them. In products, these
+#: zeros times a value that is marked as possibly infinite are zero
 CUT = 4
-#: mark: zero times any value is zero for the zeros of the atom (``primitives.exact_zeros.discarding``)
+#: mark of a value: the product of its zeros and any value, even NaN, is zero
+#: (``primitives.exact_zeros.discarding``)
 DISCARDS = 32
 #: mark of an input whose elements are all equal in every run. Results do not inherit it
 UNIFORM = 8
@@ -62,7 +64,7 @@ _SMALL = 64  # constants with at most this many elements are compared by value
 
 def is_finite(array: Any) -> bool:
     """Whether no element of a NumPy array is infinite or NaN."""
-    if array.dtype.kind not in "fcV":  # bfloat16 and other types that NumPy does not know are "V"
+    if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to bfloat16 and other types of extensions
         return True
     if array.ndim == 0:
         return cmath.isfinite(array.item())
@@ -171,11 +173,11 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: marks of a cotangent that was folded to this constant
+        self.marks = 0  #: marks of the cotangent that constant folding replaced by this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
-        else:  # constants in the same memory are equal, even if different scopes capture them
+        else:  # the key is the address, because constants in the same memory are equal
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
@@ -256,7 +258,7 @@ class Equation:
         self.has_effect = primitive.effect
         #: whether value numbering must not merge the equation: it, or an equation of its graphs, is unique
         self.is_unique = primitive.unique
-        #: the graphs among its parameters by name, such as branches and the bodies of loops
+        #: the graphs among the parameters of the equation, by parameter name, such as loop bodies
         self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}

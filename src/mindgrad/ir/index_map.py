@@ -34,7 +34,7 @@ __all__ = [
 
 PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
 
-#: a label for each axis
+#: the labels of the axes of one array
 Labels = tuple[int, ...]
 
 
@@ -67,10 +67,12 @@ class Arrangement(NamedTuple):
     """A requested order of the axes of an equation.
 
     Attributes:
-        operands: for each operand its labels in the new order. There may be additional parallel labels.
-        results: for each result its labels in the preferred order.
-        sizes: the size of every label. Sizes of parallel labels may differ from the equation's sizes.
-        parameters: the parameters of the equation for its present order of axes.
+        operands: for each operand, the labels of its axes in the new order. There may be additional parallel
+            labels.
+        results: for each result, the labels of its axes in the preferred order.
+        sizes: dict that maps every label to the size of its axes. Sizes of parallel labels may differ from
+            the sizes in the equation.
+        parameters: the parameters of the equation before its axes are reordered.
     """
 
     operands: Sequence[Labels]
@@ -202,10 +204,11 @@ def relabeled(
 
     Args:
         equation: the equation.
-        axes: its map.
-        operands: for each operand its labels in the new order. There may be additional parallel labels.
-        results: for each result its labels in the preferred order.
-        sizes: the size of every label that is new or has changed.
+        axes: the index map of ``equation``.
+        operands: for each operand, the labels of its axes in the new order. There may be additional parallel
+            labels.
+        results: for each result, the labels of its axes in the preferred order.
+        sizes: dict that maps each new label, and each label with a new size, to its size.
 
     Returns:
         The parameters and the labels of the results, or ``None`` if the operator does not support this order.

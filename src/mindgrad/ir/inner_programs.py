@@ -18,10 +18,11 @@ class Inner(NamedTuple):
     """A graph that runs within an equation.
 
     Attributes:
-        graph: the graph.
-        operands: the operands for its first inputs in the first run.
-        times: number of times that it runs.
-        is_known: whether ``times`` is exact. It is not if the number of iterations of a loop was assumed.
+        graph: the inner graph, such as the body of a loop.
+        operands: the operands that the first inputs of ``graph`` receive in the first run.
+        times: number of times that ``graph`` runs.
+        is_known: whether ``times`` is exact. It is ``False`` if the number of iterations of a loop depends on
+            data and was assumed.
     """
 
     graph: Graph

@@ -24,7 +24,7 @@ __all__ = [
     "silently",
 ]  # fmt: skip
 
-# contexts without warnings that no kernel uses at present
+# ``contextvars`` contexts with NumPy warnings turned off, which no kernel is using at present
 _FREE: list[Context] = []
 
 
@@ -38,7 +38,7 @@ def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters:
     """Call ``function`` without NumPy warnings; it must not run user functions."""
     try:
         context = _FREE.pop()
-    except IndexError:  # other calls (of another thread, a signal handler, a finalizer) use all contexts
+    except IndexError:  # ``_FREE`` is empty: other threads, signal handlers, or finalizers use all contexts
         context = _silent_context()
     try:
         return context.run(function, *arguments, **parameters)
@@ -60,9 +60,10 @@ def runs_functions(primitive: Primitive) -> bool:
 
 
 _run_kernel: Callable[..., Any] = numpy_kernel
-#: ``_is_plain``: whether kernels are NumPy's. ``_is_direct``: whether, in addition, no check is set
+#: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether, in addition, no function
+#: checks their results
 _is_plain = _is_direct = True
-#: function that checks the results of each kernel
+#: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
 _check: Callable[..., None] | None = None
 
 
@@ -117,7 +118,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
             elif type(array) is PendingArray:
                 array = array.get()
         if not pointwise:
-            type_ = tensor._type  # `None` means the type of the array
+            type_ = tensor._type  # `None` if the tensor has the type of its array
             if type_ is not None and array.shape != type_.shape:
                 array = np.broadcast_to(array, type_.shape)
         arrays.append(array)

@@ -26,10 +26,10 @@ __all__ = [
 
 Axes = tuple[tuple[int, ...] | None, ...]
 
-#: the number of devices that stands for all available devices
+#: value of ``Partition.devices`` that means all available devices
 ALL = 0
 
-#: function that returns the number of devices. The back end sets it
+#: function that returns the number of available devices; :func:`set_device_counter` sets it
 _count: Callable[[], int] = lambda: 1
 
 

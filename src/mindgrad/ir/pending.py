@@ -22,11 +22,12 @@ class PendingArray:
     """The array of a tensor whose operator has been recorded but has not run.
 
     Attributes:
-        deferral: the deferred call of the array; ``None`` after the call has ended.
-        number: index among the values of that call.
-        type: element type and shape.
-        value: the array, after it has been computed.
-        shadow: the tensor, if operators were executed one by one instead, or ``None``.
+        deferral: the deferred call that computes the array; ``None`` after the call has ended.
+        number: index of the array among the values of the deferred call.
+        type: element type and shape of the array.
+        value: the computed array; ``None`` before it has been computed.
+        shadow: the tensor with this value if the operators of the call were executed one by one instead;
+            otherwise ``None``.
     """
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")

@@ -91,7 +91,7 @@ from mindgrad.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
-#: every primitive by its name
+#: registry that maps the name of each primitive to the primitive
 REGISTRY: dict[str, Primitive] = {}
 
 

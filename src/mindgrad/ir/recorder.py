@@ -29,26 +29,27 @@ class Recorder(Scope):
     Attributes:
         entries: for each call of an operator, a tuple of the primitive, the numbers of its operands, the
             items of its parameters, the number of its first result, and the count of results.
-        leaves: numbers and tensors of the values that were computed outside the recording.
-        marks: by number of a value, the marks (``Atom.tainted``) that the rules of operators do not set.
+        leaves: pairs (number, tensor) of the values that were computed outside the recording.
+        marks: dict that maps the number of a value to its marks (``Atom.tainted``), except the marks that the
+            rules of operators set.
     """
 
     __slots__ = ("_lifted", "_numbers", "differentiated", "entries", "leaves", "lines", "marks", "values")
     lifts = True
-    #: for each entry, the line of the user's code; empty except in a :class:`LocatedRecorder`
+    #: (file, line) in the user's code of each recorded operator; empty except in a :class:`LocatedRecorder`
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
-        # the code of `Scope.__init__`, without a call: each call of a gradient creates a recorder
+        # `Scope.__init__`, inlined for speed, because each call of a gradient creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
-        #: source lines of operators without a derivative, by index of the entry, for warnings
+        #: maps the index of an entry without a derivative to its source line, for warnings
         self.lines: dict[int, Any] = {}
-        #: values on which functions differentiated inside the recording depend smoothly
+        #: numbers of the values on which functions differentiated inside the recording depend smoothly
         self.differentiated: dict[int, None] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
@@ -98,7 +99,7 @@ class Recorder(Scope):
             return tuple(make_tensor(v, None, self, first + k) for k, v in enumerate(value))
         self.entries.append((primitive, numbers, items, first, 1))
         values.append(value)
-        tensor = _new_tensor(Tensor)  # the code of `make_tensor`, without a call
+        tensor = _new_tensor(Tensor)  # `make_tensor`, inlined for speed
         tensor._array, tensor._type = value, tensors[0]._type if primitive.keeps_type else None
         tensor._scope, tensor._atom = self, first
         return tensor
@@ -142,10 +143,10 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # the scope of an operand may have been closed too
+        # the scope of an operand may be closed too, so operands are lifted as well
         operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
-        if any(value is None for value in values):  # `handed_over` has removed them
+        if any(value is None for value in values):  # `handed_over` has removed large values
             computed = run_kernel(primitive, operands, dict(parameters))
             values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]

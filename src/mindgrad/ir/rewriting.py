@@ -20,7 +20,7 @@ from mindgrad.ir import settings
 
 __all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching", "without_rewrites"]
 
-#: every rewrite by its name
+#: registry that maps the name of each rewrite to the rewrite
 REWRITES: dict[str, Rewrite] = {}
 
 

@@ -52,7 +52,7 @@ class _Local(threading.local):
         self.scopes: list[Scope] = []
         #: the innermost open body of a loop or branch
         self.body: BodyScope | None = None
-        #: the deferred call that receives the operators
+        #: the deferred eager call that receives the operators of this thread, or ``None``
         self.deferral: Any = None
         #: values of scopes up to this level are constants (:func:`hold_constant`)
         self.constant_level = 0
@@ -160,7 +160,7 @@ class opened:
         local, scope = _local, self.scope
         local.scopes.pop()
         scope.level = 0
-        scope.runs = None  # breaks a reference cycle: the tensors of these runs refer to the scope
+        scope.runs = None  # break a reference cycle: tensors in ``runs`` refer to the scope
         local.body = self.outer_body
         local.deferral = self.deferral
         if scope.restored:
@@ -230,11 +230,11 @@ class Scope:
 
     Attributes:
         level: 1 for the outermost scope, 0 after the scope is closed.
-        bindings: by ``id`` of a Parameter, the tensor that holds its value inside the scope.
-        written: Parameters assigned inside the scope.
+        bindings: dict that maps the ``id`` of a Parameter to the tensor with its value inside the scope.
+        written: Parameters to which code inside the scope has assigned a value.
         rebound: tensors that were bound to a value of the scope by item assignment.
-        restored: tensors from outside the scope that item assignment changed, with the old tensor and the
-            line of the first change. The line is ``None`` if the elements did not change.
+        restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
+            its old tensor and the line of the first change, or ``None`` if its elements did not change.
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
@@ -277,10 +277,10 @@ class DeferredScope(Scope):
     """Recording of a gradient inside a deferred call. Its tensors can be computed later.
 
     Attributes:
-        deferral: the call; ``None`` after it has ended.
-        index: number among the recordings of the call, starting at 1.
-        shadow: if operators were executed one by one instead, the scope that recorded them and its tensors
-            for the inputs; otherwise ``None``.
+        deferral: the deferred call that contains the recording; ``None`` after the call has ended.
+        index: number of this recording among the recordings of the call, starting at 1.
+        shadow: pair (scope, input tensors) of a second recording, which exists if the operators of the call
+            were executed one by one instead; otherwise ``None``.
     """
 
     __slots__ = ("deferral", "index", "shadow")
@@ -292,7 +292,7 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # called if a function is being traced, and all operands are from outside this function
+        # this line is reached if a function is being traced and all operands are from outside it
         return self.deferral.record(primitive, tensors, parameters)
 
 
@@ -366,10 +366,10 @@ class GraphScope(Scope):
             if type(array) is PendingArray:
                 array = array.get()
             if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
-                array = array.flat[0]  # a single element that is broadcast, as in ops.zeros
+                array = array.flat[0]  # the array broadcasts a single element, as ops.zeros does
             splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
             atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
-        # the ids of these objects are in the key, so they must stay alive
+        # keep these objects alive, because their ids are part of the key
         self._captured[key] = (atom, tensor._array, tensor._atom)
         return atom
 
@@ -407,7 +407,8 @@ class BodyScope(GraphScope):
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Convert tensors to constants if :func:`hold_constant` applies to their level."""
-    level, as_constant = block = hold_constant((0, None))  # `as_constant` applies operators
+    # suspend the setting, because `as_constant` applies operators, which would call this function again
+    level, as_constant = block = hold_constant((0, None))
     try:
         return tuple(
             [

@@ -28,7 +28,7 @@ options: dict[str, Any] = {
 }
 
 
-#: number of times that an option was set
+#: counter of changes: the number of times that :func:`store` has set an option
 version = 0
 
 

@@ -508,7 +508,7 @@ class Number(Tensor):
         return float(self._number())
 
     def __int__(self) -> int:
-        return int(self._number())  # an integer has no derivative, so there is no warning
+        return int(self._number())  # an integer has no derivative that could be lost, so do not warn
 
     def __hash__(self) -> int:
         if self._array is None:

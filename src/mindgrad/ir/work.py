@@ -29,10 +29,11 @@ class Work(NamedTuple):
     """The work of an operator.
 
     Attributes:
-        kind: one of the kinds above.
-        flops: function that returns the number of arithmetic operations of an equation, if the kind does not
-            determine it.
-        products: number of products that take as long as one element of the result.
+        kind: kind of computation: ``"free"``, ``"view"``, ``"move"``, ``"arithmetic"``, ``"root"``,
+            ``"function"``, or ``"library"``.
+        flops: function from an equation to its number of arithmetic operations, if the kind does not
+            determine this number.
+        products: number of multiplications that take as long as computing one element of the result.
         is_shared: whether XLA computes a value with several uses only once, even if it fuses the uses into
             several loops.
     """
@@ -62,7 +63,7 @@ FREE, VIEW, MOVE, ARITHMETIC = Work("free"), Work("view"), Work("move"), Work("a
 ROOT, QUOTIENT = Work("root", is_shared=True), Work("arithmetic", is_shared=True)
 FUNCTION = Work("function", products=20.0)
 SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
-#: an algorithm of about one operation per element
+#: the work of a library algorithm with about one operation per element of the result
 LIBRARY = Work("library")
 
 

@@ -26,8 +26,8 @@ def anchored_values(graph: Graph, turned: set[Equation]) -> set[Variable]:
     """Find the anchored values of a graph.
 
     Args:
-        graph: the graph.
-        turned: equations that prefer a different order of axes.
+        graph: the graph to search.
+        turned: equations whose operators prefer operands in a different order of axes.
     """
     group_of: dict[Any, Any] = {}
 

@@ -26,8 +26,9 @@ class Region(NamedTuple):
     """The equations of a graph, divided into the four kinds.
 
     Attributes:
-        size: number of samples; −1 if constants are never batches.
-        places: for each value that has a batch axis, the index of this axis.
+        size: number of samples of the batch. A constant whose first axis has this size is a batch, too. With
+            −1, no constant is a batch.
+        places: dict that maps each value with a batch axis to the index of this axis.
         before: equations that do not depend on the batch, in the order of the graph.
         rows: equations whose results have a batch axis, in the order of the graph.
         sums: linear equations that sum over the samples, in the order of the graph.
@@ -55,7 +56,10 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide ``graph``. Each input whose first axis has ``size`` elements is a batch."""
+    """Divide the equations of ``graph`` into the four kinds.
+
+    Each input whose first axis has ``size`` elements is a batch.
+    """
     return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
 
 
@@ -119,7 +123,7 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find the results of ``region.rows`` that ``region.after`` or the outputs read."""
+    """Find values with a batch axis that equations after the region, or outputs, read."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

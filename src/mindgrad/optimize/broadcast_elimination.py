@@ -69,7 +69,7 @@ def is_view(equation: Equation | None) -> bool:
 
 
 def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None, ...]:
-    """Compute the ``axes`` of a :class:`Repeated` after ``view`` is applied to it."""
+    """Compute the field ``axes`` of a :class:`Repeated` for the result of ``view``."""
     parameters = view.parameters
     if view.primitive is transpose:
         return tuple([axes[axis] for axis in parameters["permutation"]])
@@ -119,12 +119,12 @@ def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, d
     Only operands with at least ``repeated_elements`` elements (``ir.cost_model``) are replaced.
 
     Args:
-        graph: the graph.
-        operands: for each input, the atom of the enclosing graph that it receives. If it is ``None``, the
-            input is not replaced.
+        graph: an inner graph, such as the body of a loop.
+        operands: for each input of ``graph``, the atom of the enclosing graph that it receives. An input
+            whose entry is ``None`` is not replaced.
 
-    Returns: The new graph, and the new operands by the index of the input. If no input is replaced, the
-        function returns ``graph`` itself and no operands.
+    Returns: The new graph, and a dict that maps the index of each replaced input to its new operand. If no
+        input is replaced, the function returns ``graph`` itself and an empty dict.
     """
     smaller = {}
     for at, atom in enumerate(operands):
@@ -173,7 +173,7 @@ def repeated_product(operands: Sequence[Any], k: int, x: Repeated, contract: Axe
     """
     shape, other = operands[k].shape, operands[1 - k]
     inner, axes = _without_units(x)
-    # sum the other operand over contracted axes along which x repeats
+    # sum the other operand over the contracted axes along which x repeats its elements
     contracted = list(zip(contract[k], contract[1 - k], strict=True))
     summed = [theirs for mine, theirs in contracted if axes[mine] is None]
     others = [axis for axis in range(len(other.shape)) if axis not in summed]

@@ -95,7 +95,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # its bucket may be complete now
+                elif equation in self._bucket_of:  # the bucket of this equation may be complete now
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)
@@ -108,7 +108,10 @@ class _Joining:
         return self._values[atom] if type(atom) is Variable else atom
 
     def _emitted(self, equation: Equation) -> bool:
-        """Emit an equation, or its bucket if complete; return whether its operands exist."""
+        """Emit an equation, or its bucket if the bucket is complete.
+
+        Returns whether the operands of the equation exist in the new graph.
+        """
         if any(type(x) is Variable and x not in self._values for x in equation.inputs):
             return False
         bucket = self._bucket_of.get(equation)

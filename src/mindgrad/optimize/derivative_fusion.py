@@ -69,7 +69,7 @@ class Member(NamedTuple):
     Attributes:
         family: the differentiated graph and its operands. Equal values identify one family.
         unit: the unit vector, as the pair (index of the input, column of this input).
-        order: number of Taylor coefficients.
+        order: number of Taylor coefficients that the equation returns.
     """
 
     family: Any
@@ -191,7 +191,7 @@ def _reversed(program: Graph, places: tuple[int, ...]) -> Graph:
 
 
 class _Sum(NamedTuple):
-    """A sum ``Σ_j c_j ∂_j² y`` of any shape: its family, and ``c_j`` by unit vector."""
+    """A sum ``Σ_j c_j ∂_j² y``: its family, and a dict from unit vectors to ``c_j``."""
 
     family: Any
     factors: dict[tuple[int, int], float]
@@ -235,10 +235,11 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
 
 
 def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
-    """Compute the factors of those operands of a linear combination with true flags.
+    """Compute the factors of the flagged operands of a linear combination.
 
     To find the factor of an operand, the NumPy kernel of the operator is called with 1 for this operand, and
-    0 for the other operands with true flags. Returns ``None`` if ``equation`` is not a linear combination.
+    0 for all other operands whose entry in ``flags`` is true. Returns ``None`` if ``equation`` is not a
+    linear combination.
     """
     primitive, inputs = equation.primitive, equation.inputs
     if primitive.is_linear:
@@ -258,10 +259,10 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
 def _at_units(
     primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, Any], ...]
 ) -> list[float] | None:
-    """Evaluate a primitive at unit vectors.
+    """Evaluate a primitive for one operand 1 and all other variable operands 0.
 
-    ``values`` contains the constant operands, and ``None`` for the others. Each ``None`` is set to 1 in turn,
-    while all others are 0.
+    ``values`` contains the array of each constant operand, and ``None`` for each variable operand. The
+    function sets each variable operand to 1 in turn.
     """
     factors = []
     with np.errstate(all="ignore"):
@@ -316,7 +317,7 @@ def _collapsed(graph: Graph) -> Graph:
 
 
 def _swept(sum_: _Sum, read: Read) -> Any:
-    """Emit the forward Laplacian of a sum."""
+    """Emit the forward Laplacian that computes a sum of second derivatives."""
     program, operands = sum_.family
     units, factors = zip(*sorted(sum_.factors.items()), strict=True)
     argnums = sorted({argnum for argnum, _ in units})

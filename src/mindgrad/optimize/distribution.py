@@ -192,7 +192,7 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
     center = select(isfinite(mean), mean, zeros(mean.type))
-    # for each axis of the mean, the corresponding axis of the difference
+    # maps each axis of the difference to the corresponding axis of the smaller term
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
 

@@ -42,10 +42,10 @@ def pulled_through_loops(
     """Compute the cotangent of one scalar input by forward mode.
 
     Args:
-        builder: the builder of the differentiated graph.
-        xs: the differentiated inputs.
-        ys: the outputs.
-        cts: the cotangents of the outputs.
+        builder: builder that holds the equations of the differentiated function.
+        xs: the inputs of the derivative. The rule applies only to a single real scalar.
+        ys: the outputs of the differentiated function.
+        cts: the cotangents of ``ys``, in the same order.
 
     Returns:
         A list with the cotangent of the scalar. ``None`` if ``xs`` is not a single real scalar, if no

@@ -23,10 +23,10 @@ def rebuilt(
     Equations that do not depend on a replaced result are shared between both graphs.
 
     Args:
-        graph: the graph.
-        replace: called as ``replace(equation, read)`` for each equation. It emits the replacement and returns
-            its result, or returns ``None`` to leave the equation unchanged. ``read`` maps an atom of
-            ``graph`` to its value in the new graph.
+        graph: the graph to rebuild. It is not changed.
+        replace: function that is called as ``replace(equation, read)`` for each equation. It emits the
+            replacement and returns its result, or returns ``None`` to leave the equation unchanged. ``read``
+            maps an atom of ``graph`` to its value in the new graph.
         simplifies: whether to simplify all equations that depend on a replaced result. If ``False``, only
             equations that read a replaced result directly are simplified.
     """

@@ -45,7 +45,7 @@ Read = Callable[[Any], Any]
 
 
 class _Diagonal(NamedTuple):
-    """A sum of diagonal elements of a Hessian. ``factors``: by index, their factors."""
+    """A weighted sum of diagonal elements; ``factors`` maps each index to its weight."""
 
     hessian: Equation
     factors: dict[int, float]
@@ -93,7 +93,7 @@ def _reads(graph: Graph) -> dict[Variable, _Diagonal]:
 
 
 def _diagonal(equation: Equation, matrices: dict[Any, Equation]) -> _Diagonal | None:
-    """Find the diagonal elements that ``equation`` reads, if it reads only those."""
+    """Find the diagonal elements that ``equation`` reads; ``None`` if it reads others."""
     primitive, parameters = equation.primitive, equation.parameters
     if primitive is mul:
         for matrix, weights in (equation.inputs, equation.inputs[::-1]):

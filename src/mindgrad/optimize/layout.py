@@ -150,9 +150,10 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
     """Rebuild ``graph``, and track the axis order of each value.
 
     Args:
-        graph: the graph.
-        turned: products whose operands are exchanged.
-        preferring: for each equation that prefers an order, the labels of its operands in that order.
+        graph: the graph to rebuild.
+        turned: matrix products whose two operands are exchanged, so that their results are transposed.
+        preferring: dict that maps each equation with a preferred axis order to the axis labels of its
+            operands in this order.
     """
     anchored = anchored_values(graph, set(preferring)) if preferring else set()
     builder = Builder()
@@ -205,7 +206,7 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
 
 
 def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
-    """Transpose ``operands`` so that their axes have the order ``labels``."""
+    """Transpose each operand so that its axes have the order of its ``labels``."""
     orders = [
         tuple([ordered.index(label) for label in old])
         for old, ordered in zip(axes.operands, labels, strict=True)
@@ -347,8 +348,8 @@ def _is_flexible(value: _Placed | _Spread) -> bool:
 
 
 def _in(value: _Placed | _Spread, order: Shape) -> Any:
-    """Return ``value`` as an atom whose axis ``order[i]`` is axis i of the old graph."""
-    old_axes = _inverse(order)  # the old axis of each axis of the result
+    """Transpose ``value`` so that its axis ``order[i]`` is axis i of the old value."""
+    old_axes = _inverse(order)  # for each axis of the result, the axis of the old value
     if isinstance(value, _Placed):
         return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
     inner, shape, dims = value
@@ -392,10 +393,10 @@ def _uniform(
 ) -> _Placed | _Spread | None:
     """Emit an operator whose operands must share an order, in the most frequent order."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
-    if not orders and axes.kinds:  # a concatenation
+    if not orders and axes.kinds:  # only a concatenation is uniform and has axes that are not parallel
         return None
     if not orders:
-        # f(repeated x, repeated y) = repeated f(x, y)
+        # apply the operator before the broadcasts: f(repeated x, repeated y) = repeated f(x, y)
         spreads = [x for x in operands if isinstance(x, _Spread)]
         if spreads and all(_is_as(x, spreads[0]) for x in operands):
             first = spreads[0]
@@ -436,7 +437,7 @@ def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: I
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
-    """Return the most frequent order. ``prefers_new``: prefer a new order in a tie."""
+    """Return the most frequent axis order; in a tie, a new one if ``prefers_new``."""
     return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
 
 

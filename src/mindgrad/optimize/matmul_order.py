@@ -48,10 +48,11 @@ CHAIN = Rewrite(
     "matrix products are computed in a cheaper order",
 )
 
-#: largest number of leaves for which all trees are tried (``_ALL``), or trees are tried at all (``_MOST``)
+#: up to ``_ALL`` factors, the search tries every order of multiplication; with more than ``_MOST`` factors,
+#: the product is left unchanged
 _ALL, _MOST = 6, 24
 
-#: a tree: the index of a leaf, or the pair of trees of both operands of a product
+#: order of multiplication: the index of a factor, or a pair with the trees of both operands of a product
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
 Steps = Generator[Any, Any, Tree]
@@ -72,7 +73,7 @@ class _Network:
         self.sizes: list[int] = []
         self.itemsize = root.outputs[0].type.dtype.itemsize
         self._uses = uses
-        #: equations of the nodes below the root
+        #: the products inside the tree, all except the last product (the root)
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
         self.tree = trampolined(self._product(root, self.output))
@@ -190,7 +191,7 @@ class _Network:
     def emit(self, tree: Tree, read: Callable[[Any], Any]) -> Any:
         """Emit the whole product in the order of ``tree``."""
         atom, labels, _ = self._emitted(tree, read)
-        # a label of size 1 may be missing in all leaves; the reshape adds it
+        # no leaf may have an axis for an output label of size 1; the reshape adds this axis
         moved = transpose(
             atom, permutation=tuple([labels.index(each) for each in self.output if each in labels])
         )

@@ -89,9 +89,9 @@ class _Cut(NamedTuple):
 def pulled_along(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
-    """Compute the cotangents of ``xs`` by forward mode.
+    """Compute the cotangents of the inputs ``xs`` by forward mode.
 
-    Returns ``None`` if forward mode is not possible or not expected to pay.
+    Returns ``None`` if forward mode is impossible, or if reverse mode is probably cheaper.
     """
     if not 1 <= len(xs) <= costs().series_inputs:
         return None
@@ -136,7 +136,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def _is_masked(cut: _Cut) -> bool:
-    """Whether a cotangent has zeros from a selection, for which 0 · NaN must be 0."""
+    """Whether a selection left zeros in a cotangent, so that 0 · NaN must be 0."""
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
@@ -425,10 +425,10 @@ class _Line:
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]
         self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
-        #: the values that depend on ``xs``
+        #: the requested values that depend on the inputs ``xs``, without duplicates
         self.moved = list(dict.fromkeys(v for v in values if v in self._reached))
         equations, needed = _behind(builder, xs, values)
-        # inputs in the order in which equations read them, so that the graph does not depend on ``xs``
+        # sort inputs in the order in which equations read them, so that the order of ``xs`` does not matter
         read = [x for equation in equations for x in equation.inputs] + self.moved
         given = {*needed, *xs}
         self._inputs = list(dict.fromkeys(x for x in read if x in given))

@@ -100,7 +100,7 @@ def _times(factor: complex, x: Any) -> Any:
 def _of_operands(
     products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
 ) -> dict[Equation, dict[int, _Scaled]]:
-    """Find, for each product, the operands whose factors move, by their index."""
+    """Map each product to its operands with a movable scalar factor, by operand index."""
     slots: dict[Any, list[tuple[Equation, int]]] = {}
     for equation in products:
         for k, x in enumerate(equation.inputs):

@@ -42,12 +42,12 @@ def accumulated(
     """Run ``body`` for each tile of ``arrays``; add up or stack its results.
 
     Args:
-        body: graph whose inputs are the constants and one tile of each array. Its first results are added up,
-            and the others are stacked.
-        constants: operands that are the same for all tiles.
+        body: graph whose inputs are the constants and one tile of each array. The first ``sums`` results are
+            added over all tiles, and the other results are stacked.
+        constants: operands that every tile receives whole.
         arrays: operands that are divided into tiles. The last tile is padded with zeros.
         size: number of elements of a tile along the divided axis.
-        sums: number of results that are added up.
+        sums: number of results of ``body`` that are added over all tiles.
         axes: for each array, the axis that is divided. Default: the first axis.
     """
     axes = axes or (0,) * len(arrays)
@@ -72,10 +72,10 @@ def _summed(
 
     Args:
         builder: builder of the body.
-        results: results of the body. The first ``sums`` results are added up.
-        sums: number of results that are added up.
-        constants: pairs of a constant of the loop and the input of the body that receives it.
-        arrays: triples of a divided array, its divided axis, and the input of the body that receives a tile.
+        results: results of the body. The first ``sums`` results are added over all tiles.
+        sums: number of results that are added over all tiles.
+        constants: pairs (constant of the loop, input of the body that receives it).
+        arrays: triples (divided array, its divided axis, input of the body that receives one tile of it).
         size: number of elements of a tile along the divided axis.
     """
     with building(builder):
@@ -117,10 +117,10 @@ class TiledLoop:
     """A builder of the body for one tile, and of the graph that loops over the tiles.
 
     Args:
-        graph: the graph.
-        region: the equations of the graph, divided into four kinds.
+        graph: the graph to divide into tiles.
+        region: the equations of ``graph`` in four kinds, by their dependence on the batch.
         size: number of samples of the batch.
-        rows: number of samples of a tile. It divides ``size``.
+        rows: number of samples of a tile. ``size`` must be divisible by it.
         batch_last: whether every value in a tile has the batch axis last.
     """
 
@@ -128,10 +128,12 @@ class TiledLoop:
         self._graph, self._region = graph, region
         self._size, self._rows, self._batch_last = size, rows, batch_last
         self._body, self._outer = Builder(), Builder()
-        #: for each old atom, its value in the new graph, outside the loop or inside a tile
+        #: dicts that map each atom of the old graph to its value in the new graph: ``_outside`` for values
+        #: outside the loop, and ``_inside`` for values of one tile
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
-        #: inputs of the body: by atom, values without a batch axis; by (atom, batch axis), slices of values
+        #: inputs of the loop body: ``_whole`` maps an atom without a batch axis to its input, and ``_sliced``
+        #: maps (atom, batch axis) to the input that receives one slice of the atom
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
@@ -182,7 +184,7 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """Return ``labels`` in their order in a tile. ``rows``: label of the batch axis."""
+        """Sort axis labels as in a tile; the batch axis (label ``rows``) may be last."""
         if not self._batch_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)
@@ -222,7 +224,7 @@ class TiledLoop:
         return self._whole[atom]
 
     def _at(self, atom: Any, axis: int) -> Any:
-        """Read the tile of ``atom``, whose batch axis is ``axis``."""
+        """Return the slice of ``atom`` for the current tile; ``axis`` is its batch axis."""
         if type(atom) is Variable and atom in self._inside:
             return self._inside[atom]
         others = [k for k in range(len(atom.shape)) if k != axis]
@@ -232,7 +234,7 @@ class TiledLoop:
         if type(atom) is Constant:
             if atom.is_splat:
                 return Constant(atom.value, atom.type.with_shape(shape))
-            if not atom.value.strides[axis]:  # equal for all samples
+            if not atom.value.strides[axis]:  # a broadcast constant, whose elements are equal for all samples
                 one = np.expand_dims(atom.value.take(0, axis), axis).transpose(order)
                 return Constant(np.broadcast_to(one, shape))
         repeated = repetition(atom)

@@ -63,7 +63,8 @@ ROWS_LAST = Rewrite(
     "the batch axis is moved to the end of every value",
 )
 
-#: largest number of loops into which one graph is divided; the second loop reads sums of the first loop
+#: largest number of loops over tiles in one graph. A second loop is needed if equations read sums over the
+#: samples that the first loop computes
 _LOOPS = 2
 
 
@@ -111,7 +112,7 @@ def _results(region: Region) -> list[Any]:
 
 
 def _count(size: int, stored: int) -> int:
-    """Return the number of tiles: 1, or a divisor of the batch size near the target."""
+    """Return the number of tiles of about ``tile_bytes``; 1 if no division is needed."""
     if stored <= costs().whole_bytes:
         return 1
     target = math.ceil(stored / costs().tile_bytes)
@@ -197,10 +198,10 @@ class _Choice(NamedTuple):
     """A batch that can be divided into tiles.
 
     Attributes:
-        region: the equations of the graph, divided into four kinds for this batch.
-        data: the batch, an input or a constant.
-        rows: number of samples of a tile.
-        carried: bytes of all values with a batch axis.
+        region: the equations of the graph in four kinds, by their dependence on this batch.
+        data: the input or constant that is the batch.
+        rows: number of samples of one tile.
+        carried: total size, in bytes, of all values with a batch axis.
     """
 
     region: Region
@@ -229,7 +230,7 @@ def _choices(graph: Graph) -> Iterable[_Choice]:
         tile = model.stack_tile_bytes if is_chain else model.lone_stack_tile_bytes
         target = _target_rows(region, tile, largest // data.shape[0])
         rows = _rows(data.shape[0], target)
-        if not is_chain and 4 * rows < target:  # too little work in a tile
+        if not is_chain and 4 * rows < target:  # one tile would have too little work to be worth a loop
             continue
         if data.shape[0] // rows >= (model.fewest_tiles if is_chain else 2):
             yield _Choice(region, data, rows, _bytes(carried))

@@ -12,7 +12,7 @@ __all__ = ["in_single", "in_single_xla", "is_half"]
 
 def is_half(dtype: Any) -> bool:
     """Whether a NumPy dtype is float16 or bfloat16."""
-    return dtype.itemsize == 2 and dtype.kind in "fV"  # the bfloat16 of ml_dtypes has kind V
+    return dtype.itemsize == 2 and dtype.kind in "fV"  # ml_dtypes assigns kind "V" to bfloat16
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ def scaled(atom: Any) -> tuple[float, Any]:
 
 
 def _factor(atom: Any) -> float | None:
-    """Return the number ``atom`` if rewrites collect such factors, or ``None``."""
+    """Return the number ``atom`` if rewrites collect this factor, or ``None``."""
     if type(atom) is not Constant or not atom.is_splat or not atom.type.dtype.is_float:
         return None
     number = float(atom.value)
@@ -219,7 +219,7 @@ mul = multilinear(
 
 def _masked_multiply_numpy(a: Any, b: Any) -> Any:
     result = np.multiply(a, b)
-    if np.isfinite(np.add.reduce(result, axis=None)):  # a finite sum implies finite factors
+    if np.isfinite(np.add.reduce(result, axis=None)):  # if the sum is finite, no element is 0 · ∞ = NaN
         return result
     return np.where((np.equal(a, 0)) | (np.equal(b, 0)), np.zeros((), result.dtype), result)
 
@@ -236,15 +236,16 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # it replaces a product that can be infinite
+                    other.tainted |= INFINITE  # ``other`` replaces a product that can be infinite
                 product = this * other
                 if type(product) is Variable and not product.linear:
-                    product.tainted |= INFINITE  # even if the equation existed before
+                    product.tainted |= INFINITE  # also if ``product`` is the result of an earlier equation
                 return product
     return None
 
 
-#: ``a · b``, and 0 if a factor is 0. Rules use it if a computed zero counts as exact by convention. For
+#: ``masked_multiply(a, b)``: ``a · b``, and 0 if a factor is 0, even if the other factor is infinite or NaN.
+#: Derivative rules use this product if a computed zero counts as exact by convention. For
 #: example, a function may not depend on some eigenvectors, whose derivatives are NaN
 masked_multiply = multilinear(
     "masked_multiply",

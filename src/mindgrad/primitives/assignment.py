@@ -131,8 +131,9 @@ def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     return solver(cost.astype(np.float64), limit)
 
 
-#: ``assignment(cost, limit, maximize)``: the rows and columns of the pairs, of shape (2, min(m, n)), in the
-#: order of rows. Only the first ``limit`` columns are paired. If there are fewer pairs, unused entries are −1
+#: ``assignment(cost, limit, maximize)``: for a matrix of shape (m, n), an array of shape (2, min(m, n)) with
+#: the row and the column of each pair, in the order of rows. Only the first ``limit`` columns are paired. If
+#: there are fewer pairs, unused entries are −1
 assignment = constant(
     "assignment",
     type_rule=_type_rule,

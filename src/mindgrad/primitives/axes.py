@@ -15,7 +15,7 @@ from mindgrad.ir.types import Shape
 
 __all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
 
-#: stands for the size of the axis among the defaults of :class:`Entries`
+#: placeholder in ``Entries(defaults=…)`` that means the size of the axis
 SIZE = object()
 
 
@@ -28,10 +28,10 @@ class Along(Axes):
     """Axes of an operator that works along given axes: ``sum``, ``cumsum``, ``fft``.
 
     Args:
-        parameter: name of the parameter; its value is an axis or a tuple of axes.
-        kind: the kind of these axes.
-        keeps: whether the result has these axes.
-        stays_last: whether these axes must stay last if they are last. Some library kernels work only on the
+        parameter: name of the operator's parameter that contains the given axis or tuple of axes.
+        kind: kind of the given axes in the index map, such as ``"reduced"``.
+        keeps: whether the result also has the given axes.
+        stays_last: whether given axes that are last must not be moved. Some library kernels work only on the
             last axis. If another axis were last, they would transpose the operand and the result.
     """
 
@@ -65,7 +65,7 @@ class Entries(Axes):
     Args:
         defaults: for each parameter, the entry of an axis that the operator does not change. :data:`SIZE`
             means the size of the axis.
-        kind: the kind of the other axes; ``None`` if they are parallel.
+        kind: kind of the axes whose entries are not the defaults; ``None`` if they are parallel, too.
         moves: whether axes can be reordered. They cannot if further operands depend on the order of axes.
     """
 

@@ -33,9 +33,9 @@ __all__ = [
     "power_sum",
 ]
 
-SWITCH = 25.0  #: for a larger argument, the expansions are used
+SWITCH = 25.0  #: for |x| above this number, Hankel's expansions replace the integral
 _ANGLES = 2 * np.pi * np.arange(96) / 96
-TERMS = 24  #: number of terms of the expansions
+TERMS = 24  #: number of terms of Hankel's expansions
 
 
 def coefficients(n: int) -> list[float]:
@@ -91,7 +91,7 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
 
     def term(a: Any, t: Any) -> Any:
         integrand = numpy.cos(n * t - a * numpy.sin(t))
-        if n:  # the mean of this integrand would cancel for small a
+        if n:  # use `_small` for small a, where the mean of the integrand below would cancel
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
         return integrand
 
@@ -118,7 +118,7 @@ def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
     def term(a: Any, t: Any) -> Any:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
         integrand = kernel * numpy.cos(n * t)
-        if n and not derivative:  # the mean of this integrand would cancel for small a
+        if n and not derivative:  # use `_small` for small a, where the mean of this integrand would cancel
             integrand = numpy.where(a < 1, _small(numpy, a, t, n, kernel), integrand)
         # 1 − cos t = 2 sin²(t / 2), without cancellation; at 0, |x| has the derivative 0 by convention
         factor = numpy.where(x == 0, numpy.cos(t), -2 * numpy.sin(t / 2) ** 2)

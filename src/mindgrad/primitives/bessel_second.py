@@ -26,8 +26,8 @@ __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
 _MOST = 1e30  #: the largest argument for which the powers in Hankel's expansions are finite
-#: for a smaller argument, the first term of the series is used. It is exact up to rounding, and the integrals
-#: would need more nodes
+#: for an argument below this number, the first term of the power series is used. It is exact up to rounding,
+#: and the integrals would need more nodes
 _SMALL = 1e-18
 
 
@@ -75,7 +75,7 @@ def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
         t = s * end
         # cosh t − 1 = 2 sinh²(t / 2), without cancellation
         exponent = -2 * a * numpy.sinh(t / 2) ** 2
-        if derivative:  # add the logarithm of the power, which would overflow
+        if derivative:  # (cosh t − 1)ᵏ would overflow, so add its logarithm to the exponent
             small = numpy.where(t > 0, -numpy.expm1(-t), 1.0)
             growth = numpy.where(t > 0, t + 2 * numpy.log(small) - math.log(2), -numpy.inf)
             exponent = exponent + derivative * growth

@@ -35,11 +35,11 @@ class Callback:
     Two callbacks are equal if they have equal functions, operator names, and types.
 
     Args:
-        function: called with NumPy arrays; returns a sequence of NumPy arrays of ``types``.
-        types: the types of the results.
-        operator: the public name that the user called, for errors.
-        name: the name of the user's function, for errors.
-        location: the line of the call, for errors.
+        function: function from NumPy arrays to a sequence of NumPy arrays of ``types``.
+        types: the types (dtype and shape) of the results of ``function``.
+        operator: name of the public function that the user called, for error messages.
+        name: name of the user's Python function, for error messages.
+        location: source line of the user's call, for error messages.
     """
 
     __slots__ = ("function", "location", "name", "operator", "types")
@@ -160,7 +160,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
             return [_to_words(y) for y in function(*arrays)]
         except BaseException as error:
             note(error)
-            raise CallbackError from None  # ends the compiled function, which then raises the original error
+            raise CallbackError from None  # end the compiled function; its caller raises the original error
 
     shapes = [_in_words_type(jax, type_) for type_ in function.types]
     results = jax.pure_callback(call, shapes, *[in_words(jax, x) for x in xs])

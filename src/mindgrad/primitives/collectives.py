@@ -52,7 +52,7 @@ AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: function that runs a collective of several ranks on the array of this rank (``backend.process_mesh``)
+#: function that runs a collective in eager mode, on the array of this rank (``backend.eager_collectives``)
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
@@ -168,8 +168,8 @@ def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
     groups = _groups(ranks)
     if _is_even(groups):
         return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
-    # each rank fills its part of an array of zeros, and the arrays are summed. Each rank sends as many bytes
-    # as the result has
+    # for groups of different sizes: each rank writes its array into an array of zeros, and these arrays are
+    # summed. Each rank then sends as many bytes as the result has
     dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
     shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
     start = _position(lax, ranks) * np.int32(x.shape[axis])
@@ -248,7 +248,7 @@ all_reduce = linear(
     samples=[case(_VECTOR, ranks=_ALONE)],
 )
 
-#: ``all_gather(x, axis, ranks)``: the arrays of all ranks, joined along ``axis``
+#: ``all_gather(x, axis, ranks)``: the arrays of all ranks, concatenated along ``axis``
 all_gather = linear(
     "all_gather",
     type_rule=lambda x, axis, ranks: _joined_type("all_gather", x, axis, ranks),

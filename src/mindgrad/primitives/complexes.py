@@ -48,7 +48,7 @@ def _whole_numpy(re: Any, im: Any) -> Any:
     return whole
 
 
-#: the real part: Re(ct · t) for a real ct is Re((ct + 0i) · t)
+#: ``real(x)``: the real part. Its transpose converts ct to complex: ct · Re(t) = Re((ct + 0i) · t)
 real = pointwise_linear(
     "real",
     work=VIEW,
@@ -60,7 +60,7 @@ real = pointwise_linear(
     samples=reals(),
 )
 
-#: the imaginary part: ct · Im(t) is Re(−i ct · t)
+#: ``imag(x)``: the imaginary part. Its transpose multiplies by −i: ct · Im(t) = Re(−i ct · t)
 imag = pointwise_linear(
     "imag",
     work=VIEW,
@@ -72,7 +72,7 @@ imag = pointwise_linear(
     samples=reals(),
 )
 
-#: the complex conjugate
+#: ``conj(x)``: the complex conjugate
 conj = pointwise_linear(
     "conj",
     numpy=np.conj,

@@ -52,7 +52,7 @@ def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> Tens
 
 
 def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    # a common matrix product is one NumPy call on views of the operands
+    # fast path: a product of matrices or vectors without batch axes is one NumPy call on views
     if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
         left = a if contract[0][0] == a.ndim - 1 else a.T
         right = b if contract[1][0] == 0 else b.T
@@ -163,10 +163,10 @@ def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> An
 def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """Replace a product with a factor of equal elements, such as ones, by a sum."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
-        # a product of small constants is folded
+        # leave a product of two small constants unchanged, because the builder folds it
         is_small = type(other) is Constant and max(this.type.size, other.type.size) <= 64
         splat = type(this) is Constant and this.is_splat and not is_small
-        # a sum in float16 or bfloat16 is less exact than a product summed in float32
+        # in float16 and bfloat16, a sum is less exact than ``dot``, which accumulates in float32
         if not splat or is_half(this.dtype.numpy):
             continue
         result = _dot_type(a.type, b.type, contract, batch)
@@ -202,7 +202,7 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
         operands[k] = inner
         contracted[k] = tuple(position[axis] for axis in contract[k])
         batched[k] = tuple(position[axis] for axis in batch[k])
-        # axes of the larger product for the axes (batch, free of a, free of b) of the smaller one
+        # for the axes (batch, free of a, free of b) of the smaller product, find the axes of the larger one
         count, start = len(batch[0]), [len(batch[0]), len(batch[0]) + len(free[0])]
         free_dims = [
             [start[j] + at for at, axis in enumerate(free[j]) if j != k or axis in position] for j in (0, 1)

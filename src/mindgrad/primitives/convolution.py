@@ -208,7 +208,7 @@ def _backwards(
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
-    # choose the padding at the end so that the result has the size of the dilated input
+    # choose the padding at the end so that the cotangent has the size of the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     around = tuple(zip(low, high, strict=True))
     return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
@@ -225,7 +225,7 @@ def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
         x.shape[rank - spatial - 1],
         x.shape[rank - spatial :],
     )
-    axis = len(samples) + 1  # axis of the channels of a group
+    axis = len(samples) + 1  # the axis of the channels within a group
     outputs = ct.shape[axis - 1] // groups
     live = met(reshape(ct, shape=(*samples, groups, outputs, *ct.shape[axis:])), (axis,))
     skips = reduce_all(isfinite(x), axes=tuple(range(axis - 1, rank)))
@@ -256,7 +256,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # otherwise XLA would exchange the two operands, and run slow loops for the reversed kernel
+        # exchange the two operands here; otherwise XLA does so, and runs slow loops for the reversed kernel
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -322,7 +322,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
         y = moved(y, axis, 0)
         return reshape(y, shape=(size, *samples, *y.shape[2:])), 0
     if at[0] is None:
-        # output channels are ordered by group first
+        # merge the batch axis of the kernel into its output channels, whose order is by group first
         w = moved(w, at[1], 0)
         outputs, rest = w.shape[1] // groups, w.shape[2:]
         w = reshape(w, shape=(size, groups, outputs, *rest))

@@ -119,7 +119,7 @@ cumprod = general(
 
 
 def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
-    # the running extreme changes at the indices where the element equals it (for NaN, at each NaN)
+    # an element is a new running extreme if it equals the extreme up to its index, or if it is NaN
     def numpy(x: Any, axis: int, reverse: bool) -> Any:
         x = np.flip(x, axis) if reverse else x
         x = x.astype(np.float32) if is_half(x.dtype) else x

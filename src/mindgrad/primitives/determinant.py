@@ -117,7 +117,7 @@ def _cofactors_on_circle(a: Any) -> Any:
     count = n + n % 2  # an even number of points, so that none is real and a + z S is regular
     points = np.exp(1j * np.pi * (2 * np.arange(count) + 1) / count)
     is_real = a.dtype.kind == "float"
-    if is_real:  # the points are conjugate pairs with conjugate values
+    if is_real:  # the points z_k are conjugate pairs with conjugate C(A + z_k S), so half of them suffice
         points = points[: count // 2]
     dtype = _COMPLEX[a.dtype]
     shape = (*batch, len(points), n, n)
@@ -149,8 +149,8 @@ def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
     return sum_of_products(_cofactors(xs[0]), ts[0])
 
 
-#: ``det(a, regular)``. ``regular`` promises that no matrix is singular. The derivative is then det(A) tr(A⁻¹
-#: Ȧ), which is cheaper for matrices of at least 4 × 4
+#: ``det(a, regular)``: the determinant. ``regular=True`` promises that no matrix is singular. The derivative
+#: is then computed as det(A) tr(A⁻¹ Ȧ), which is cheaper for matrices of at least 4 × 4
 det = general(
     "det",
     work=of_matrices(2 / 3),
@@ -185,8 +185,8 @@ def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     return y[0] * complex(zeros(turn.type), turn), real(trace)
 
 
-#: ``slogdet(a)``: sign and logarithm of the absolute value of the determinant. For a singular matrix they are
-#: 0 and −∞, and the derivative is infinite or NaN
+#: ``slogdet(a)``: sign of the determinant, and logarithm of its absolute value. For a singular matrix, they
+#: are 0 and −∞, and the derivative is infinite or NaN
 slogdet = general(
     "slogdet",
     taint="starts",

@@ -53,8 +53,9 @@ from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
-#: a component is large if it is at least this fraction of the largest one. The ratio of two components is
-#: often 1, 1/2, or another simple number, but rarely near 0.37. Rounding therefore does not change the choice
+#: a component of a vector is *large* if its size is at least this fraction of the largest component. The
+#: ratio of two components is often 1, 1/2, or another simple number, but rarely near 0.37. Rounding therefore
+#: does not change which component is the first large one
 _LARGE = 0.37
 
 
@@ -108,7 +109,7 @@ def _pivots_type(v: TensorType) -> TensorType:
     return v.with_dtype(bool_)
 
 
-#: ``column_pivots(v)``: true at the component of each column that becomes positive
+#: ``column_pivots(v)``: Boolean mask, true at the first large component of each column of the matrix ``v``
 column_pivots = constant(
     "column_pivots",
     type_rule=_pivots_type,
@@ -148,7 +149,7 @@ def _repeated(count: int, step: Any, state: Any) -> Any:
 
 
 def _orthonormal(a: Any) -> list[Any]:
-    # LAPACK supports neither float16 nor bfloat16
+    # convert to at least float32, because LAPACK supports neither float16 nor bfloat16
     q = np.linalg.qr(a.astype(np.result_type(a, np.float32)))[0]
     return [q.astype(a.dtype)]
 
@@ -161,8 +162,8 @@ def _complement_pivots_type(q: TensorType) -> TensorType:
     return q.with_dtype(bool_).with_shape((*batch, rows, rows - columns))
 
 
-#: ``complement_pivots(q)`` for orthonormal columns (m, k): m − k unit vectors, as a Boolean matrix. They
-#: complete the columns of q to a well-conditioned basis
+#: ``complement_pivots(q)``: for a matrix q of shape (m, k) with orthonormal columns, m − k unit vectors that
+#: complete the columns to a well-conditioned basis, as a Boolean matrix
 complement_pivots = constant(
     "complement_pivots",
     type_rule=_complement_pivots_type,
@@ -180,7 +181,7 @@ complement_pivots = constant(
 
 
 def _turn(v: Any, dv: Any) -> Any:
-    """Return iθ by column: v̇ − iθ v keeps the first large component real."""
+    """Return iθ of each column; v̇ − iθ v keeps its first large component real."""
     where = column_pivots(v)
     axes = (len(v.shape) - 2,)
     size = reduce_sum(masked(real(v), where), axes=axes)
@@ -314,7 +315,7 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
     if n > m:
         dv = dv + masked_multiply(columns(scale, v), matmul(adjoint(da), u) - matmul(v, eh))
     if u.dtype.kind == "complex":
-        turn = _turn(u, du)  # both vectors of a singular value have the same factor exp(iφ)
+        turn = _turn(u, du)  # the left and right vector of a singular value share one factor exp(iφ)
         du, dv = du - columns(turn, u) * u, dv - columns(turn, v) * v
     return du, _values_tangent(s, e, level), adjoint(dv)
 

@@ -26,7 +26,7 @@ __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
 
 Labels = tuple[Hashable, ...]
 
-_EXHAUSTIVE = 5  # largest number of operands for which all orders are compared
+_EXHAUSTIVE = 5  # largest number of operands for which all orders of contraction are compared
 
 
 class Step(NamedTuple):
@@ -41,8 +41,8 @@ class Plan:
     """Steps that compute one result from ``count`` operands.
 
     Attributes:
-        steps: the applications in order; the last one computes the result.
-        shape: the shape of the result.
+        steps: applications of primitives, in order; the last one computes the result.
+        shape: shape of the result.
     >>> from mindgrad.primitives.einsum import einsum_plan
     >>> plan = einsum_plan("ij,jk->ki", ((2, 3), (3, 4)))
     >>> plan.shape, [(step.primitive.name, step.operands) for step in plan.steps]
@@ -59,7 +59,7 @@ class Plan:
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
         """Run the plan by ``apply(primitive, *operands, **parameters)``, or directly."""
-        if apply is not None and len(self.steps) == 1:  # a common matrix product
+        if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)
         values = list(operands)

@@ -62,19 +62,19 @@ __all__ = [
 
 # --- exponentials and logarithms (DLMF 4.2) ---------------------------------------------------------
 
-# singular (as cosh and sinh are), because the partial is infinite if the value overflows
+# exp is singular, like cosh and sinh, because its partial derivative is infinite if its value overflows
 exp = elementwise(
     "exp", work=SHARED_FUNCTION, numpy=np.exp, xla="exp", partials=lambda y, x: [y],
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# at x = 1024.5 in float64, y overflows although the partial y log 2 is still finite
+# the partial of exp2 is not computed as y log 2: at x = 1024.5 in float64, y overflows, but not the partial
 exp2 = elementwise(
     "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [(2 * math.log(2)) * exp2(x - 1)],
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
-# exp(x) instead of y + 1, which cancels for very negative x
+# the partial of expm1 is computed as exp(x), because y + 1 cancels for very negative x
 expm1 = elementwise(
     "expm1", work=SHARED_FUNCTION, numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)],
     samples=reals(-2, 2), singular=True,
@@ -136,7 +136,7 @@ cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)
 
 
 def _tan_partials(y: Any, x: Any) -> list[Any]:
-    if x.dtype is float16:  # near π/2, y² overflows, in this dtype only
+    if x.dtype is float16:  # near π/2, y² overflows in float16, but not in other dtypes
         inverse = 1 / cos(x)
         return [(inverse, inverse)]
     return [1 + y * y]
@@ -144,7 +144,8 @@ def _tan_partials(y: Any, x: Any) -> list[Any]:
 
 tan = elementwise("tan", numpy=np.tan, xla="tan", partials=_tan_partials, samples=reals(-1.2, 1.2))
 
-#: 1 − x² as (1 − x)(1 + x), which does not cancel near ±1; its derivative −2 x is exact near 0
+#: ``one_minus_square(x)``: 1 − x², computed as (1 − x)(1 + x), which does not cancel near ±1. Its derivative
+#: −2 x is exact near 0
 one_minus_square = elementwise(
     "one_minus_square",
     work=ARITHMETIC,
@@ -166,9 +167,9 @@ acos = elementwise(
 
 
 def _atan_partials(y: Any, x: Any) -> list[Any]:
-    if x.dtype.kind == "complex":  # the poles are ±i
+    if x.dtype.kind == "complex":  # for complex x, the derivative 1 / (1 + x²) has poles at ±i
         return [1 / (1 + x * x)]
-    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # x² would overflow
+    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # 1 / √(1 + x²); x² alone could overflow
     return [(inverse, inverse)]
 
 
@@ -178,7 +179,8 @@ atan = elementwise(
 
 
 def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
-    # x / r² and −y / r², both 0 at the origin; r² may overflow or underflow
+    # the partials x / r² and −y / r² are 0 at the origin. They are computed by two divisions by r, because r²
+    # may overflow or underflow
     inverse = safe_reciprocal(hypot(x, y))
     return [(inverse, x * inverse), (inverse, -(y * inverse))]
 
@@ -207,12 +209,12 @@ def _direction(array: Any, x: Any, y: Any) -> Any:
 
 
 def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
-    # y² / r³ and −x y / r³; the difference 1 − u² would cancel
+    # the partials are y² / r³ and −x y / r³; the equal form (1 − u²) / r would cancel
     other, inverse = direction(y, x), 1 / hypot(x, y)
     return [(other, other * inverse), (-u, other * inverse)]
 
 
-#: x / sqrt(x² + y²), and 0 at the origin, where its derivatives are NaN
+#: ``direction(x, y)``: x / sqrt(x² + y²), and 0 at the origin, where its derivatives are NaN
 direction = elementwise(
     "direction",
     numpy=partial(_direction, np),
@@ -259,7 +261,7 @@ def _series_of_sech_squared(equation: Any, k: int) -> Any:
     return -accumulate(terms) if terms else None
 
 
-#: 1 / cosh² x, the derivative of ``tanh``; 1 − y² would cancel if y is near ±1
+#: ``sech_squared(x)``: 1 / cosh² x, the derivative of ``tanh``. The form 1 − tanh² x would cancel near ±1
 sech_squared = elementwise(
     "sech_squared",
     work=SHARED_FUNCTION,
@@ -281,7 +283,7 @@ def _tanhshrink(array: Any, x: Any) -> Any:
     return array.where(array.abs(x) < 1, x * (fraction / (1 + fraction)), x - array.tanh(x)).astype(x.dtype)
 
 
-#: the last denominator of the continued fraction, sufficient for float64 up to |x| = 1
+#: last denominator of the continued fraction of tanh, which suffices for float64 up to |x| = 1
 _TERMS_OF_TANH = 19
 
 #: x − tanh x, without cancellation for small x
@@ -298,7 +300,7 @@ tanhshrink = elementwise(
 def _asinh_partials(y: Any, x: Any) -> list[Any]:
     if x.dtype.kind == "complex":
         return [rsqrt(1 + x * x)]
-    return [safe_reciprocal(hypot(x, ones(x.type)))]  # x² would overflow in float16
+    return [safe_reciprocal(hypot(x, ones(x.type)))]  # 1 / √(1 + x²); x² alone could overflow in float16
 
 
 asinh = elementwise(
@@ -377,7 +379,7 @@ safe_reciprocal = elementwise(
 def _safe_quotient_numpy(x: Any, y: Any) -> Any:
     with np.errstate(all="ignore"):
         quotient = np.true_divide(x, y)
-    if is_finite(np.asarray(quotient)):  # then no divisor is 0
+    if is_finite(np.asarray(quotient)):  # if all quotients are finite, no divisor is 0
         return quotient
     return np.where(y == 0, np.zeros((), x.dtype), quotient)
 
@@ -386,8 +388,8 @@ def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
     return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 
-#: ``x / y``, and 0 where ``y`` is 0: the subgradient of least norm. Its derivatives there are infinite or
-#: NaN. ``y²`` is not computed, because it overflows or underflows before the quotient does
+#: ``safe_quotient(x, y)``: ``x / y``, and 0 if ``y`` is 0, the subgradient of least norm. At y = 0, its
+#: derivatives are infinite or NaN. They do not contain ``y²``, which overflows before the quotient does
 safe_quotient = elementwise(
     "safe_quotient", work=ROOT, numpy=_safe_quotient_numpy, xla=_safe_quotient_xla,
     partials=lambda q, x, y: [1 / y, -(q / y)],

@@ -70,7 +70,7 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
 
 def _shield_numpy(x: Any, keep: Any) -> Any:
     finite = np.isfinite(x)
-    if finite.all() and np.shape(x) == np.shape(keep):  # else x is one repeated element
+    if finite.all() and np.shape(x) == np.shape(keep):  # if the shapes differ, x is one repeated element
         return x
     return np.where(keep | finite, x, np.zeros((), x.dtype))
 
@@ -254,7 +254,7 @@ def _moved(equation: Equation) -> Steps:
     return not_equal(moved, zeros(moved.type))
 
 
-#: rules of operators with one result
+#: rules of operators with one result: each computes the mask of nonzeros of the result
 RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     neg: _same,
     div: _same,
@@ -272,7 +272,8 @@ RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
 }
 
-#: rules of branches and loops. The second argument is the position of a result of the equation
+#: rules of branches and loops: each computes the mask of nonzeros of one result. The second argument is the
+#: position of this result among the results of the equation
 OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
@@ -325,7 +326,7 @@ def _shielded(x: Any, other: Any) -> Any:
     return x if mask is None else shield(x, mask)
 
 
-#: operators that combine masks
+#: operators that combine or move masks of nonzeros
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
 #: operators of masks that are evaluated while a graph is built, if the masks depend only on constants
 _EVALUATED = {
@@ -333,9 +334,10 @@ _EVALUATED = {
     not_equal,
     *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
 }
-#: a mask with more elements is not evaluated
+#: a mask that depends only on constants is evaluated while a graph is built only up to this many elements
 _LARGEST = 1 << 20
-#: a mask is not evaluated if more operators in a row lead from its constants to it
+#: a mask is evaluated while a graph is built only if at most this many operators in a row compute it from
+#: constants
 _LONGEST_CHAIN = 16
 
 Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

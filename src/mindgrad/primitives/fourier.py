@@ -45,7 +45,7 @@ def _numpy(x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
 
 
 def _xla(jax: Any, x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
-    for axis in axes:  # one by one, because XLA transforms at most three axes together
+    for axis in axes:  # transform the axes one by one, because XLA supports at most three in one call
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x
 

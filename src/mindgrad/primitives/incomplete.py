@@ -38,7 +38,7 @@ __all__ = [
 
 _PANELS, _NODES = 24, 14
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-_LARGE = 16.0  # for a larger shape, Stirling's series is used
+_LARGE = 16.0  # for a shape parameter above this number, log Γ is computed by Stirling's series
 _FAR = 30.0  # for u ≤ −30, log t is computed from log(1 − t), which cannot overflow
 
 
@@ -139,7 +139,7 @@ def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) ->
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
     start = numpy.log(x / a)  # u = log(t / a)
-    is_below = x <= numpy.maximum(a, 1.0)  # for a small shape the density is flat in u up to t = 1
+    is_below = x <= numpy.maximum(a, 1.0)  # for a small shape a, the density is flat in u up to t = 1
     direction = numpy.where(is_below, -1.0, 1.0).astype(a.dtype)
     at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
     further = [-functions.polygamma(a, order) for order in range(1, n)]
@@ -163,7 +163,7 @@ def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
 
 def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
     is_zero = equal(x, zeros(x.type))
-    inside = select(is_zero, full(x.type, 1.0), x)  # the logarithm of 0 is infinite
+    inside = select(is_zero, full(x.type, 1.0), x)  # replace zeros, because log 0 is infinite
     logarithm = log(inside)
     density = exp((a - 1.0) * logarithm - inside - lgamma(a))
     slope = select(is_zero, _at_end(a, n), density * polynomial(n, 0, derivatives_of_gamma(a, logarithm)))
@@ -197,7 +197,7 @@ def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     distance = numpy.log(x) - numpy.log1p(-x) - numpy.log(p / q)
     is_below = distance <= 0
-    # the right tail is the left tail of the density of 1 − t, which has exchanged shapes
+    # compute the right tail as the left tail of the density of 1 − t, whose shapes a and b are exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), -abs(distance)
     mode, complement = a / (a + b), b / (a + b)
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
@@ -254,7 +254,7 @@ def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[An
     constant = lgamma(both) - lgamma(a) - lgamma(b)
     density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
     slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
-    # for a shape of 1, the density at that end is the other shape: 1 / B(1, b) = b
+    # if one shape is 1, the density at the corresponding end equals the other shape: 1 / B(1, b) = b
     ends = [_at_end(shape, m + n) for shape in (a, b)]
     slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))
     return [incomplete_beta(a, b, x, m=m + 1, n=n), incomplete_beta(a, b, x, m=m, n=n + 1), slope]

@@ -181,7 +181,7 @@ def _gather_numpy(
         return np.full(shape, outside(x.dtype, fill))
     places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not are_inside.all():  # y is a copy, because the index contains arrays, so writing into it is allowed
+    if not are_inside.all():  # writing into y is safe: indexing with arrays has copied the elements of x
         y[~are_inside] = outside(x.dtype, fill)
     return y
 
@@ -262,7 +262,7 @@ def _scatter_batch(row: Any) -> Any:
     ) -> tuple[Any, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
-            # the batch axis is a further axis that each write covers completely
+            # all samples share the indices, so each write covers the batch axis completely
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
             x = placed(size, x, x_at, target)
@@ -315,7 +315,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # gather the element numbers of x at the same positions: the target of each update
+    # number the elements of x, and gather these numbers: the result is the target element of each update
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
@@ -367,7 +367,8 @@ def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
     empty = jax.numpy.full((*indices.shape[:batch], *sizes), -1, np.int32)
-    # a maximum of the numbers of updates does not depend on the order in which a device writes
+    # the last update of an element has the largest number. A maximum of the numbers does not depend on the
+    # order in which a device writes
     last = _xla_scatter(jax, "scatter_max", empty, indices, order, axes, before)
     return _xla_gather(jax, last, indices, axes, before, -2) == order
 

@@ -134,7 +134,7 @@ def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
 def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
     """Return a type rule for operands and a result of one type.
 
-    ``accepts`` names its permitted kinds.
+    ``accepts`` is the name of the permitted kinds of the type, such as ``"inexact"``.
     """
     kinds = ACCEPTS[accepts]
 
@@ -171,16 +171,17 @@ def elementwise(
     """Create a differentiable pointwise operator from its partial derivatives.
 
     Args:
-        name: the operator's name, unique in the registry.
-        numpy: the NumPy kernel.
-        xla: the name of the ``jax.lax`` function, or ``xla(jax, *arrays)``.
+        name: name of the operator, which must be unique in the registry.
+        numpy: NumPy kernel, a function of the operands and parameters.
+        xla: name of the function of ``jax.lax`` that computes the operator, or a function
+            ``xla(jax, *arrays)``.
         partials: ``partials(y, *xs, **parameters)`` returns one partial derivative per operand, built from
             primitives, or ``None`` for an operand without derivative. A tuple ``(a, b)`` means the partial a
             · b, and the tangent t is multiplied as a · (b · t). This is useful if a · b can overflow or
             underflow although a · b · t does not, as for 1 / x².
         samples: one domain per operand (see ``primitives.samples``), or one domain for all, or a list of
             cases for an operator with parameters.
-        accepts: the permitted element types.
+        accepts: name of the permitted element types, such as ``"inexact"``.
         singular: whether a partial can be infinite or NaN inside the domain, or ``singular(**parameters)`` if
             this depends on parameters.
     """

@@ -197,7 +197,7 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
     """Solve by P A = L U, with factors that a gradient shares between A and Aᵀ."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
-    inside = "promise_in_bounds"  # the order is a permutation
+    inside = "promise_in_bounds"  # the indices are a permutation, so all of them are in range
 
     def back(y: Any, lower: bool) -> Any:
         return linalg.triangular_solve(
@@ -249,7 +249,7 @@ def _square_type(name: str) -> Any:
     return type_rule
 
 
-#: the inverse: (A⁻¹)˙ = −A⁻¹ Ȧ A⁻¹
+#: ``inverse(a)``: the inverse matrix, with derivative (A⁻¹)˙ = −A⁻¹ Ȧ A⁻¹
 inverse = general(
     "inverse",
     taint="starts",
@@ -284,8 +284,8 @@ def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return matmul(y, kept)
 
 
-#: the lower triangular factor L of the symmetric (Hermitian) part of ``a``: (A + Aᴴ) / 2 = L Lᴴ. So it is a
-#: function of all elements. NaN if this part is not positive definite
+#: ``cholesky(a)``: the lower triangular factor L of the symmetric (Hermitian) part of ``a``: (A + Aᴴ) / 2 =
+#: L Lᴴ. L depends on all elements of ``a``, and is NaN if the Hermitian part is not positive definite
 cholesky = general(
     "cholesky",
     taint="starts",
@@ -325,7 +325,7 @@ def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     below = lower(m, strict=True)
     omega = below - adjoint(below)
     if m.dtype.kind == "complex":
-        # the diagonal of R is real, so the diagonal of Ω is the imaginary part
+        # the diagonal of R is real, so the diagonal of Ω is the imaginary part of the diagonal of M
         part = imag(on_the_diagonal(m))
         omega = omega + complex(zeros(part.type), part)
     rest = m - omega

@@ -106,13 +106,13 @@ def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: d
 
 
 def swapped(x: Any) -> Any:
-    """Transpose the matrices."""
+    """Transpose each matrix of a batch."""
     rank = len(x.shape)
     return transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2))
 
 
 def adjoint(x: Any) -> Any:
-    """Transpose the matrices, and conjugate complex ones."""
+    """Transpose each matrix of a batch, and conjugate complex elements."""
     x = swapped(x)
     return conj(x) if x.dtype.kind == "complex" else x
 

@@ -35,12 +35,14 @@ def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, or
     """Return a function of a tail exp(``height``) · ``integral`` or its complement.
 
     Args:
-        numpy: the module of array functions.
-        height: the logarithm of the integrand at the bound.
-        integral: the integral of the integrand divided by its value at the bound.
-        slopes: for a positive ``order``, the integral of the derivative divided by that value.
-        is_it: whether the result is for this tail; otherwise for its complement.
-        order: 0 for the logarithm, positive for a ratio, ``None`` for the hazard.
+        numpy: module of array functions: ``numpy`` or ``jax.numpy``.
+        height: logarithm of the integrand at the bound.
+        integral: the integral over the tail, divided by the integrand at the bound.
+        slopes: for a positive ``order``, the integral of the differentiated integrand over the tail, divided
+            by the integrand at the bound.
+        is_it: whether the integrated tail is the requested one; otherwise, its complement is requested.
+        order: 0 for the logarithm of the tail, a positive order of a derivative for its ratio to the tail,
+            ``None`` for the hazard.
     """
     tail = numpy.minimum(numpy.exp(height) * integral, 1.0)
     if order == 0:
@@ -98,7 +100,8 @@ def _gamma_hazard_partials(y: Any, a: Any, x: Any, *, upper: bool) -> list[Any]:
     return [y * slope, (y, a - x + y if upper else a - x - y, 1 / x)]
 
 
-#: the logarithm of the tail T(a, x) of ``incomplete_gamma``, or for n > 0 the ratio (∂ⁿT / ∂aⁿ) / T
+#: ``log_gamma_tail(a, x, n, upper)``: the logarithm of the tail T(a, x) of ``incomplete_gamma``, or for n > 0
+#: the ratio (∂ⁿT / ∂aⁿ) / T
 log_gamma_tail = elementwise(
     "log_gamma_tail",
     type_rule=orders_type("log_gamma_tail"),
@@ -114,7 +117,7 @@ log_gamma_tail = elementwise(
     ],
 )
 
-#: x p(x) / T for the density p = |∂T / ∂x|
+#: ``gamma_hazard``: the hazard x p(x) / T of the tail T of ``incomplete_gamma``, with density p = |∂T / ∂x|
 gamma_hazard = elementwise(
     "gamma_hazard",
     type_rule=orders_type("gamma_hazard"),
@@ -141,7 +144,7 @@ def _log_beta(functions: Functions, first: Any, second: Any, bound: Any, m: int 
     x = numpy.where(inside, bound, 0.5).astype(first.dtype)
     of_x, of_rest = numpy.log(x), numpy.log1p(-x)
     is_below = of_x - of_rest <= numpy.log(p / q)
-    # the right tail is the left tail of the density of 1 − t, which has exchanged shapes
+    # compute the right tail as the left tail of the density of 1 − t, whose shapes a and b are exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), numpy.where(is_below, x, 1 - x)
     scale = 1 / (1 + numpy.sqrt(a * b / (a + b)) + abs(p - (p + q) * x))
     drop = lambda w: numpy.log1p(start * numpy.expm1(-w))  # −log((1 − t) / (1 − start))
@@ -193,7 +196,8 @@ def _beta_hazard_partials(y: Any, a: Any, b: Any, x: Any) -> list[Any]:
     return [y * of_a, y * of_b, (y, a - (a + b) * x - y, 1 / (1.0 - x), 1 / x)]
 
 
-#: the logarithm of the regularized Iₓ(a, b), or for m + n > 0 the ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I
+#: ``log_beta_tail``: the logarithm of the regularized incomplete beta function Iₓ(a, b), or for m + n > 0 the
+#: ratio (∂ᵐ⁺ⁿI / ∂aᵐ ∂bⁿ) / I
 log_beta_tail = elementwise(
     "log_beta_tail",
     type_rule=orders_type("log_beta_tail"),
@@ -208,7 +212,7 @@ log_beta_tail = elementwise(
     ],
 )
 
-#: x (1 − x) p(x) / Iₓ(a, b) for the beta density p
+#: ``beta_hazard``: the hazard x (1 − x) p(x) / Iₓ(a, b), with the density p of the beta distribution
 beta_hazard = elementwise(
     "beta_hazard",
     type_rule=orders_type("beta_hazard"),

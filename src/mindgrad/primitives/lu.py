@@ -86,7 +86,7 @@ def _factored(a: Any) -> tuple[Any, Any]:
     pivots = np.zeros((*y.shape[:-2], min(m, n)), np.int32)
     for i in range(min(m, n)):
         column = y[..., i:, i]
-        # as in LAPACK, the size of a complex number is |Re| + |Im|
+        # to choose a pivot, measure the size of a complex number as |Re| + |Im|, as LAPACK does
         size = np.abs(column.real) + np.abs(column.imag) if y.dtype.kind == "c" else np.abs(column)
         place = i + np.argmax(np.where(np.isnan(size), -1, size), axis=-1)
         pivots[..., i] = place
@@ -95,7 +95,7 @@ def _factored(a: Any) -> tuple[Any, Any]:
         np.put_along_axis(y, index, here, -2)
         y[..., i : i + 1, :] = other
         pivot = other[..., :, i]
-        safe = np.where(pivot == 0, 1, pivot)  # a column of zeros stays unchanged
+        safe = np.where(pivot == 0, 1, pivot)  # if all candidates are 0, the column stays zero
         y[..., i + 1 :, i] /= safe
         y[..., i + 1 :, i + 1 :] -= y[..., i + 1 :, i : i + 1] * y[..., i : i + 1, i + 1 :]
     return y, pivots
@@ -144,7 +144,7 @@ lu_pivots = constant(
     samples=_SAMPLES,
 )
 
-#: ``row_order(pivots, size)``: the order of ``size`` rows after these exchanges, as int32
+#: ``row_order(pivots, size)``: the order of ``size`` rows after the exchanges ``pivots``, as int32
 row_order = constant(
     "row_order",
     type_rule=_order_type,

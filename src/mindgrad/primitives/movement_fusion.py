@@ -22,8 +22,8 @@ from mindgrad.ir.types import Shape, type_of
 
 __all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
-#: primitives that can compute a slice of their result without the rest:
-#: ``PARTS[primitive](equation, start, limit, strides)`` returns that slice, or ``None``
+#: rules of primitives that can compute a slice of their result without the rest of the result:
+#: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None``
 PARTS: dict[Primitive, Callable[..., Any]] = {}
 
 

@@ -38,7 +38,8 @@ def _highest(dtype: Any) -> Any:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
-#: the element that does not change the result of a reduction, or of a cumulative sum
+#: maps the name of a reduction or cumulative operator to a function of the dtype that returns its neutral
+#: element: the value of padding that does not change the result, such as 0 for a sum
 _NEUTRAL: dict[str, Callable[[Any], Any]] = {
     "argmax": _lowest,
     "argmin": _highest,
@@ -70,9 +71,9 @@ def padded_map(equation: Equation) -> IndexMap | None:
     x, indices = axes.operands[:2]
     kinds = dict(axes.kinds)
     for label in [label for label in x if axes.kind(label) == OPAQUE]:
-        # a read beyond the size returns a known value; a write beyond it is dropped, or changes padding
+        # a lookup beyond the actual size returns a known value; a write there is dropped, or changes padding
         kinds[label] = REDUCED if primitive.name == "gather" else PARALLEL
-    if primitive.name == "scatter_add":  # updates of the same element are added
+    if primitive.name == "scatter_add":  # the axes of updates are reduced, because updates are added
         kinds.update((label, REDUCED) for label in axes.operands[2] if label in indices and label not in x)
     return axes._replace(kinds=kinds)
 
@@ -99,7 +100,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
     if kind not in (REDUCED, ORDERED):
         return None
     if name == "scatter_add" and operand < 2:
-        return None  # the updates are zero, so they may be added to any element
+        return None  # the padding of the updates is 0, so the padding of x and of the indices is arbitrary
     if name == "gather":
         return outside(dtype.numpy, equation.parameters.get("fill", "nan"))
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
@@ -111,9 +112,9 @@ def resized_parameters(
     """Return the parameters of an equation for other sizes, or ``None``.
 
     Args:
-        equation: an equation that has an index map, or creates positions.
-        sizes: the sizes of the labels that have changed.
-        shape: the shape of the first result.
+        equation: an equation that has an index map, or whose operator is ``iota`` or ``reshape``.
+        sizes: dict that maps each label with a changed size to the new size.
+        shape: the new shape of the first result.
     """
     parameters = equation.parameters
     if equation.primitive.name in ("iota", "reshape"):
@@ -123,5 +124,5 @@ def resized_parameters(
     if axes is None or relabeling is None or relabeling.swaps or relabeling.results != axes.results:
         return None
     if any(relabeling.parameters[name] for name in relabeling.parameters.keys() - parameters.keys()):
-        return None  # these parameters must have their defaults
+        return None  # other sizes are supported only if these parameters have their defaults
     return {name: relabeling.parameters.get(name, value) for name, value in parameters.items()}

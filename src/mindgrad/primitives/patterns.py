@@ -144,8 +144,8 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
     is_last = equation.parameters.get("channels_last", False)
-    outputs = rank - 1 if is_last else 0  # axis of the kernel
-    channels = rank - 1 if is_last else 1  # axis of the result
+    outputs = rank - 1 if is_last else 0  # axis of the output channels in the kernel
+    channels = rank - 1 if is_last else 1  # axis of the output channels in the result
     taps = w.shape[:-1] if is_last else w.shape[1:]
     parts = []
     if patterns[1] is not None:
@@ -158,7 +158,7 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
         per_group = shape[channels] // groups
         for tap in np.ndindex(*taps):
-            # a kernel with a single weight 1 only moves the elements of x
+            # convolve the pattern with a kernel that has a single weight 1: it only moves the elements of x
             single = np.zeros((*taps, groups) if is_last else (groups, *taps))
             single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)

@@ -61,7 +61,7 @@ floor = _step("floor", np.floor, "floor")
 ceil = _step("ceil", np.ceil, "ceil")
 trunc = _step("trunc", np.trunc, lambda jax, x: jax.numpy.trunc(x))
 
-#: nearest integer; ties go to the even one (as ``rint``)
+#: ``round(x)``: the nearest integer; of two equally near integers, the even one (as ``np.rint``)
 round = _step("round", np.rint, lambda jax, x: jax.numpy.round(x))
 
 
@@ -85,7 +85,7 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
     )
 
 
-#: the absolute value, real also for complex numbers. Its derivative at 0 is 0
+#: ``abs(x)``: the absolute value, which is real for complex x, too. Its derivative at 0 is 0
 abs = Primitive(
     "abs",
     "elementwise",
@@ -104,7 +104,8 @@ def _softsign_partials(y: Any, x: Any) -> list[Any]:
     return [(inverse, inverse)]
 
 
-#: x / (1 + |x|). Its slope is computed as 1 / (1 + |x|)², because the quotient rule would cancel
+#: ``softsign(x)``: x / (1 + |x|). Its derivative is computed as 1 / (1 + |x|)², because the quotient rule
+#: would cancel
 softsign = elementwise(
     "softsign",
     work=ARITHMETIC,
@@ -180,7 +181,7 @@ def _relu_xla(jax: Any, x: Any) -> Any:
     return jax.lax.select(jax.lax.le(x, zeros), zeros, x)
 
 
-#: max(x, 0); its derivative at 0 is 0
+#: ``relu(x)``: max(x, 0); its derivative at 0 is 0
 relu = elementwise(
     "relu",
     work=ARITHMETIC,
@@ -196,7 +197,7 @@ def _relu6_numpy(x: Any) -> Any:
     return np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype))
 
 
-#: min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6
+#: ``relu6(x)``: min(max(x, 0), 6); its derivative is 0 at x = 0 and 1 at x = 6
 relu6 = elementwise(
     "relu6",
     work=ARITHMETIC,
@@ -239,7 +240,7 @@ def _remainder(name: str) -> tuple[Any, Any]:
 
 _dividends = (reals(-9, 9), reals(1.1, 2.3))
 
-#: the quotient rounded toward −∞ (Python's ``//``)
+#: ``floor_div(a, b)``: the quotient a / b rounded toward −∞ (Python's ``//``)
 floor_div = pointwise_constant(
     "floor_div",
     numpy=_quotient("floor_divide")[0],
@@ -249,7 +250,7 @@ floor_div = pointwise_constant(
     samples=_dividends,
 )
 
-#: ``a − b · floor_div(a, b)``, with the sign of b (Python's ``%``)
+#: ``mod(a, b)``: the remainder a − b · floor_div(a, b), with the sign of b (Python's ``%``)
 mod = elementwise(
     "mod",
     numpy=_remainder("remainder")[0],
@@ -262,12 +263,12 @@ mod = elementwise(
 
 
 def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
-    # a − y is a multiple of b up to rounding, so rounding makes the quotient exact
+    # y = a mod b, so a − y is a multiple of b up to rounding, and rounding the quotient makes it exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]
 
 
-#: the remainder of division rounded toward zero, with the sign of a (C's ``fmod``)
+#: ``fmod(a, b)``: the remainder of division rounded toward zero, with the sign of a (C's ``fmod``)
 fmod = elementwise(
     "fmod",
     numpy=_remainder("fmod")[0],

@@ -31,7 +31,7 @@ def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
     Near 0, xⁿ⁻¹ may overflow although xⁿ does not.
     """
     if 0 < n < 1 and is_sum_of_squares(x):
-        return safe_quotient(n * y, x)  # the rule for the derivative of a norm
+        return safe_quotient(n * y, x)  # n xⁿ / x, and 0 at x = 0, as in the derivative of a norm
     return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
 
 
@@ -47,7 +47,7 @@ def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def _integer_power_numpy(x: Any, *, n: int) -> Any:
-    if n == 2:  # the most common power
+    if n == 2:  # fast path for the most common power
         return x * x
     if n == 0:
         return np.ones_like(x)
@@ -133,9 +133,9 @@ def _pow_simplify(x: Any, n: Any) -> Any:
     return None
 
 
-_MULTIPLIED = 16  # largest integer exponent that becomes multiplications
+_MULTIPLIED = 16  # largest |n| for which xⁿ with an integer n becomes multiplications
 
-#: ``pow(x, n)`` with a tensor exponent
+#: ``pow(x, n)``: x to the power of a tensor n, elementwise
 pow = elementwise(
     "pow",
     symbol="**",
@@ -161,7 +161,7 @@ def _real_power_simplify(x: Any, *, n: float) -> Any:
     # x ** 3.0 is x · x · x: exact, and much cheaper than a general power
     if abs(n) <= _MULTIPLIED and n.is_integer():
         return integer_power(x, n=int(n))
-    return sqrt(x) if n == 0.5 else None  # as in NumPy, also for −∞
+    return sqrt(x) if n == 0.5 else None  # as in NumPy, x ** 0.5 is sqrt(x), also for x = −∞
 
 
 #: ``real_power(x, n)``: x to the power of a static number

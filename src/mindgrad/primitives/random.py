@@ -34,7 +34,7 @@ from mindgrad.primitives.samples import case, fixed
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
-#: number of words of the state
+#: number of 32-bit words of the state of the random generator
 STATE_WORDS = 6
 
 _GROUPS = 5
@@ -167,7 +167,7 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
 
 
 def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
-    # each state of a batch has separate bits; without a batch of states, all share the same bits
+    # a batch of states yields separate bits for each state; a single state yields one draw for all samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
 

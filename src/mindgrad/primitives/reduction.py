@@ -99,7 +99,7 @@ def _sum_simplify(x: Any, axes: Shape) -> Any:
         if count == 0:
             return zeros(result)
         with np.errstate(all="ignore"):
-            # float16 and bfloat16 may not represent the count
+            # compute in a wider type, because float16 and bfloat16 may not represent the count exactly
             total = x.value.astype(np.result_type(x.value, np.float64)) * count
             return Constant(total.astype(result.dtype.numpy), result)
     return _over_one(lambda: reduce_sum)(x, axes)
@@ -195,7 +195,7 @@ def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
     def jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
         x = xs[0]
-        # the elements that equal y, or all elements if y is NaN
+        # ``hits`` is true for the elements that equal y, and for all elements if y is NaN
         hits = logical_not(beyond(_spread(y, x, axes), x))
         share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
         if y.dtype.is_float:
@@ -297,7 +297,7 @@ def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # if y = −∞, exp(x − 0) = 0; if y = +∞, the elements that are +∞ share equally
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, elements that are +∞ share the derivative
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
@@ -348,7 +348,7 @@ def _norm_numpy(x: Any, axes: Shape) -> Any:
     total = np.add.reduce(np.square(x), axis=axes)
     information = np.finfo(x.dtype)
     if np.all((total > float(information.tiny) ** 0.6) & (total < float(information.max) ** 0.8)):
-        return np.sqrt(total)  # no relevant square has overflowed or underflowed
+        return np.sqrt(total)  # no scaling is needed: no relevant square has overflowed or underflowed
     return _norm(np, x, axes)
 
 

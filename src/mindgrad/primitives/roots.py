@@ -24,7 +24,7 @@ from mindgrad.ir.primitive import REGISTRY, Primitive
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
-#: number of equations of a product that are searched
+#: number of nested equations in which a factor of a product is searched
 _DEPTH = 6
 
 
@@ -32,9 +32,10 @@ class Root(NamedTuple):
     """A root ``y``: ``y^degree`` is ``radicand``, or the sum of squared ``parts``.
 
     Attributes:
-        degree: at least 2.
-        radicand: function that emits the power; its dtype may be wider than the dtype of ``y``.
-        parts: values that are at most as large as ``y``, if the power may overflow although they do not.
+        degree: the exponent n of ``yⁿ = radicand``, at least 2.
+        radicand: function that emits ``y^degree``, possibly in a wider dtype than the dtype of ``y``.
+        parts: values that are at most as large as ``y`` and whose squares add up to ``y²``. They are given if
+            ``y²`` may overflow although they do not.
     """
 
     degree: int
@@ -42,7 +43,8 @@ class Root(NamedTuple):
     parts: Sequence[Any] = ()
 
 
-#: ``rule(*operands, **parameters)`` of each primitive that can be a root; returns ``None`` if it is not
+#: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``, which returns the
+#: :class:`Root`, or ``None`` if the operator is not a root for these parameters
 ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
 #: primitives that move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()
@@ -73,7 +75,7 @@ def _seen(x: Any, views: Sequence[Equation]) -> Any:
     return x
 
 
-#: ("mul" or "div", the other operand)
+#: a multiplication or division on the way to a power: ("mul" or "div", the other operand)
 Step = tuple[str, Any]
 
 
@@ -165,7 +167,7 @@ def power_of_root(x: Any, n: int) -> Any:
     """Return ``xⁿ`` for n > 2 without the root in ``x``, or ``None``."""
     root = _root(x)
     power = REGISTRY["integer_power"]
-    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # its slope at 0 is finite
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # for odd n > 2, the slope at 0 is finite
         return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)
@@ -179,7 +181,7 @@ def power_of_root(x: Any, n: int) -> Any:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: operators whose result is a sum of squares if their operands are
+#: names of operators whose result is a sum of squares if all operands are sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",
@@ -202,7 +204,7 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
     if name == "integer_power":
         n = equation.parameters["n"]
         return n > 1 and (n % 2 == 0 or _equation(inputs[0], "abs") is not None)
-    if name == "real_power":  # of nonnegative numbers
+    if name == "real_power":  # xⁿ is nonnegative, and flat at x = 0 if n > 1
         return bool(equation.parameters["n"] > 1)
     if name in ("mul", "dot") and inputs[0] is inputs[1]:
         return True
@@ -211,6 +213,6 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
     if name == "add":
         return all(is_sum_of_squares(x, depth - 1) for x in inputs)
     if name == "mul" and any(squared(x) is y for x, y in (inputs, inputs[::-1])):
-        return True  # the third power of an absolute value
+        return True  # x² · |x| = |x|³ is flat at 0, like a sum of squares
     moving = [x for x in inputs if current().moves(x)]  # two varying factors need not be flat at a zero
     return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

@@ -25,7 +25,8 @@ from mindgrad.primitives.samples import case, reals
 
 __all__ = ["scaled_erfc"]
 
-#: degree of the interpolation, and degrees used in float64 and float32; higher terms are below rounding
+#: degree of the Chebyshev interpolation, and the degrees at which it is truncated in float64 and float32,
+#: because higher terms are below the rounding error
 _DEGREE, _DOUBLE_DEGREE, _SINGLE_DEGREE = 40, 33, 22
 _MIDDLE = 2.0
 
@@ -62,7 +63,7 @@ def _kernel(array: Any, x: Any, n: int) -> Any:
     t = 1 - 2 * _MIDDLE / (size + _MIDDLE)
     degree = _DOUBLE_DEGREE if x.dtype.itemsize == 8 else _SINGLE_DEGREE
     last = before = t * 0
-    for c in _polynomial(n)[degree:0:-1].tolist():  # Clenshaw's recurrence
+    for c in _polynomial(n)[degree:0:-1].tolist():  # evaluate by Clenshaw's recurrence
         last, before = 2 * t * last - before + c, last
     value = (t * last - before + float(_polynomial(n)[0])) * inverse
     for _ in range(n):

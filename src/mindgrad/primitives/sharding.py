@@ -23,8 +23,8 @@ from mindgrad.primitives.structural import splat
 
 __all__ = ["mesh", "with_sharding"]
 
-#: ``mesh(devices, axes)``: JAX's sharding for the function that is being lowered; ``None``: it runs on one
-#: device
+#: function ``mesh(devices, axes)`` that returns the JAX sharding of a layout while a function for several
+#: devices is lowered; ``None`` if the function runs on one device
 mesh: ContextVar[Callable[[int, Axes], Any] | None] = ContextVar("mesh", default=None)
 
 

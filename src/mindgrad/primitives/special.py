@@ -41,12 +41,12 @@ __all__ = [
 
 
 def _gaussian(x: Any) -> Any:
-    if x.dtype is float16:  # x² overflows where the result and its derivatives are 0
+    if x.dtype is float16:  # x² can overflow, although exp(−x²) and its derivatives are 0
         x = clip(x, full(x.type, -_FLOAT16_BOUND), full(x.type, _FLOAT16_BOUND))
     return exp(-(x * x))
 
 
-#: for a larger |x|, exp(-x²) is below the smallest float16
+#: for |x| above this number, exp(-x²) is below the smallest float16 number
 _FLOAT16_BOUND = 5.0
 
 erf = elementwise(
@@ -68,7 +68,7 @@ erfc = elementwise(
     samples=reals(-2, 2),
 )
 
-#: the inverse of ``erf``; ±inf at ±1, NaN outside
+#: ``erfinv(x)``: the inverse of ``erf``; ±∞ at ±1, and NaN for |x| > 1
 erfinv = elementwise(
     "erfinv",
     numpy=in_single(erfinv_kernel),
@@ -98,7 +98,7 @@ def digamma_in_xla(jax: Any, x: Any) -> Any:
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
-#: the derivative of ``lgamma``; at 0 the limit from the right, at negative integers NaN
+#: ``digamma(x)``: the derivative of ``lgamma``; at 0 the limit from the right, and NaN at negative integers
 digamma = elementwise(
     "digamma",
     numpy=in_double(digamma_kernel),
@@ -157,7 +157,7 @@ def _sigmoid_numpy(x: Any) -> Any:
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
 
 
-#: 1 / (1 + exp(−x))
+#: ``sigmoid(x)``: 1 / (1 + exp(−x))
 sigmoid = elementwise(
     "sigmoid",
     work=SHARED_FUNCTION,
@@ -168,7 +168,7 @@ sigmoid = elementwise(
     samples=reals(-3, 3),
 )
 
-#: log(1 + exp(x)) without overflow
+#: ``softplus(x)``: log(1 + exp(x)), without overflow
 softplus = elementwise(
     "softplus",
     numpy=in_single(lambda x: np.logaddexp(x, np.zeros((), x.dtype))),
@@ -194,7 +194,7 @@ def _logaddexp_partials(y: Any, a: Any, b: Any) -> list[Any]:
     ]
 
 
-#: log(exp(a) + exp(b)) without overflow
+#: ``logaddexp(a, b)``: log(exp(a) + exp(b)), without overflow
 logaddexp = elementwise(
     "logaddexp",
     numpy=in_single(np.logaddexp),

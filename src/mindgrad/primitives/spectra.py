@@ -69,7 +69,7 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
-#: reductions that do not depend on the order of their operands, and are smooth or a step
+#: reductions whose result does not depend on the order of the elements, and is a smooth function or a step
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
@@ -97,7 +97,8 @@ def slopes(cotangent: Any, values: Any) -> Any:
     for equation in _equations_between(values, cotangent):
         form = _result_form(equation, forms)
         if form is not None or not forms.keys().isdisjoint(equation.inputs):
-            forms.update(dict.fromkeys(equation.outputs, form))  # else no eigenvalue is involved
+            # equations without an entry in ``forms`` do not depend on eigenvalues
+            forms.update(dict.fromkeys(equation.outputs, form))
         rule = equation.primitive.jvp
         if form is None or form.axis is None or rule is None:
             continue
@@ -158,7 +159,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         (form,) = inputs
         reduced = parameters["axes"]
         if form.axis is not None and form.axis not in reduced:
-            return None  # the sum couples eigenvalues of several matrices
+            return None  # the reduction combines eigenvalues of several matrices
         left = [axis for axis in range(len(equation.inputs[0].shape)) if axis not in reduced]
         return _Form(None, frozenset([left.index(axis) for axis in form.varying if axis in left]))
     if primitive is dot:
@@ -166,7 +167,8 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None  # scalar factor
+        # a product with a scalar factor has the form of the other factor
+        return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
         moved = frozenset([dims[axis] for axis in form.varying])

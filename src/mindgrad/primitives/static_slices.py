@@ -61,7 +61,7 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
         return xs[0]
     first = xs[0]
     if isinstance(first, Constant) and first.is_splat:
-        value = first.value.tobytes()  # bytes, so that NaN equals NaN and −0 differs from 0
+        value = first.value.tobytes()  # compare bytes, so that NaN equals NaN and −0 differs from 0
         if all(isinstance(x, Constant) and x.is_splat and x.value.tobytes() == value for x in xs):
             return splat(first, _concatenate_type(*[x.type for x in xs], axis=axis))
     return joined(xs, axis)

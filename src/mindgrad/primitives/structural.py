@@ -98,7 +98,8 @@ def _to_integers(x: Any, dtype: Any) -> Any:
     result = x.astype(dtype)
     ends = np.iinfo(dtype)
     limit = float(ends.max) + 1
-    if ends.min <= float(x.min()) and float(x.max()) < limit:  # False if there is a NaN
+    # this condition is false if x contains NaN
+    if ends.min <= float(x.min()) and float(x.max()) < limit:
         return result
     beyond = x.astype(np.float64)
     result = np.where(beyond >= limit, ends.max, np.where(beyond < ends.min, ends.min, result))
@@ -178,7 +179,7 @@ class _ReshapeAxes(Axes):
         while waiting:
             merged, split = group_of.get(waiting[0], ([waiting[0]], [waiting[0]]))
             if waiting[: len(merged)] != merged:
-                return None  # the merged axes are no longer adjacent
+                return None  # in the new order, the axes that this reshape merges are not adjacent
             ordered += split
             del waiting[: len(merged)]
         units = [label for label in old.results[0] if new.sizes[label] == 1]
@@ -286,7 +287,7 @@ def _broadcast_type(x: TensorType, shape: Shape, dims: Shape) -> TensorType:
 
 
 def _broadcast_numpy(x: Any, shape: Shape, dims: Shape) -> np.ndarray:
-    if dims and dims[0] + len(dims) != len(shape):  # else they are the last axes, as NumPy expects
+    if dims and dims[0] + len(dims) != len(shape):  # NumPy broadcasts only an operand that has the last axes
         expanded = [1] * len(shape)
         for axis, size in zip(dims, x.shape, strict=True):
             expanded[axis] = size
@@ -336,7 +337,7 @@ class _BroadcastAxes(Axes):
         dims = sorted([new.results[0].index(label) for label in targets])
         order = list(new.results[0])
         for axis, label in zip(dims, targets, strict=True):
-            order[axis] = label  # in the order of the operand
+            order[axis] = label  # the axes that come from the operand keep the operand's order
         shape = tuple([new.sizes[label] for label in order])
         return Relabeling({**new.parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
 
@@ -361,7 +362,7 @@ broadcast_in_dim = linear(
     ],
 )
 
-#: the identity whose derivative is zero
+#: ``stop_gradient(x)``: ``x`` itself, but with derivative zero
 stop_gradient = linear(
     "stop_gradient",
     work=FREE,
