@@ -18,7 +18,7 @@ class Request:
     """A derivative to compute: a function, differentiated inputs, and weights.
 
     Attributes:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         fn: the function.
         positions: the argument ``grad_position``, an int, a tuple, or ``None``.
         weights: the Parameters, or ``None``.

@@ -152,7 +152,7 @@ class Weights:
     """The Parameters of a gradient, in the order of the argument ``weights``.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         weights: a Parameter, or a ParameterTuple, tuple, or list of Parameters. Parameters may be repeated.
 
     Raises:
@@ -291,7 +291,7 @@ def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool)
     """Decide whether a leaf of an argument is differentiated.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         leaf: the leaf.
         places: ``places.name(index)`` is the name of the leaf, for errors. ``places.is_nested`` is whether
             the argument is a container.

@@ -24,8 +24,8 @@ def match(owner: str, name: str, value: Any, template: Any, role: str) -> list[T
     """Return the tensors of ``value``, one for each tensor of ``template``.
 
     Args:
-        owner: the name of the API, for errors.
-        name: the name of the argument.
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        name: name of the checked argument, for error messages.
         value: the argument.
         template: the value whose structure and types ``value`` must have. Leaves that are not tensors are
             ignored.

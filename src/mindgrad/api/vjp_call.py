@@ -113,7 +113,7 @@ class Inputs:
     """The differentiated tensors of a call, and their positions in its arguments.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         fn: the called function. Errors use the names of its arguments.
         args: the positional arguments.
         positions: the positions of the differentiated arguments: Tensors, numbers, and containers of these.
@@ -377,7 +377,7 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
     Such a function reads the same Parameter from elsewhere, so the gradient is zero.
 
     Args:
-        owner: the name of the API, for the warning.
+        owner: name of the public function, such as ``"grad"``, for the warning.
         recorded: the run of the function.
         arguments: the Parameters, by their index among the differentiated tensors.
         read: the Parameters that the function reads, by ``id``.

@@ -36,8 +36,9 @@ from mindgrad.transforms.transpose import pull_cotangents
 __all__ = ["best_way"]
 
 
-#: a matrix larger than ``_SMALL`` counts as dense above this fraction of nonzero entries, or of colors per
-#: column
+#: A matrix whose smaller dimension exceeds ``_SMALL`` counts as dense if the fraction of structural nonzeros,
+#: or the number of colors divided by the smaller dimension, exceeds ``_NEARLY``. Compression then saves too
+#: little.
 _NEARLY, _SMALL = 0.75, 4
 
 
@@ -50,7 +51,7 @@ def best_way(
         sparse: the module ``scipy.sparse``.
         graph (Graph): graph to differentiate.
         active (list or tuple of int): indices of the inputs to differentiate with respect to.
-        environment (Known): known values of other inputs.
+        environment (Known): known values of inputs that are not differentiated.
         second (bool): whether to compute the Hessian of the single output, instead of the Jacobian.
         compiled (bool): whether the result is going to be compiled.
     """
