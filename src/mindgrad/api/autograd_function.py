@@ -168,7 +168,9 @@ class _Call:
         return result
 
     def backward(self, *arguments: Any) -> Any:
-        """Compute the gradients of the arguments of ``forward``. ``arguments`` are the arguments of ``forward``, its result, and the gradient of the result.
+        """Compute the gradients of the arguments of ``forward``.
+
+        ``arguments`` are the arguments of ``forward``, its result, and the gradient of the result.
         """
         *args, out, dout = arguments
         context = self._context(args, out)

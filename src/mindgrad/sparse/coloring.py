@@ -144,8 +144,8 @@ def star(pattern: Any) -> tuple[Any, int]:
     neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
     color = [0] * count  # color of each column as one set bit; 0 for an uncolored column
     around = [0] * count  # for each column, the colors of its neighbors, as bits
-    twice = [0] * count  # colors of neighbors with a second neighbor that has the color of this column
-    number: list[dict[int, int]] = [{} for _ in range(count)]  # for each column, the number of neighbors of each color
+    twice = [0] * count  # colors of neighbors that have a second neighbor that has the color of this column
+    number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors by color, for each column
     for v in sorted(range(count), key=lambda v: -len(neighbors[v])):
         forbidden = 0
         own = number[v]
