@@ -59,7 +59,7 @@ class Agreement:
         by_group = self._by_group(graph)
         for ranks in sorted(
             by_group, key=_members
-        ):  # all ranks compare groups in the same order, so that no two ranks wait for each other in different groups
+        ):  # all ranks use the same order of groups, so that no two ranks wait for each other
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:

@@ -156,7 +156,7 @@ def failed_with(reason: str, status: int) -> None:
     if session is None or session.failure:
         return
     session.failure, session.status = reason, status
-    with contextlib.suppress(ConnectionError, RuntimeError):  # the process that serves the store may have ended, too
+    with contextlib.suppress(ConnectionError, RuntimeError):  # the server of the store may have ended, too
         session.store.leave(session.store.rank, FAILED, reason, status)
 
 

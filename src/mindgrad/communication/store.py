@@ -227,7 +227,7 @@ class Store:
             channel.send(request, contents)
             header, results = channel.receive(timeout + _SLACK)
         except BaseException as error:
-            channel.close()  # close the channel, because the late reply to this request would be read as the reply to the next one
+            channel.close()  # the late reply would be read as the reply to the next request
             if isinstance(error, OSError):
                 raise ConnectionError(f"the store at {self.address} does not answer: {error}") from error
             raise

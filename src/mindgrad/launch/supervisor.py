@@ -206,7 +206,7 @@ class _Supervisor:
                 failed_since = time.monotonic()
             if failed_since is not None and time.monotonic() - failed_since >= _SETTLE:
                 with contextlib.suppress(ConnectionError, RuntimeError):
-                    news = link.news(-1, 0.0)  # read the news again, to include failures that other machines have reported since
+                    news = link.news(-1, 0.0)  # includes failures that machines have reported since
                 return cause_of(news.ended)
             is_over = all(worker.is_told for worker in self.workers)
             if is_over and sum(end.kind == FINISHED for end in news.ended) == self.plan.size:

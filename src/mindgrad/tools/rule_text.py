@@ -25,13 +25,13 @@ from mindgrad.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: precedence of Python's operators
+#: precedence of Python's binary operators, to decide where parentheses are needed
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
-#: values of parameters that are not written
+#: parameters of an operator with one of these values are not written
 _EMPTY: tuple[Any, ...] = ((), ((), ()))
-#: a longer subexpression, in characters, gets a separate line
+#: maximum length of a line in characters; a longer subexpression gets a separate line
 _LONGEST = 90
 
 
