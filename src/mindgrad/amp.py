@@ -62,7 +62,7 @@ def init_status() -> Tensor:
 
 
 class LossScaler(ABC):
-    """Base class of loss scalers, with the methods ``scale``, ``unscale``, and ``adjust``.
+    """Base class of loss scalers: ``scale``, ``unscale``, and ``adjust``.
 
     >>> import mindgrad as ms
     >>> issubclass(ms.amp.StaticLossScaler, ms.amp.LossScaler)
@@ -90,7 +90,7 @@ class StaticLossScaler(LossScaler):
     """A loss scaler with a constant scale.
 
     Args:
-        scale_value (float): positive factor by which the loss is multiplied.
+        scale_value (float): positive factor of the loss.
 
     Raises:
         TypeError: If ``scale_value`` is not a number.
@@ -126,8 +126,8 @@ class DynamicLossScaler(LossScaler):
 
     Args:
         scale_value (float): initial value of the loss scale.
-        scale_factor (float): factor by which the scale is divided after an overflow, and multiplied when it
-            grows.
+        scale_factor (float): the scaler divides the scale by this factor after an overflow, and multiplies
+            the scale by it to increase it.
         scale_window (int): number of successive steps without overflow after which the scale grows.
 
     Attributes:

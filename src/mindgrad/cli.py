@@ -110,7 +110,7 @@ _COMMANDS = {
 
 
 class _Loader:
-    """Import loader that returns an already loaded module, and preserves its ``__spec__``.
+    """Import loader that returns a loaded module, and preserves its ``__spec__``.
 
     It is not derived from `importlib.abc.Loader`, because importing this class takes ten milliseconds.
     """

@@ -499,7 +499,7 @@ def max_memory_reserved(device_target: str | None = None) -> int:
 
 
 def memory_summary(device_target: str | None = None) -> str:
-    """Return the statistics of :func:`memory_stats` as a string with one line for each.
+    """Return the statistics of :func:`memory_stats` as a string, one per line.
 
     Args:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
@@ -519,7 +519,7 @@ def memory_summary(device_target: str | None = None) -> str:
 
 
 def reset_peak_memory_stats(device_target: str | None = None) -> None:
-    """Accepted for compatibility; XLA's peak values always refer to the whole process.
+    """Accepted for compatibility; XLA's peaks refer to the whole process.
 
     Args:
         device_target (str, optional): accepted for compatibility. Default: ``None``.

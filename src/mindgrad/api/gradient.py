@@ -136,9 +136,9 @@ class GradOperation:
             outputs. Default: ``False``.
 
     Raises:
-        TypeError: If ``get_all``, ``get_by_list``, or ``sens_param`` is not a bool. A call of the gradient
-            function raises it if the number of arguments is wrong, an argument is a NumPy array, an output of
-            ``fn`` is neither a tensor nor a number, or the dtype or structure of ``sens`` differs from the
+        TypeError: If ``get_all``, ``get_by_list``, or ``sens_param`` is not a bool. In a call of the gradient
+            function, if the number of arguments is wrong, or an argument is a NumPy array. Also if an output
+            of ``fn`` is neither a tensor nor a number, or the dtype or structure of ``sens`` differs from the
             output.
         ValueError: If, in a call of the gradient function, the shape or length of ``sens`` differs from the
             output of ``fn``.

@@ -272,9 +272,9 @@ def ggnvp(
         in the structure of ``v``, as for :func:`hvp`.
 
     Raises:
-        TypeError: If ``fn`` or ``loss`` is not callable, an argument has an unsupported type, ``v`` is
-            missing, the structure or dtype of ``v`` differs from the differentiated inputs, or an input or
-            output of ``fn`` is complex.
+        TypeError: If ``fn`` or ``loss`` is not callable, an argument has an unsupported type, or ``v`` is
+            missing. Also if the structure or dtype of ``v`` differs from the differentiated inputs, or an
+            input or output of ``fn`` is complex.
         ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position is
             negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
         IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
@@ -321,7 +321,7 @@ def _product(
     weights: Any,
     rule_of: Callable[[Run], Callable[..., list[Any]]],
 ) -> Callable[..., Any]:
-    """Return a function of the arguments of ``fn`` and ``v`` that computes one product.
+    """Return a function of the arguments of ``fn`` and ``v`` for one product.
 
     ``rule_of`` returns the rule that computes the product for a run of ``fn``.
     """
@@ -375,7 +375,7 @@ def _whole(program: Graph, argnum: int) -> Graph:
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """Return the result of ``_hessian_rule`` as one lazily computed equation, if possible.
+    """Return the result of ``_hessian_rule`` as one lazy equation, if possible.
 
     The graph must be a function of one vector. Otherwise the result is ``None``.
     """

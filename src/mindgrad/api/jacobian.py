@@ -223,7 +223,7 @@ def _jacobian(rule: Callable[..., list[Any]], request: Request) -> Callable[...,
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
-    """Arrange the Jacobians ``rows``, one for each output tensor, in the structure of ``out``.
+    """Arrange ``rows``, one Jacobian per output tensor, in the structure of ``out``.
 
     Outputs that are numbers have no Jacobian.
     """

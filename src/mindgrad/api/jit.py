@@ -59,7 +59,7 @@ class JitFunction:
         return f"<jit of {name}{signature}{location}, {count} program{'s' * (count != 1)} compiled>"
 
     def __reduce__(self) -> Any:
-        """Pickle this object by its qualified name, like a function, or else by its wrapped function."""
+        """Pickle this object by its qualified name, or else by its wrapped function."""
         name = self.__dict__.get("__qualname__", "")
         named: Any = sys.modules.get(self.__module__)
         for part in name.split("."):
@@ -67,7 +67,7 @@ class JitFunction:
         return name if named is self else (JitFunction, (self._compiled.function, self._signature))
 
     def cache_info(self) -> CacheInfo:
-        """Return the hits and misses of the compile cache, with the reason for each compilation."""
+        """Return hits and misses of the compile cache, and why functions were compiled."""
         return self._compiled.cache_info()
 
     def cache_clear(self) -> None:

@@ -126,7 +126,7 @@ def _along(
 
 
 def _is_zero(tangent: Tensor) -> bool:
-    """Whether a cheap test shows that ``tangent`` is zero, so that no forward pass is needed."""
+    """Whether a cheap test shows that ``tangent`` is zero."""
     array = tangent._array
     if tangent.is_traced or tangent.is_parameter or not isinstance(array, np.ndarray) or not array.size:
         return False
@@ -144,7 +144,7 @@ def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...
 
 
 def like(out: Any, tensors: Sequence[Tensor]) -> Any:
-    """Arrange ``tensors`` in the structure of ``out``, with zero for each number in ``out``."""
+    """Arrange ``tensors`` in the structure of ``out``, with zero for its numbers."""
     leaves, structure = flatten(out)
     following = iter(tensors)
     return unflatten(

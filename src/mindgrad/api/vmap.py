@@ -424,7 +424,7 @@ def _unassigned(fn: Any) -> Iterator[None]:
 
 
 def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
-    """Whether item assignment changed a tensor that is still referenced after the call."""
+    """Whether item assignment changed a tensor that still exists after the call."""
     is_rebound = False
     for key in set(program.restored) - before:
         tensor, was, line = program.restored.pop(key)

@@ -35,7 +35,7 @@ def _before() -> None:
     window.acquire()
     for generator in generators:
         generator.__dict__["_forks"] = generator.__dict__.get("_forks", 0) + 1
-        generator._array = np.array(generator._array)  # a child cannot read from a device, so copy to the host
+        generator._array = np.array(generator._array)  # a child cannot read from a device
 
 
 def _in_child() -> None:

@@ -1,4 +1,4 @@
-"""Initializers that fill tensors with constants or special matrices, and their base class.
+"""Initializers of constants and special matrices, and the base class Initializer.
 
 Random initializers draw from NumPy's global generator, which ``mindgrad.set_seed`` and ``numpy.random.seed``
 seed.
@@ -24,7 +24,7 @@ _NAMED: dict[str, type[Initializer]] = {}
 
 
 def _register(*aliases: str) -> Callable[[type[Initializer]], type[Initializer]]:
-    """Decorate a class to register it for ``initializer`` under its name and ``aliases``."""
+    """Register the decorated class for ``initializer``, also under ``aliases``."""
 
     def register(kind: type[Initializer]) -> type[Initializer]:
         for name in (kind.__name__, *aliases):
@@ -222,7 +222,7 @@ class Orthogonal(Initializer):
     al., *Exact solutions to the nonlinear dynamics of learning in deep linear neural networks* (2014).
 
     Args:
-        gain (float, optional): factor by which the orthonormal matrix is multiplied. Default: ``1.0``.
+        gain (float, optional): factor of the orthonormal matrix. Default: ``1.0``.
 
     Raises:
         ValueError: If the shape of the tensor to initialize has fewer than two axes.

@@ -41,7 +41,7 @@ def world() -> World:
 
 
 def enter_world(state: World | None) -> None:
-    """Set the processes of the job, or only this process for ``None``, and delete all groups."""
+    """Set the processes of the job (``None``: this one), and delete all groups."""
     global _world
     _world = _ALONE if state is None else state
     _groups.clear()

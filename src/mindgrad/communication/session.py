@@ -52,7 +52,7 @@ _COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
 class _Session:
-    """State of a session: the store, its server on process 0, and the record of this rank's calls."""
+    """State of a session: its store, the server of the store, and the rank's calls."""
 
     def __init__(self, store: Store, server: StoreServer | None, order: CallOrder, is_launched: bool) -> None:
         self.store, self.server, self.order, self.is_launched = store, server, order, is_launched

@@ -1,4 +1,4 @@
-"""Warn that a solver did not converge, if the caller does not request its statistics.
+"""Warn if a solver did not converge and its caller requests no statistics.
 
 Compiled functions do not warn, because values are unknown during tracing. With ``has_aux=True``, callers can
 check convergence in both modes.

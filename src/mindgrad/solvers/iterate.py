@@ -142,11 +142,11 @@ class Function:
         self.outside = [lifted(state.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
-        """Return the result of the function at ``xs``, with ``outside`` as its captured tensors."""
+        """Return the result at ``xs``, with ``outside`` as the captured tensors."""
         return inline_here(self.graph, [*outside, *xs])
 
     def with_graph(self, graph: Graph) -> Function:
-        """Return a copy of this function that has the same captured tensors and the graph ``graph``."""
+        """Return a Function with the same captured tensors and another graph."""
         copy = object.__new__(Function)
         copy.graph, copy.outside, copy.structure = retained(graph), self.outside, self.structure
         return copy

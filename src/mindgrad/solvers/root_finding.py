@@ -130,7 +130,7 @@ def _descended(
     ``descent(xs)`` returns a tuple:
 
     - a step, which is subtracted from ``xs``;
-    - a function ``point ↦ merits``, a tuple of numbers by which points are compared;
+    - a function that computes the merits of a point, a tuple of numbers;
     - a function ``(t, *merits)`` that decides whether to accept the fraction ``t`` of the step.
     """
     xs = [held(x) for x in start]

@@ -18,17 +18,18 @@ _EXAMPLE = """examples:
   mindgrad cache           show the cache directory and the number of compiled programs
   mindgrad cache clear     delete them; the next start of a program compiles again
 
-See docs/cache.md for the contents of the cache and its security. The exit status is 0, or 1 if the folder of the cache cannot be read or cleared."""
+See docs/cache.md for the contents of the cache and its security. The exit status is 0, or 1 if the folder
+cannot be read or cleared."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str): arguments of the command line after ``cache``.
+        arguments (list or tuple of str): the command line after ``cache``.
 
     Returns:
-        The exit status: 0, or 1 if the folder of the cache cannot be read or cleared.
+        The exit status: 0, or 1 if the folder cannot be read or cleared.
 
     Raises:
         SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).

@@ -157,7 +157,7 @@ class _Slopes(NamedTuple):
     Attributes:
         central: slopes by central differences.
         exact: slopes by the complex step, or NaN.
-        unit: magnitude of the argument, by which steps are scaled.
+        unit: magnitude of the argument. Steps are fractions of it.
     """
 
     central: Differences

@@ -64,7 +64,7 @@ class CheckedFunction:
         leaves: the inputs in the arguments.
         active: the arguments that are differentiated.
         parameters: the Parameters that are differentiated.
-        number: unique number of this object, by which the compile cache compares checked functions.
+        number: unique number of this object. The compile cache compares checked functions by this number.
     """
 
     #: the compile cache compares objects by these attributes: two checked functions are never equal

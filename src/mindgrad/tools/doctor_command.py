@@ -36,7 +36,7 @@ _OPTIONAL = {
     "pillow": "image files in datasets",
     "IPython": "notebooks",
 }
-#: paths of which at least one exists on a machine with an NVIDIA GPU
+#: a machine with an NVIDIA GPU has at least one of these files
 _NVIDIA = ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/nvidiactl")
 _SECONDS = 300
 _PROBE = "from mindgrad.tools.doctor_command import probe; probe()"
@@ -166,7 +166,7 @@ def _requirements() -> dict[str, str]:
     """Return the version requirements of the installed package by name."""
     try:
         lines = importlib.metadata.requires("mindgrad") or []
-    except importlib.metadata.PackageNotFoundError:  # mindgrad is not installed, but runs from a source checkout
+    except importlib.metadata.PackageNotFoundError:  # mindgrad runs from a source checkout
         lines = []
     bounds_of = {}
     for line in lines:

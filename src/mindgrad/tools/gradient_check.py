@@ -195,7 +195,7 @@ class GradientCheck:
                 row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
                 label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
             )  # fmt: skip
-        if levels:  # extend the axis to the rounding error, so that a wrong derivative is visibly far above it
+        if levels:  # includes the rounding error, so that a wrong derivative is far above it
             axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",
