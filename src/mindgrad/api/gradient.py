@@ -283,8 +283,9 @@ def grad(
     Args:
         fn (Callable or Cell): function to differentiate.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
-            respect to. An argument may be a Tensor, a float, or a list, tuple, dict, or dataclass of these,
-            nested to any depth. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+            respect to. An argument may be a Tensor, a float, or a list, tuple, dict, or dataclass of Tensors
+            and floats, nested to any depth. ``None``: differentiate with respect to ``weights`` only.
+            Default: ``0``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): Parameters with respect to which ``fn``
             is differentiated. Default: ``None``.
         has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
@@ -465,7 +466,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
             Parameter.
 
     Returns:
-        Tensor, float, or container of these: the gradient with respect to ``identifier``.
+        Tensor, float, or container: the gradient with respect to ``identifier``.
 
     Raises:
         TypeError: If ``identifier`` is neither an int nor a Parameter.

@@ -57,7 +57,8 @@ def hessian(
     the number of input elements. For products with vectors use :func:`hvp`.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
         has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
@@ -184,8 +185,8 @@ def hvp(
     Raises:
         TypeError: If an argument of ``fn`` has an unsupported type, ``v`` is missing, the structure or dtype
             of ``v`` differs from the differentiated inputs, or an input or output of ``fn`` is complex.
-        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position is
-            negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
+        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position in
+            ``grad_position`` is negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
         IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
@@ -229,8 +230,8 @@ def vhp(
     Raises:
         TypeError: If an argument of ``fn`` has an unsupported type, ``v`` is missing, the structure or dtype
             of ``v`` differs from the differentiated inputs, or an input or output of ``fn`` is complex.
-        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position is
-            negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
+        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position in
+            ``grad_position`` is negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
         IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
@@ -275,8 +276,8 @@ def ggnvp(
         TypeError: If ``fn`` or ``loss`` is not callable, an argument has an unsupported type, or ``v`` is
             missing. Also if the structure or dtype of ``v`` differs from the differentiated inputs, or an
             input or output of ``fn`` is complex.
-        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position is
-            negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
+        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position in
+            ``grad_position`` is negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
         IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms

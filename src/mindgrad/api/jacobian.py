@@ -49,7 +49,8 @@ def jacrev(
     Reverse mode is efficient if ``fn`` has few outputs.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
         has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
@@ -111,7 +112,8 @@ def jacfwd(
     ``J = ∂Re y/∂x + i ∂Im y/∂x``.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
         has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
@@ -153,7 +155,8 @@ def jacobian(
     It uses forward mode if ``fn`` has fewer input than output elements, and reverse mode otherwise.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
         has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its

@@ -108,14 +108,13 @@ def second_order(
         fn (Callable or Cell): function of points of shape ``(..., D)``, as for :func:`laplacian`.
         grad_position (int or tuple of int, optional): positional argument(s) that contain the points.
             Default: ``0``.
-        factored (bool, optional): whether the coefficients are given as a factor ``s`` of the matrix ``a = s
-            sᵀ``. Default: ``False``.
+        factored (bool, optional): whether the coefficients are given as a factor ``s`` of the matrix
+            ``a = s sᵀ``. Default: ``False``.
 
     Returns:
         Callable: function of the arguments of ``fn`` followed by the coefficients. It returns one value for
         each point, as :func:`laplacian` does. The coefficients are a Tensor with the dtype of the input and
-        one of these
-        shapes:
+        one of these shapes:
 
         ===================================  ==============================================
         shape                                meaning
@@ -195,8 +194,8 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
 
     Returns:
         Callable: function of the arguments of ``fn`` followed by the directions ``v``. It returns the sum
-        over k at each point, of shape ``(...)``. ``v`` is a Tensor of shape ``(D, K)``, or of shape ``(...,
-        D, K)`` for different directions at each point.
+        over k at each point, of shape ``(...)``. ``v`` is a Tensor of shape ``(D, K)``, or of shape
+        ``(..., D, K)`` for different directions at each point.
 
     >>> import mindgrad as ms
     >>> from mindgrad.api.laplacian import divergence_along

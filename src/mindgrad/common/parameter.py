@@ -240,7 +240,7 @@ class Parameter(Tensor):
                 :func:`mindgrad.common.initializer.initializer`. Default: ``"same"``.
 
         Returns:
-            Parameter: the clone.
+            Parameter: clone of this Parameter.
         """
         is_same = isinstance(init, str) and init == "same"
         value = Tensor(self.value()) if is_same else initializer(init, self.shape, self.dtype)

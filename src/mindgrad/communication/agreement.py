@@ -140,7 +140,7 @@ def _numbered(listed: Sequence[Any], position: int) -> str:
 
 
 def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
-    """Yield the collectives of a graph in order, with their ranks.
+    """Yield the ranks and the description of each collective, in program order.
 
     Collectives in the bodies of loops and in branches are included.
     """

@@ -74,8 +74,8 @@ def custom_root(
             ``"diagonal"``. ``"diagonal"`` requires that each element of ``f`` depends only on the same
             element of ``x``. ``None``: ``"diagonal"`` if all operators in the trace of ``f`` are elementwise,
             else ``"dense"`` for up to 1000 unknowns, else ``"bicgstab"``. Default: ``None``.
-        has_aux (bool, optional): whether ``solve`` returns ``(x, aux)``, and ``custom_root`` returns ``(root,
-            aux)``. For the built-in solver, ``aux`` is a :class:`SolverInfo`. Default: ``False``.
+        has_aux (bool, optional): whether ``solve`` returns ``(x, aux)``, and ``custom_root`` returns
+            ``(root, aux)``. For the built-in solver, ``aux`` is a :class:`SolverInfo`. Default: ``False``.
         args (tuple or list, optional): further arguments of ``f``. Default: ``()``.
         tol (float, optional): the built-in solver stops when a step changes no element by more than
             ``tol * (1 + max|x|)``. ``None``: 1e-12 in float64, 1e-6 in float32. Default: ``None``.
@@ -325,8 +325,8 @@ def custom_linear_solve(
             for each unknown. Default: ``None``.
 
     Returns:
-        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``, ``(x,
-        info)``. If the solver does not converge, or the matrix is singular, the result is the last iterate,
+        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``,
+        ``(x, info)``. If the solver does not converge, or the matrix is singular, the result is the last iterate,
         possibly NaN.
 
     Raises:

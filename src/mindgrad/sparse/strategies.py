@@ -102,7 +102,7 @@ class _Level:
     """One split of the graph, with its pattern.
 
     Attributes:
-        cut: the split.
+        cut: split of the graph into data movement and computation.
         graph: φ; for a Hessian, the gradient of φ with respect to z.
         pattern: a Boolean ``csr_array``: which results of ``graph`` depend on which elements of z.
         is_symmetric: whether the matrix is symmetric.
@@ -143,7 +143,7 @@ class _Level:
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _propagated(self, environment: Known) -> Any:
-        """Compute the pattern with respect to the parts."""
+        """Compute the sparsity pattern with respect to the parts z."""
         graph, first = self.graph, self._constants
         # a step copies the graph: its variables are new, but in the same order
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
@@ -395,7 +395,7 @@ class _Level:
 
 
 def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """Return the color of each element of the values of these types."""
+    """Return the color of each element of values of the given types."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 

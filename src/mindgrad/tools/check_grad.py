@@ -58,8 +58,8 @@ def check_grad(
             arguments: Tensors, floats, and containers of these. Integers, bools, and strings are constants.
         order (int, optional): 1 to check the derivatives of ``fn``; 2 to check also the derivatives of its
             gradient. Default: ``1``.
-        modes (tuple or list of str, optional): differentiation modes to check. Default: ``("forward",
-            "reverse")``.
+        modes (tuple or list of str, optional): differentiation modes to check.
+            Default: ``("forward", "reverse")``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): Parameters to check, too. ``None``: the
             trainable Parameters of a Cell. Default: ``None``.
         tolerance (float, optional): allowed error of a derivative, divided by the largest slope with respect

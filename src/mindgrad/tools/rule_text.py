@@ -31,7 +31,7 @@ _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
 #: parameters of an operator with one of these values are not written
 _EMPTY: tuple[Any, ...] = ((), ((), ()))
-#: maximum length of a line in characters; a longer subexpression gets a separate line
+#: maximum length of a subexpression in characters; a longer one gets a separate line
 _LONGEST = 90
 
 
@@ -145,7 +145,7 @@ def expressions(graph: Graph, labels: Sequence[str], names: Mapping[Any, str]) -
     """Write a program without control flow as lines ``label = expression``.
 
     Args:
-        graph: the program.
+        graph: program without control flow.
         labels: name of each output.
         names: name of each input.
     """
