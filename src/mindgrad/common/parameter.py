@@ -72,7 +72,7 @@ class Parameter(Tensor):
 
     is_parameter = True
 
-    #: whether the Parameter lives as long as the process, so that compiled functions need no reference to it
+    #: whether the Parameter lives as long as the process, so that no reference has to keep it alive
     is_permanent = False
 
     #: Number of devices among which the array of the Parameter is divided, and its partition

@@ -325,8 +325,8 @@ def custom_linear_solve(
             for each unknown. Default: ``None``.
 
     Returns:
-        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``,
-        ``(x, info)``. If the solver does not converge, or the matrix is singular, the result is the last iterate,
+        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``, ``(x,
+        info)``. If the solver does not converge, or the matrix is singular, the result is the last iterate,
         possibly NaN.
 
     Raises:
