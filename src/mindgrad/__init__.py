@@ -11,7 +11,7 @@ from typing import Any as _Any
 
 from mindgrad._base.collection import no_garbage as _no_garbage
 
-with _no_garbage:  # these imports load nearly all modules
+with _no_garbage:  # garbage collection is off, because these imports load nearly all modules
     from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_packages as _enclose_packages
 from mindgrad._base.location import FrozenValueWarning, ZeroGradientWarning

@@ -1,6 +1,6 @@
 """``python -m mindgrad``: run :mod:`mindgrad.cli`.
 
-Before, a worker of a job asks the kernel to end it when its launcher ends.
+If this process is a worker of a job, it first asks the kernel to end it when its launcher ends.
 """
 
 import sys

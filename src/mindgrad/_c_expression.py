@@ -54,7 +54,7 @@ security = _Security()
 
 
 class MetaTensor:
-    """A dtype and a shape.
+    """Type of a tensor: a dtype and a shape.
 
     >>> import mindgrad as ms
     >>> from mindgrad._c_expression import MetaTensor
@@ -78,5 +78,5 @@ def _framework_profiler_step_end() -> None:
     """Accepted for compatibility: JAX's profiler does not need marks of steps."""
 
 
-#: the object that MindSpore returns from operators whose result is not yet computed
+#: In MindSpore, an operator whose result is not yet computed returns this object. mindgrad never returns it.
 _empty_instance = object()

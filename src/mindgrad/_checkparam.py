@@ -67,7 +67,7 @@ def check_number(arg_name: str | None, arg_value: Any, value: Any, rel: str, pri
     """Check that an argument is finite and satisfies ``arg_value rel value``.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If the argument is not finite or does not satisfy the comparison.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_number("rate", 0.5, 0, validator.GT, "Net")
@@ -94,7 +94,7 @@ def check_number_range(
 
     Raises:
         TypeError: If the argument does not have the type ``value_type``.
-        ValueError: If the argument is out of range.
+        ValueError: If the argument is outside the interval.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_number_range(0.0, 0.0, 1.0, validator.INC_LEFT, float, "rate", "Net")
@@ -119,7 +119,7 @@ def check(
     """Check that ``arg_value rel value`` is true, and name ``value`` in errors.
 
     Raises:
-        excp_cls: If it is false.
+        excp_cls: If the comparison ``arg_value rel value`` is false.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check("rank of x", 2, "rank of y", 2, validator.EQ, "Net")
@@ -163,7 +163,7 @@ def check_is_float(arg_value: Any, arg_name: str | None = None, prim_name: str |
 def check_is_number(
     arg_value: Any, arg_type: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """Check that an argument is a finite number of a type, or of one of several types."""
+    """Check that an argument is a finite number of one of the given types."""
     kinds = arg_type if isinstance(arg_type, tuple) else (arg_type,)
     names = " or ".join(kind.__name__ for kind in kinds)
     return check_number(
@@ -242,7 +242,7 @@ def check_bool(arg_value: Any, arg_name: str | None = None, prim_name: str | Non
 def check_string(
     arg_value: Any, valid_values: Any, arg_name: str | None = None, prim_name: str | None = None
 ) -> Any:
-    """Check that an argument is one of several strings."""
+    """Check that an argument is one of several given strings."""
     if not isinstance(arg_value, str) or arg_value not in valid_values:
         raise ValueError(
             f"{_owner(prim_name)} {_named(arg_name)} must be str and must be in '{valid_values}', but got "
@@ -254,7 +254,7 @@ def check_string(
 def check_str_by_regular(
     target: str, reg: str = r"^[0-9a-zA-Z_\.]*$", flag: Any = re.ASCII, prim_name: str | None = None
 ) -> bool:
-    """Check that a string matches a pattern, and return ``True``."""
+    """Check that a string matches a regular expression, and return ``True``."""
     if re.match(reg, target, flag) is None:
         raise ValueError(f"{_owner(prim_name)} value '{target}' does not match {reg!r}.")
     return True
@@ -266,7 +266,7 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name:
     A bool does not count as an int.
 
     Raises:
-        TypeError: If the argument does not have one of these types.
+        TypeError: If the argument does not have one of the types in ``valid_types``.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_value_type("rate", 0.5, [int, float], "Net")
@@ -287,14 +287,14 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any, prim_name:
 
 
 def check_isinstance(arg_name: str, arg_value: Any, classes: Any) -> Any:
-    """Check that an argument is an instance of one of several classes."""
+    """Check that an argument is an instance of one of several given classes."""
     return check_value_type(arg_name, arg_value, classes)
 
 
 def check_subclass(
     arg_name: str, type_: Any, template_types: Any, prim_name: str | None, addition_error_info: Any = None
 ) -> Any:
-    """Check that a class or dtype is one of several, or derived from one of them."""
+    """Check that a class or dtype is, or is derived from, one of several given ones."""
     allowed = tuple(template_types) if isinstance(template_types, (list, tuple)) else (template_types,)
     for template in allowed:
         if type_ is template or (
@@ -308,7 +308,7 @@ def check_subclass(
 
 
 def check_type_name(arg_name: str, arg_type: Any, valid_types: Any, prim_name: str | None) -> Any:
-    """Check that a dtype is one of several."""
+    """Check that a dtype is one of several given dtypes."""
     allowed = tuple(valid_types) if isinstance(valid_types, (list, tuple, set, frozenset)) else (valid_types,)
     if arg_type not in allowed:
         names = ", ".join(map(str, allowed))
@@ -350,8 +350,8 @@ def args_type_check(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a function to check the types of its arguments.
 
-    The types are given by position or by name, and ``None`` means any type. The value ``None`` is always
-    accepted.
+    The expected types are passed by position or by name, like the arguments of the function. ``None`` means
+    any type. An argument with the value ``None`` is always accepted.
 
     >>> from mindgrad import _checkparam as validator
     >>> @validator.args_type_check(rate=float)
@@ -387,7 +387,7 @@ def args_type_check(
 
 
 class Validator:
-    """The checks of this module under the name in MindSpore 1.x.
+    """The checks of this module as static methods, as in MindSpore 1.x.
 
     >>> from mindgrad._checkparam import Validator
     >>> Validator.check_positive_int(3, "size", "Net")
@@ -421,7 +421,7 @@ def check_input_format(input_param: str) -> str:
     """Check that the format of images is ``"NCHW"``.
 
     Raises:
-        ValueError: If it is a different format.
+        ValueError: If the format is not ``"NCHW"``.
 
     >>> from mindgrad import _checkparam as validator
     >>> validator.check_input_format("NCHW")

@@ -15,8 +15,8 @@ __all__ = ["cell_attr_register", "compile_config"]
 class _Switches:
     """Options of MindSpore's compiler, ``mindspore._extends.parse.compile_config``.
 
-    They have no effect, except ``CHECK_BPROP``. It checks that the gradients of a ``bprop`` have the shapes
-    and dtypes of the inputs, like ``set_context(check_bprop=True)``.
+    The options have no effect, except ``CHECK_BPROP``. This option checks that the gradients of a ``bprop``
+    have the shapes and dtypes of the inputs, like ``set_context(check_bprop=True)``.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -39,8 +39,8 @@ def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: Any = None) 
     Args:
         fn (Callable, optional): the method ``__init__`` of a Cell. ``None``: return a decorator. Default:
             ``None``.
-        attrs (str or list of str, optional): names of the arguments to store. ``None``: all. Default:
-            ``None``.
+        attrs (str or list of str, optional): names of the arguments to store. ``None``: all arguments.
+            Default: ``None``.
 
     >>> from mindgrad import nn
     >>> from mindgrad._extends import cell_attr_register

@@ -33,14 +33,14 @@ def all_finite(inputs: Any, status: Any = None) -> Tensor:
     """Check that all elements of the given tensors are finite.
 
     Args:
-        inputs (Tensor, or tuple or list of Tensor): the tensors.
+        inputs (Tensor, or tuple or list of Tensor): tensors to check, such as gradients.
         status (Any, optional): accepted for compatibility. Default: ``None``.
 
     Returns:
-        Tensor: 0-D bool tensor; ``False`` if an element is infinite or NaN.
+        Tensor: 0-D bool tensor. It is ``False`` if any element of ``inputs`` is infinite or NaN.
 
     Raises:
-        TypeError: If ``inputs`` does not contain a Tensor.
+        TypeError: If ``inputs`` contains no Tensor.
 
     >>> import mindgrad as ms
     >>> print(ms.amp.all_finite((ms.Tensor([1.0]), ms.Tensor([float("nan")]))))
@@ -62,7 +62,7 @@ def init_status() -> Tensor:
 
 
 class LossScaler(ABC):
-    """The base class of loss scalers: ``scale``, ``unscale`` and ``adjust``.
+    """Base class of loss scalers: ``scale``, ``unscale``, and ``adjust``.
 
     >>> import mindgrad as ms
     >>> issubclass(ms.amp.StaticLossScaler, ms.amp.LossScaler)
@@ -71,18 +71,18 @@ class LossScaler(ABC):
 
     @abstractmethod
     def scale(self, inputs: Any) -> Any:
-        """Multiply the loss, a Tensor or a tuple of Tensors, by the scale."""
+        """Multiply ``inputs``, the loss as a Tensor or a tuple of Tensors, by the scale."""
 
     @abstractmethod
     def unscale(self, inputs: Any) -> Any:
-        """Divide gradients, a Tensor or a tuple of Tensors, by the scale."""
+        """Divide ``inputs``, gradients as a Tensor or a tuple of Tensors, by the scale."""
 
     @abstractmethod
     def adjust(self, grads_finite: Any) -> Any:
-        """Adjust the scale after a training step.
+        """Adjust the loss scale after a training step.
 
         Args:
-            grads_finite (Tensor): 0-D bool tensor, whether the gradients of the step were finite.
+            grads_finite (Tensor): 0-D bool tensor: whether all gradients of the training step were finite.
         """
 
 
@@ -90,7 +90,7 @@ class StaticLossScaler(LossScaler):
     """A loss scaler with a constant scale.
 
     Args:
-        scale_value (float): the scale.
+        scale_value (float): positive factor of the loss.
 
     Raises:
         TypeError: If ``scale_value`` is not a number.
@@ -106,36 +106,37 @@ class StaticLossScaler(LossScaler):
         self.scale_value = Tensor(positive("StaticLossScaler", "scale_value", scale_value), float32)
 
     def scale(self, inputs: Any) -> Any:
-        """Multiply the loss, a Tensor or a tuple of Tensors, by the scale."""
+        """Multiply ``inputs``, the loss as a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, self.scale_value)
 
     def unscale(self, inputs: Any) -> Any:
-        """Divide gradients, a Tensor or a tuple of Tensors, by the scale."""
+        """Divide ``inputs``, gradients as a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, ops.reciprocal(self.scale_value))
 
     def adjust(self, grads_finite: Any) -> bool:
-        """Return ``False``, because the scale does not change."""
+        """Return ``False``, because a static scale does not change."""
         return False
 
 
 class DynamicLossScaler(LossScaler):
     """A loss scaler that adapts the scale to overflows.
 
-    It divides the scale by ``scale_factor`` after a step with an overflow, but not below 1. After
-    ``scale_window`` steps without an overflow, it multiplies the scale by ``scale_factor``.
+    The scaler divides the scale by ``scale_factor`` after a training step with an overflow, but not below 1.
+    After ``scale_window`` steps without an overflow, it multiplies the scale by ``scale_factor``.
 
     Args:
-        scale_value (float): initial scale.
-        scale_factor (float): multiplier or divisor of the scale.
-        scale_window (int): number of steps without overflow after which the scale grows.
+        scale_value (float): initial value of the loss scale.
+        scale_factor (float): the scaler divides the scale by this factor after an overflow, and multiplies
+            the scale by it to increase it.
+        scale_window (int): number of successive steps without overflow after which the scale grows.
 
     Attributes:
-        scale_value (Parameter): the scale.
-        counter (Parameter): number of steps without overflow since the last change.
+        scale_value (Parameter): current value of the loss scale.
+        counter (Parameter): number of steps without overflow since the last change of the scale.
 
     Raises:
-        TypeError: If an argument is not a number, or ``scale_window`` is not an int.
-        ValueError: If an argument is not positive.
+        TypeError: If ``scale_value`` or ``scale_factor`` is not a number, or ``scale_window`` is not an int.
+        ValueError: If ``scale_value``, ``scale_factor``, or ``scale_window`` is not positive.
 
     A training step, eager or compiled:
 
@@ -169,18 +170,18 @@ class DynamicLossScaler(LossScaler):
         self.scale_window = positive_int(owner, "scale_window", scale_window)
 
     def scale(self, inputs: Any) -> Any:
-        """Multiply the loss, a Tensor or a tuple of Tensors, by the scale."""
+        """Multiply ``inputs``, the loss as a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, self.scale_value.value())
 
     def unscale(self, inputs: Any) -> Any:
-        """Divide gradients, a Tensor or a tuple of Tensors, by the scale."""
+        """Divide ``inputs``, gradients as a Tensor or a tuple of Tensors, by the scale."""
         return multiplied(inputs, ops.reciprocal(self.scale_value))
 
     def adjust(self, grads_finite: Any) -> bool:
-        """Adjust the scale after a training step.
+        """Adjust the loss scale after a training step.
 
         Args:
-            grads_finite (bool or Tensor): whether the gradients of the step were finite.
+            grads_finite (bool or Tensor): whether all gradients of the training step were finite.
 
         Returns:
             bool: ``True``, because the scale may have changed.

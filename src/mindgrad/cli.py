@@ -28,8 +28,9 @@ from mindgrad.context import set_context
 __all__ = ["install", "main"]
 
 _ALIAS = "mindspore"
-#: Version of MindSpore that programs read. mindgrad follows version 2.10. However, some programs compare
-#: versions as strings, or only their first five characters, which requires numbers with a single digit.
+#: Value of ``mindspore.__version__`` that programs read. mindgrad follows version 2.10. However, some
+#: programs compare versions as strings, or only their first five characters, which requires numbers with a
+#: single digit.
 _MINDSPORE = "2.9.0"
 
 _USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code} [args ...]
@@ -89,7 +90,8 @@ class _Command(NamedTuple):
     help: str
 
 
-#: each module is loaded when its command is called; ``run`` is the launcher in this module
+#: Commands by name. The module of a command is imported when the command is called; ``run`` is the launcher
+#: in this module.
 _COMMANDS = {
     "run": _Command("", "run a program; option: --debug-nans"),
     "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
@@ -108,7 +110,7 @@ _COMMANDS = {
 
 
 class _Loader:
-    """A loader that returns a loaded module, and preserves its ``__spec__``.
+    """Import loader that returns a loaded module, and preserves its ``__spec__``.
 
     It is not derived from `importlib.abc.Loader`, because importing this class takes ten milliseconds.
     """
@@ -125,7 +127,7 @@ class _Loader:
 
 
 class _Finder:
-    """A finder that maps ``mindspore.a.b`` to ``mindgrad.a.b``."""
+    """Import finder that maps ``mindspore.a.b`` to ``mindgrad.a.b``."""
 
     stands_for = _ALIAS
 
@@ -161,7 +163,7 @@ class _Finder:
 def install() -> None:
     """Let ``import mindspore`` and imports below it return mindgrad's modules.
 
-    It affects all later imports in the process. Further calls have no effect.
+    ``install`` affects all later imports in the process. Further calls have no effect.
 
     After the call, ``mindgrad.__version__`` is the version of MindSpore that mindgrad replaces, because
     programs choose APIs by ``mindspore.__version__``. The version of mindgrad is
@@ -171,8 +173,8 @@ def install() -> None:
         Nothing.
 
     Raises:
-        ImportError: If another ``mindspore`` has already been imported in this process. The program would mix
-            objects of two libraries.
+        ImportError: If an installed ``mindspore`` has already been imported in this process. The program
+            would mix objects of two libraries.
 
     Example:
         >>> import mindgrad
@@ -209,7 +211,7 @@ def _own_module(name: str) -> ModuleType | None:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module exists, but one of its imports is missing
     parent, _, child = name.rpartition(".")
-    value = getattr(sys.modules.get(parent), child, None)  # a module with a second name
+    value = getattr(sys.modules.get(parent), child, None)  # the module has a second name
     return value if isinstance(value, ModuleType) and is_own(value) else None
 
 
@@ -234,11 +236,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     the module ``__main__``. Exceptions of the program, including ``SystemExit``, propagate to the caller.
 
     Args:
-        argv (list or tuple of str, optional): arguments without the name of the command. ``None``:
+        argv (list or tuple of str, optional): command line without the name ``mindgrad``. ``None``:
             ``sys.argv[1:]``. Default: ``None``.
 
     Returns:
-        The exit status: 0 after a program, the status of a command, or 2 for a wrong command line.
+        The exit status: 0 after a program, the status of a command such as ``check``, or 2 for a wrong
+        command line.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     first = arguments[0] if arguments else ""
@@ -264,7 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _is_program(path: str) -> bool:
-    """Check whether a program has this name. Programs take precedence over commands."""
+    """Check whether ``path`` is a program. Programs take precedence over commands."""
     return os.path.isfile(path) or os.path.isfile(os.path.join(path, "__main__.py"))
 
 
@@ -327,7 +330,7 @@ def _run_script(arguments: list[str]) -> None:
     path = os.path.join(os.getcwd(), arguments[0])
     sys.argv[:] = arguments
     container = importlib.machinery.PathFinder.find_spec("__main__", [path])
-    if container is not None and container.loader is not None:  # a folder or a zip file
+    if container is not None and container.loader is not None:  # the program is a folder or a zip file
         _set_first_path(path)
         _run(_code_of(container), **_module_names(container))
         return
@@ -422,7 +425,7 @@ def _run(code: CodeType, **names: object) -> None:
 
 
 def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
-    """Wrap an excepthook to omit the frames of the launcher."""
+    """Wrap ``sys.excepthook`` to omit the launcher's frames from tracebacks."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
         note_keyword(error)  # errors at the top level of the script do not leave a function of mindgrad

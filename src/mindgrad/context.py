@@ -30,7 +30,7 @@ __all__ = [
     "reset_ps_context", "set_auto_parallel_context", "set_context", "set_device", "set_ps_context",
 ]  # fmt: skip
 
-#: other options of MindSpore, which are stored; most have no effect
+#: names of MindSpore's other options, which are stored for ``get_context``; most have no effect
 _ACCEPTED = frozenset([
     "aoe_config", "aoe_tune_mode", "ascend_config", "auto_tune_mode", "compile_cache_path",
     "conv_allow_tf32", "debug_level", "deterministic", "enable_auto_mixed_precision",
@@ -68,15 +68,15 @@ def set_context(
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. If the device is missing,
             programs run on the CPU, and a message is printed once to standard error. With the environment
             variable ``MINDGRAD_STRICT_DEVICE=1``, a missing device is an error. Default: unchanged.
-        device_id (int, optional): number of the GPU. Default: unchanged.
+        device_id (int, optional): index of the GPU, starting at 0. Default: unchanged.
         checkpoint_slots (int, optional): maximum number of stored states in reverse mode through a ``while``
-            loop on tensors. Initially 1024. It is rounded down to a power of two, and reduced if the states
-            would take more than 256 KiB. If the number of iterations is at most the square of this number,
-            each iteration is replayed once. Each further factor of two replays once more. If a state is
-            larger than 1 KiB, a loop with at most this number of iterations is not replayed. The option
-            affects programs that are compiled later. Default: unchanged.
+            loop on tensors. Initially 1024. The number is rounded down to a power of two, and reduced if the
+            states would take more than 256 KiB. If the number of iterations is at most the square of this
+            number, each iteration is replayed once. Each further doubling of the number of iterations adds
+            one replay. If a state is larger than 1 KiB, a loop with at most this number of iterations is not
+            replayed. The option affects programs that are compiled later. Default: unchanged.
         pynative_synchronize (bool, optional): whether PYNATIVE_MODE runs each operator immediately. The
-            initial value ``False`` allows it to compile repeated calls. Default: unchanged.
+            initial value ``False`` allows PYNATIVE_MODE to compile repeated calls. Default: unchanged.
         debug_nans (bool, optional): whether to raise an error if an operator computes a NaN or an infinity
             from finite inputs. The error contains the source line, also in derivatives
             (``docs/checking.md``). The environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it.
@@ -84,16 +84,17 @@ def set_context(
         **options (Any): MindSpore's other options. Compiled programs are cached on disk, in the user's cache
             folder or in ``compile_cache_path``. ``enable_compile_cache=False`` disables the cache
             (``docs/cache.md``). ``save_graphs=True`` writes each compiled program to ``save_graphs_path``, as
-            text and as a figure. All others are accepted for compatibility, and ``get_context`` returns them.
+            text and as a figure. All other options are accepted for compatibility, and ``get_context``
+            returns them.
 
     Returns:
         Nothing.
 
     Raises:
         ValueError: If an option has an invalid value, or MindSpore does not have an option of this name.
-        TypeError: If ``device_id`` is not an int, or ``pynative_synchronize`` or ``debug_nans`` is not a
+        TypeError: If ``device_id`` is not an int, or if ``pynative_synchronize`` or ``debug_nans`` is not a
             bool.
-        RuntimeError: If the device is missing and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+        RuntimeError: If the machine does not have the device and ``MINDGRAD_STRICT_DEVICE=1`` is set.
 
     >>> from mindgrad import context
     >>> context.set_context(pynative_synchronize=True)
@@ -149,7 +150,7 @@ def set_context(
 
 
 def set_deterministic(deterministic: bool) -> None:
-    """Accept MindSpore's switch for deterministic results.
+    """Accept MindSpore's switch for deterministic results, which has no effect.
 
     Results are always deterministic: the same program and inputs give the same results in each run.
 
@@ -180,10 +181,10 @@ def set_deterministic(deterministic: bool) -> None:
 def set_recursion_limit(recursion_limit: int = 1000) -> None:
     """Set the maximum depth of calls in a compiled function.
 
-    It is Python's recursion limit, which is increased if necessary.
+    The limit is Python's recursion limit, which this function increases if necessary.
 
     Args:
-        recursion_limit (int, optional): the limit. Default: ``1000``.
+        recursion_limit (int, optional): maximum depth of nested Python calls. Default: ``1000``.
 
     Returns:
         Nothing.
@@ -210,15 +211,15 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
 
     Args:
         device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``, see :func:`set_context`.
-        device_id (int, optional): number of the GPU. Default: ``None``.
+        device_id (int, optional): index of the GPU, starting at 0. Default: ``None``.
 
     Returns:
         Nothing.
 
     Raises:
-        ValueError: If ``device_target`` is not one of these names.
+        ValueError: If ``device_target`` is neither ``"CPU"``, ``"GPU"``, nor ``"Ascend"``.
         TypeError: If ``device_id`` is not an int.
-        RuntimeError: If the device is missing and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+        RuntimeError: If the machine does not have the device and ``MINDGRAD_STRICT_DEVICE=1`` is set.
 
     >>> import mindgrad as ms
     >>> ms.set_device("CPU")
@@ -238,10 +239,10 @@ def get_context(attr_key: str) -> Any:
         attr_key (str): name of the option, see :func:`set_context`.
 
     Returns:
-        Any: the value, or ``None``.
+        Any: current value of the option, or ``None`` if it was never set.
 
     Raises:
-        ValueError: If the option does not exist.
+        ValueError: If there is no option with the name ``attr_key``.
 
     >>> import mindgrad as ms
     >>> ms.get_context("checkpoint_slots")
@@ -262,7 +263,7 @@ def get_context(attr_key: str) -> Any:
 class ParallelMode:
     """Names of the modes of parallel execution.
 
-    They are values of the option ``parallel_mode`` of :func:`set_auto_parallel_context`.
+    The attributes are values of the option ``parallel_mode`` of :func:`set_auto_parallel_context`.
 
     >>> from mindgrad.context import ParallelMode
     >>> ParallelMode.DATA_PARALLEL
@@ -292,7 +293,7 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "strategy_ckpt_config": None, "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "",
 }  # fmt: skip
 _parallel = dict(_PARALLEL_DEFAULTS)
-#: the options that were set
+#: options that the program has set, by name
 _chosen: dict[str, Any] = {}
 
 
@@ -304,22 +305,23 @@ def set_auto_parallel_context(**options: Any) -> None:
     run one by one use one device.
 
     Args:
-        **options (Any): the options
+        **options (Any): options of parallel execution, by name:
 
             - ``parallel_mode``: one of :class:`ParallelMode`. ``"semi_auto_parallel"`` divides programs by
               the strategies in them (``ops.MatMul().shard``, ``Cell.shard``). ``"auto_parallel"`` and
               ``"data_parallel"`` divide arguments along their first axis. The other modes use one device.
-            - ``device_num``: number of devices. By default all, and one for ``"data_parallel"``.
+            - ``device_num``: number of devices. Default: all devices, or one device for ``"data_parallel"``.
             - ``dataset_strategy``: ``"data_parallel"`` divides arguments along their first axis if it is
-              divisible. ``"full_batch"`` does not divide them. A tuple has a strategy for each argument. If
-              the devices belong to several processes, ``"data_parallel"``, the default, means that each
-              process has its part of one batch.
-            - ``full_batch``: ``True`` is ``dataset_strategy="full_batch"``.
-            - ``enable_parallel_optimizer``: whether to divide the moments of optimizers, each along its first
-              divisible axis.
+              divisible. ``"full_batch"`` does not divide arguments. A tuple contains one strategy for each
+              argument. If the devices belong to several processes, ``"data_parallel"``, the default, means
+              that each process passes its own part of the batch.
+            - ``full_batch``: ``True`` has the same effect as ``dataset_strategy="full_batch"``.
+            - ``enable_parallel_optimizer``: whether to divide the moments of optimizers among devices. Each
+              moment is divided along its first divisible axis.
             - ``global_rank`` must be 0; ``pipeline_stages`` and ``grad_accumulation_step`` must be 1.
-            - ``strategy_ckpt_save_file``: file for the partition of Parameters, for
-              :func:`mindgrad.transform_checkpoints`; also ``strategy_ckpt_config={"save_file": ...}``.
+            - ``strategy_ckpt_save_file``: name of a file in which mindgrad stores the partition of
+              Parameters, for :func:`mindgrad.transform_checkpoints`. Another spelling is
+              ``strategy_ckpt_config={"save_file": ...}``.
             - All other options of MindSpore have no effect; ``get_auto_parallel_context`` returns them.
 
     Returns:
@@ -327,8 +329,8 @@ def set_auto_parallel_context(**options: Any) -> None:
 
     Raises:
         TypeError: If ``dataset_strategy`` has an unsupported type.
-        ValueError: If an option or mode does not exist, there are too few devices, or the option requests
-            several processes or stages.
+        ValueError: If an option or a value of ``parallel_mode`` does not exist, there are fewer than
+            ``device_num`` devices, or an option requests several processes or pipeline stages.
 
     >>> from mindgrad import context
     >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
@@ -398,10 +400,10 @@ def get_auto_parallel_context(attr_key: str) -> Any:
         attr_key (str): name of the option.
 
     Returns:
-        Any: the value that was set, or the default.
+        Any: value that the program has set for the option, or its default.
 
     Raises:
-        ValueError: If the option does not exist.
+        ValueError: If there is no option with the name ``attr_key``.
 
     >>> from mindgrad import context
     >>> context.get_auto_parallel_context("device_num")
@@ -448,13 +450,14 @@ def set_ps_context(**kwargs: Any) -> None:
     """Accept MindSpore's options of parameter servers, which have no effect.
 
     Args:
-        **kwargs (Any): ``enable_ps`` (``False``) and other options, which :func:`get_ps_context` returns.
+        **kwargs (Any): ``enable_ps``, which must be ``False``, and MindSpore's other options, which
+            :func:`get_ps_context` returns.
 
     Returns:
         Nothing.
 
     Raises:
-        ValueError: If an option does not exist, or ``enable_ps`` is set.
+        ValueError: If an option does not exist in MindSpore, or ``enable_ps`` is true.
 
     >>> from mindgrad import context
     >>> context.set_ps_context(enable_ps=False)
@@ -481,10 +484,10 @@ def get_ps_context(attr_key: str) -> Any:
         attr_key (str): name of the option.
 
     Returns:
-        Any: the value that was set, or the default.
+        Any: value that the program has set for the option, or its default.
 
     Raises:
-        ValueError: If the option does not exist.
+        ValueError: If there is no option with the name ``attr_key``.
 
     >>> from mindgrad import context
     >>> context.get_ps_context("scheduler_port")

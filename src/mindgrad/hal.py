@@ -1,8 +1,8 @@
 """Devices, streams, events and memory under the names of ``mindspore.hal``.
 
 XLA schedules computations automatically, so there is only one stream. An event is a time at which all
-previous computations have finished. On a GPU, XLA counts the used memory. On a CPU, it does not, and all
-numbers are 0.
+previous computations have finished. XLA counts the used memory of a GPU, but not of a CPU. On a CPU, all
+memory statistics are 0.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def _target(device_target: str | None) -> str:
 
 
 def device_count(device_target: str | None = None) -> int:
-    """Return the number of devices of a kind.
+    """Return the number of devices of one kind.
 
     Args:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
     Returns:
-        int: the number of devices; 0 if there are none of this kind.
+        int: number of devices of this kind, possibly 0.
 
     >>> from mindgrad import hal
     >>> hal.device_count("CPU"), hal.device_count("Ascend")
@@ -54,13 +54,13 @@ def device_count(device_target: str | None = None) -> int:
 
 
 def is_available(device_target: str) -> bool:
-    """Return whether a device of a kind exists.
+    """Return whether the machine has a device of the given kind.
 
     Args:
         device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``.
 
     Returns:
-        bool: whether there is at least one such device.
+        bool: ``True`` if the machine has at least one device of this kind.
 
     >>> from mindgrad import hal
     >>> hal.is_available("CPU")
@@ -73,13 +73,13 @@ def is_available(device_target: str) -> bool:
 
 
 def is_initialized(device_target: str) -> bool:
-    """Return whether programs run on a device of a kind.
+    """Return whether programs run on a device of the given kind.
 
     Args:
         device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``.
 
     Returns:
-        bool: whether such a device exists and is the target of the context.
+        bool: ``True`` if a device of this kind exists and is the target of the context.
 
     >>> from mindgrad import hal
     >>> hal.is_initialized("Ascend")
@@ -95,15 +95,15 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
     """Return the manufacturer's name of a device.
 
     Args:
-        device_id (int): number of the device.
+        device_id (int): index of the device, starting at 0.
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
     Returns:
-        str: the name.
+        str: name of the device, such as ``'cpu'``.
 
     Raises:
-        ValueError: If there is no such device.
+        ValueError: If no device of this kind has the index ``device_id``.
 
     >>> from mindgrad import hal
     >>> hal.get_device_name(0, "CPU")
@@ -119,15 +119,15 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> S
     """Return the name and the memory of a device.
 
     Args:
-        device_id (int): number of the device.
+        device_id (int): index of the device, starting at 0.
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
     Returns:
-        SimpleNamespace: with the attributes ``name`` (str) and ``total_memory`` (int, bytes).
+        SimpleNamespace: object with the attributes ``name`` (str) and ``total_memory`` (int, in bytes).
 
     Raises:
-        ValueError: If there is no such device.
+        ValueError: If no device of this kind has the index ``device_id``.
 
     >>> from mindgrad import hal
     >>> hal.get_device_properties(0, "CPU").name
@@ -165,7 +165,7 @@ def get_device_capability(device_id: int, device_target: str | None = None) -> t
 def get_arch_list(device_target: str | None = None) -> list[str] | None:
     """Return ``None``, because XLA compiles for the GPU of the machine.
 
-    In MindSpore, it is the list of GPUs for which the package was built.
+    In MindSpore, this function returns the list of GPU architectures for which the package was built.
 
     Args:
         device_target (str, optional): accepted for compatibility. Default: ``None``.
@@ -213,20 +213,20 @@ class Stream:
         return True
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Record an event at this time.
+        """Wait for pending computations, and record the current time in an event.
 
         Args:
-            event (Event, optional): the event. ``None``: a new one. Default: ``None``.
+            event (Event, optional): event to record. ``None``: a new event. Default: ``None``.
 
         Returns:
-            Event: the event.
+            Event: the recorded event.
         """
         event = Event(enable_timing=True) if event is None else event
         event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
-        """Do nothing, because later computations run later."""
+        """Do nothing, because the only stream runs computations in order."""
 
     def wait_stream(self, stream: Stream) -> None:
         """Do nothing, because there is only one stream."""
@@ -269,7 +269,7 @@ def current_stream() -> Stream:
     """Return the only stream.
 
     Returns:
-        Stream: the stream.
+        Stream: the only stream.
 
     >>> from mindgrad import hal
     >>> hal.current_stream() == hal.default_stream() == hal.communication_stream()
@@ -286,7 +286,7 @@ def default_stream() -> Stream:
     """Return the only stream, like :func:`current_stream`.
 
     Returns:
-        Stream: the stream.
+        Stream: the only stream.
 
     >>> from mindgrad import hal
     >>> hal.default_stream().query()
@@ -302,7 +302,7 @@ def communication_stream() -> Stream:
     """Return the only stream, like :func:`current_stream`.
 
     Returns:
-        Stream: the stream.
+        Stream: the only stream.
 
     >>> from mindgrad import hal
     >>> hal.communication_stream() == hal.default_stream()
@@ -353,31 +353,32 @@ class Event:
         self._time: float | None = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Wait for pending computations, and record this time."""
+        """Wait for pending computations, and record the current time."""
         synchronize()
         self._time = time.perf_counter()
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Do nothing, because the time has passed."""
+        """Do nothing, because a recorded event has already occurred."""
 
     def synchronize(self) -> None:
-        """Do nothing, because the time has passed."""
+        """Do nothing, because a recorded event has already occurred."""
 
     def query(self) -> bool:
-        """Return ``True``, because the time has passed."""
+        """Return ``True``, because a recorded event has already occurred."""
         return True
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Return the time to another event in milliseconds.
+        """Return the time between this event and a later event, in milliseconds.
 
         Args:
-            end_event (Event): the other event.
+            end_event (Event): later event.
 
         Returns:
-            float: the time in milliseconds, negative if the other event was recorded earlier.
+            float: time from this event to ``end_event`` in milliseconds. It is negative if ``end_event`` was
+            recorded earlier.
 
         Raises:
-            RuntimeError: If an event was not recorded, or was created without ``enable_timing``.
+            RuntimeError: If one of the two events was not recorded, or was created without ``enable_timing``.
         """
         if (
             self._time is None
@@ -394,14 +395,14 @@ class Event:
 
 
 def memory_stats(device_target: str | None = None) -> dict[str, int]:
-    """Return memory statistics of a device by XLA's names; empty on a CPU.
+    """Return a dict of XLA's memory statistics of a device; empty on a CPU.
 
     Args:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
     Returns:
-        dict: the statistics (int) by the names of XLA, such as ``"bytes_in_use"``.
+        dict: dict that maps XLA's names of statistics, such as ``"bytes_in_use"``, to ints.
 
     >>> from mindgrad import hal
     >>> hal.memory_stats("CPU")
@@ -414,14 +415,14 @@ def memory_stats(device_target: str | None = None) -> dict[str, int]:
 
 
 def memory_allocated(device_target: str | None = None) -> int:
-    """Return the number of bytes in use; 0 on a CPU.
+    """Return the number of bytes of device memory in use; 0 on a CPU.
 
     Args:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
     Returns:
-        int: number of bytes.
+        int: number of bytes of device memory.
 
     >>> from mindgrad import hal
     >>> hal.memory_allocated("CPU")
@@ -435,14 +436,14 @@ def memory_allocated(device_target: str | None = None) -> int:
 
 
 def max_memory_allocated(device_target: str | None = None) -> int:
-    """Return the maximum number of bytes in use so far; 0 on a CPU.
+    """Return the peak number of bytes of device memory in use; 0 on a CPU.
 
     Args:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
             context. Default: ``None``.
 
     Returns:
-        int: number of bytes.
+        int: number of bytes of device memory.
 
     >>> from mindgrad import hal
     >>> hal.max_memory_allocated("CPU")
@@ -463,7 +464,7 @@ def memory_reserved(device_target: str | None = None) -> int:
             context. Default: ``None``.
 
     Returns:
-        int: number of bytes.
+        int: number of bytes of device memory.
 
     >>> from mindgrad import hal
     >>> hal.memory_reserved("CPU")
@@ -484,7 +485,7 @@ def max_memory_reserved(device_target: str | None = None) -> int:
             context. Default: ``None``.
 
     Returns:
-        int: number of bytes.
+        int: number of bytes of device memory.
 
     >>> from mindgrad import hal
     >>> hal.max_memory_reserved("CPU")
@@ -498,7 +499,7 @@ def max_memory_reserved(device_target: str | None = None) -> int:
 
 
 def memory_summary(device_target: str | None = None) -> str:
-    """Return the statistics of :func:`memory_stats` as text, one per line.
+    """Return the statistics of :func:`memory_stats` as a string, one per line.
 
     Args:
         device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
@@ -518,7 +519,7 @@ def memory_summary(device_target: str | None = None) -> str:
 
 
 def reset_peak_memory_stats(device_target: str | None = None) -> None:
-    """Accepted for compatibility; XLA's maxima are for the whole process.
+    """Accepted for compatibility; XLA's peaks refer to the whole process.
 
     Args:
         device_target (str, optional): accepted for compatibility. Default: ``None``.

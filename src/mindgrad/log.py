@@ -2,8 +2,8 @@
 
 Messages are sent to the logger ``mindgrad`` of Python's ``logging``, which prints them to standard error. The
 environment variable ``GLOG_v`` sets the lowest level that is printed: 0 (debug), 1 (info), 2 (warning, the
-default), 3 (error), or 4 (critical). It is read at the first message. In a distributed job, every process
-logs, and its lines begin with the rank and the number of restarts.
+default), 3 (error), or 4 (critical). The variable is read at the first message. In a distributed job, every
+process logs, and its lines begin with the rank and the number of restarts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _logger() -> logging.Logger:
 
 
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Log ``msg % args`` as information for developers.
+    """Log ``msg % args`` at the level *debug*, for developers.
 
     >>> from mindgrad import log
     >>> log.debug("step %d", 3)
@@ -59,7 +59,7 @@ def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def info(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Log ``msg % args`` as information.
+    """Log ``msg % args`` at the level *info*.
 
     >>> from mindgrad import log
     >>> log.info("step %d", 3)
@@ -83,7 +83,7 @@ def critical(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def get_level() -> str:
-    """Return the lowest level that is printed, as a digit.
+    """Return the lowest level of messages that are printed, as a string of one digit.
 
     >>> from mindgrad import log
     >>> log.get_level() in "01234"
@@ -93,13 +93,14 @@ def get_level() -> str:
 
 
 def set_level(level: int | str) -> None:
-    """Set the lowest level that is printed.
+    """Set the lowest level of messages that are printed.
 
     Args:
-        level (int or str): 0 to 4, a level of Python's ``logging``, or the name of a level.
+        level (int or str): lowest level of messages that are printed: a number from 0 (debug) to 4
+            (critical), a level of Python's ``logging`` such as ``logging.INFO``, or the name of a level.
 
     Raises:
-        ValueError: If ``level`` is not one of these.
+        ValueError: If ``level`` is not a valid level or name of a level.
 
     >>> from mindgrad import log
     >>> before = log.get_level()
@@ -119,7 +120,7 @@ def set_level(level: int | str) -> None:
 
 
 def get_log_config() -> dict[str, str]:
-    """Return the current settings.
+    """Return a dict of the current settings of logging.
 
     >>> from mindgrad import log
     >>> sorted(log.get_log_config())

@@ -77,7 +77,7 @@ class _Schedule(NamedTuple):
     skip_first: int
 
     def records(self, step: int) -> bool:
-        """Check whether a step is recorded."""
+        """Return whether the step with this number is recorded."""
         step -= self.skip_first
         length = self.wait + self.warmup + self.active
         if step < 0 or (self.repeat and step >= self.repeat * length):
@@ -92,17 +92,19 @@ def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_f
     steps that are recorded.
 
     Args:
-        wait (int): number of steps at the start of a cycle that are not recorded.
-        active (int): number of recorded steps of a cycle.
-        warmup (int, optional): number of further steps that are not recorded. Default: ``0``.
-        repeat (int, optional): number of cycles; 0 for no limit. Default: ``0``.
+        wait (int): number of steps at the start of each cycle that are not recorded.
+        active (int): number of recorded steps at the end of each cycle.
+        warmup (int, optional): number of steps after the first ``wait`` steps of each cycle that are not
+            recorded. Default: ``0``.
+        repeat (int, optional): number of cycles; 0 for an unlimited number. Default: ``0``.
         skip_first (int, optional): number of steps before the first cycle. Default: ``0``.
 
     Returns:
-        _Schedule: its method ``records(step)`` returns whether a step is recorded.
+        _Schedule: argument ``schedule`` of :class:`profile`. Its method ``records(step)`` returns whether
+        step number ``step`` is recorded.
 
     Raises:
-        ValueError: If a number is negative, or ``active`` is 0.
+        ValueError: If an argument is negative, or ``active`` is 0.
 
     >>> from mindgrad.profiler import schedule
     >>> [schedule(wait=1, active=2, repeat=1).records(step) for step in range(4)]
@@ -138,7 +140,7 @@ def tensorboard_trace_handler(
 
 
 class Profiler:
-    """A recorder of the computations of a program.
+    """Profiler that records the computations of a program with JAX's profiler.
 
     Args:
         output_path (str, optional): folder of the trace. Default: ``"./data"``.
@@ -146,8 +148,8 @@ class Profiler:
         **kwargs (Any): other options of MindSpore, accepted for compatibility.
 
     Raises:
-        TypeError: If ``output_path`` is not a string, or ``start_profile`` is not a bool.
-        RuntimeError: If another recording is in progress.
+        TypeError: If ``output_path`` is not a string, or if ``start_profile`` is not a bool.
+        RuntimeError: If another Profiler is already recording.
 
     >>> import os, tempfile
     >>> from mindgrad import Tensor, jit
@@ -202,7 +204,7 @@ class Profiler:
             self.stop()
 
     def op_analyse(self, op_name: Any, device_id: Any = None) -> None:
-        """Not supported. In MindSpore, it returns the times of an operator.
+        """Not supported. In MindSpore, this method returns the times of an operator.
 
         Raises:
             NotImplementedError: Always. The message names the alternative.
@@ -225,16 +227,16 @@ class Profiler:
 
 
 class profile(Profiler):
-    """A recorder of selected steps: ``with profile(schedule=...) as recorder``.
+    """Profiler of selected training steps: ``with profile(schedule=...) as recorder``.
 
     Args:
-        schedule (_Schedule, optional): result of :func:`schedule`. ``None``: record all steps. Default:
-            ``None``.
-        on_trace_ready (Callable, optional): function that is called with the recorder at the end of a trace.
-            If it is the result of :func:`tensorboard_trace_handler`, it also selects the folder. Default:
-            ``None``.
+        schedule (_Schedule, optional): result of :func:`schedule`, which selects the recorded steps.
+            ``None``: record all steps. Default: ``None``.
+        on_trace_ready (Callable, optional): function that is called with the ``profile`` object at the end of
+            each trace. A result of :func:`tensorboard_trace_handler` also selects the folder of the trace.
+            Default: ``None``.
         **kwargs (Any): other options of MindSpore, accepted for compatibility. ``output_path`` is the folder
-            if ``on_trace_ready`` does not select one.
+            of the trace if ``on_trace_ready`` does not select one.
 
     >>> import os, tempfile
     >>> from mindgrad.profiler import profile, schedule, tensorboard_trace_handler
@@ -261,11 +263,11 @@ class profile(Profiler):
             self.stop()
 
     def start(self) -> None:
-        """Begin the first step."""
+        """Begin the first training step."""
         self._follow()
 
     def step(self) -> None:
-        """End a step, and begin the next one."""
+        """End the current training step, and begin the next one."""
         self._step += 1
         self._follow()
 

@@ -18,11 +18,11 @@ class Request:
     """A derivative to compute: a function, differentiated inputs, and weights.
 
     Attributes:
-        owner: the name of the API, for errors.
-        fn: the function.
-        positions: the argument ``grad_position``, an int, a tuple, or ``None``.
-        weights: the Parameters, or ``None``.
-        has_aux: whether only the first output is differentiated.
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        fn: function to differentiate.
+        positions: argument ``grad_position`` of the API: an int, a tuple, or ``None``.
+        weights: Parameters to differentiate with respect to, or ``None``.
+        has_aux: whether only the first output of ``fn`` is differentiated.
         key: a cache key that distinguishes this request from others for the same function.
     """
 

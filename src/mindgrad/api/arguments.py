@@ -76,14 +76,14 @@ def check_instance(owner: str, fn: Any) -> None:
 
 
 def check_positions(owner: str, grad_position: Any, has_weights: bool = True) -> None:
-    """Check ``grad_position``: a nonnegative int, or a tuple of distinct ones.
+    """Check that ``grad_position`` is a nonnegative int or a tuple of distinct ones.
 
     ``has_weights`` is whether ``owner`` can also differentiate with respect to weights.
 
     Raises:
         TypeError: If ``grad_position`` is neither an int nor a tuple of ints. A bool is not accepted.
-        ValueError: If a position is negative or repeated.
-        RuntimeError: If the tuple is empty.
+        ValueError: If a position in ``grad_position`` is negative or repeated.
+        RuntimeError: If ``grad_position`` is an empty tuple.
     """
     _check_order(owner, grad_position, has_weights)
     if isinstance(grad_position, bool) or not isinstance(grad_position, (int, tuple)):
@@ -152,7 +152,7 @@ class Weights:
     """The Parameters of a gradient, in the order of the argument ``weights``.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         weights: a Parameter, or a ParameterTuple, tuple, or list of Parameters. Parameters may be repeated.
 
     Raises:
@@ -291,11 +291,11 @@ def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool)
     """Decide whether a leaf of an argument is differentiated.
 
     Args:
-        owner: the name of the API, for errors.
-        leaf: the leaf.
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        leaf: leaf of an argument, such as a Tensor or a number.
         places: ``places.name(index)`` is the name of the leaf, for errors. ``places.is_nested`` is whether
             the argument is a container.
-        index: the number of the leaf in the argument.
+        index: index of the leaf among the leaves of the argument.
         marked: whether ``mutable`` created the argument. Leaves of such an argument that are not data are
             constants.
 

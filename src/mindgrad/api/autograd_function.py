@@ -39,7 +39,7 @@ class AutogradFunction:
     ``forward`` is called without ``ctx``.
 
     Attributes:
-        saved_tensors: the arguments of ``save_for_backward``, as a tuple.
+        saved_tensors: tuple of the tensors that ``forward`` passed to ``save_for_backward``.
         needs_input_grad: tuple of bools, one for each argument of ``forward``. ``False`` if the argument is
             not a floating-point or complex tensor, or does not depend on a differentiated value. In compiled
             functions, it is ``True`` for every other argument.
@@ -89,7 +89,7 @@ class AutogradFunction:
         self.saved_tensors = tensors
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
-        """Treat these outputs as constants: ``backward`` receives zero gradients for them.
+        """Treat ``outputs`` as constants: ``backward`` receives zero gradients for them.
 
         Raises:
             RuntimeError: If an output is not a Tensor.
@@ -97,7 +97,7 @@ class AutogradFunction:
         self._constant = _only_tensors("mark_non_differentiable", outputs)
 
     def mark_dirty(self, *inputs: Any) -> None:
-        """Declare that ``forward`` changes these inputs in place, and returns them.
+        """Declare that ``forward`` changes ``inputs`` in place, and returns them.
 
         Raises:
             RuntimeError: If an input is not a Tensor, or is not among the outputs of ``forward``.
@@ -105,7 +105,7 @@ class AutogradFunction:
         self._dirty = _only_tensors("mark_dirty", inputs)
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Accept the option of PyTorch, which has no effect.
+        """Accept PyTorch's option ``materialize_grads``, which has no effect.
 
         ``backward`` always receives zeros, and never ``None``, for unused outputs.
 
@@ -122,13 +122,14 @@ class AutogradFunction:
         """Call ``forward(ctx, *args)``, with ``backward`` as its derivative.
 
         Args:
-            args: Tensors, or tuples and lists of Tensors, are differentiated. Other values are constants.
+            args: arguments of ``forward`` after ``ctx``. Tensors, and tuples and lists of Tensors, are
+                differentiated. Other values are constants.
 
         Raises:
             NotImplementedError: If the subclass lacks ``forward`` or, for a derivative, ``backward``.
             RuntimeError: If ``backward`` returns a wrong number of gradients, or a gradient for an argument
-                that is not a tensor. Also if a gradient is not a Tensor, or its argument does not broadcast
-                to its shape.
+                that is not a tensor. Also if a gradient is not a Tensor, or the argument does not broadcast
+                to the shape of its gradient.
         """
         call = _Call(cls, args)
         passed = CustomDerivative(call.forward, call.backward, cls.__name__)(*args)
@@ -139,11 +140,11 @@ class _Call:
     """One call of an :class:`AutogradFunction`.
 
     Attributes:
-        kind: the class.
+        kind: subclass of AutogradFunction that is called.
         needs: for each argument, whether its gradient may be needed.
-        context: the context of ``forward``.
-        inputs: the tensors among the arguments of ``forward``, in order.
-        outputs: the tensors in its result, in order.
+        context: the argument ``ctx`` of ``forward``.
+        inputs: list of the tensors among the arguments of ``forward``.
+        outputs: list of the tensors in the result of ``forward``.
     """
 
     def __init__(self, kind: type[AutogradFunction], args: Sequence[Any]) -> None:
@@ -167,7 +168,7 @@ class _Call:
         return result
 
     def backward(self, *arguments: Any) -> Any:
-        """Compute the gradients.
+        """Compute the gradients of the arguments of ``forward``.
 
         ``arguments`` are the arguments of ``forward``, its result, and the gradient of the result.
         """

@@ -51,7 +51,7 @@ def check_axes(name: str, axes: Any) -> None:
 
 
 def mapped(axes: Any) -> bool:
-    """Whether any element of ``axes`` is an axis."""
+    """Whether ``axes`` contains an axis, and not only ``None``."""
     if isinstance(axes, (tuple, list, dict)):
         return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
     return axes is not None
@@ -135,13 +135,14 @@ def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
 def size_of(
     leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], ensemble_size: int | None = None
 ) -> tuple[int, list[int | None]]:
-    """Return the number of elements, and the mapped dimension of each leaf.
+    """Return the number of batch elements, and the batch axis of each leaf.
 
-    The dimension of a leaf that all elements share is ``None``.
-    ``ensemble_size`` is the number of Cells of an ensemble. Mapped dimensions must have this size.
+    The batch axis of a leaf that all batch elements share is ``None``. ``ensemble_size`` is the number of
+    Cells of an ensemble. Batch axes must have this size.
 
     Raises:
-        RuntimeError: If an axis is out of bounds or belongs to a number, sizes differ, or nothing is mapped.
+        RuntimeError: If a batch axis is out of bounds or belongs to a number, batch sizes differ, or no
+            argument has a batch axis.
     """
     dimensions: list[int | None] = []
     mapped: list[tuple[str, int, Any]] = []

@@ -82,7 +82,7 @@ def name_derivative(
     """Set the name and docstring of ``run``, the transform ``owner`` of ``fn``.
 
     Args:
-        run: the new function.
+        run: transformed function, such as the gradient function.
         owner: the name of the transform.
         fn: the function that was transformed.
         positions: the positions of the differentiated arguments, if the transform differentiates.
@@ -157,7 +157,7 @@ class Arity:
     Attributes:
         least, most: the bounds of the number (``most`` may be infinite).
         names: the names of the positional parameters; an empty string for a positional-only parameter.
-        defaults: the default values by position.
+        defaults: dict that maps positions of parameters to default values.
         is_known: whether the signature is known; ``False`` for ``*args`` alone and for many builtins.
     """
 
@@ -191,7 +191,7 @@ def arity(fn: Any, follow: bool = False) -> Arity:
     The arity of a Cell is the arity of its ``construct``.
 
     Args:
-        fn: the callable.
+        fn: function, Cell, or gradient function to inspect.
         follow: whether to use the signature of the wrapped function for a wrapper made with
             ``functools.wraps``, as ``inspect.signature`` does.
     """

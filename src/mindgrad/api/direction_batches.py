@@ -63,12 +63,12 @@ def summed(
     """Emit Σ_d D²y[p_d, q_d] of each of ``ys`` into ``builder``.
 
     Args:
-        builder: the current builder.
+        builder: builder of the current graph, to which equations are added.
         equations: the equations of the function.
-        x: the differentiated input.
-        ys: the outputs.
+        x: differentiated input of the function.
+        ys: outputs of the function, which are differentiated.
         directions: the directions of the second derivatives.
-        is_whole: whether to run all directions together in any case.
+        is_whole: whether to always run all directions together, instead of in tiles.
     """
     count = directions.left.shape[0]
     size = count if is_whole else _tile(equations, x, count)

@@ -27,11 +27,11 @@ def functional_call(
     another network.
 
     Args:
-        net (Cell): the network.
-        params (dict): values (Tensor) by the names of Parameters, as returned by
+        net (Cell): network to call.
+        params (dict): dict that maps names of Parameters to values (Tensor). The names are those in
             ``net.parameters_and_names()``. Parameters without an entry keep their values.
-        args (Any, optional): tuple of the positional arguments of ``net``, or its only argument. Default:
-            ``()``.
+        args (Any, optional): tuple of the positional arguments of ``net``, or the argument itself if ``net``
+            has only one. Default: ``()``.
         kwargs (dict, optional): keyword arguments of ``net``. Default: ``None``.
 
     Returns:
@@ -39,8 +39,10 @@ def functional_call(
         mean, are discarded; assignments to other Parameters are kept.
 
     Raises:
-        TypeError: If ``net`` is not a Cell, ``params`` is not a dict, or a value is not a Tensor.
-        ValueError: If ``net`` does not have a Parameter of a given name, or a value has a different shape.
+        TypeError: If ``net`` is not a Cell, ``params`` is not a dict, or a value in ``params`` is not a
+            Tensor.
+        ValueError: If a key of ``params`` is not the name of a Parameter of ``net``, or the shape of a value
+            differs from the Parameter.
 
     >>> import mindgrad as ms
     >>> from mindgrad import Tensor, nn
@@ -81,7 +83,7 @@ class _Call:
         if innermost() is not None:
             with _bound(pairs):
                 return self.net(*args, **kwargs)
-        scope = Recorder()  # records nothing, because no tensor belongs to it
+        scope = Recorder()  # this scope records nothing, because no tensor belongs to it
         with opened(scope):
             with _bound(pairs):
                 result = self.net(*args, **kwargs)

@@ -44,15 +44,16 @@ def gradient_function(
     """Return a gradient function of ``fn``.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         fn: function to differentiate.
         assemble: function that creates the result from ``(result of fn, positions, gradients per position,
             gradients per parameter)``. Positions of constants are left out.
-        positions: the positions of the inputs, or ``None`` for all.
-        parameters: the Parameters, without repetitions.
-        sens_param: whether one more argument scales the outputs.
-        has_aux: whether only the first of several outputs is differentiated.
-        strict: whether a position beyond the arguments raises ``IndexError``.
+        positions: indices of the differentiated positional arguments, or ``None`` for all arguments.
+        parameters: the differentiated Parameters, without repetitions.
+        sens_param: whether the gradient function takes one more argument, which is multiplied with the
+            outputs.
+        has_aux: whether only the first of several outputs of ``fn`` is differentiated.
+        strict: whether an index in ``positions`` beyond the last argument raises ``IndexError``.
         with_result: whether ``assemble`` uses the result of ``fn``. Otherwise it receives ``None``.
     """
     signature: Arity | None = None
@@ -125,19 +126,22 @@ class GradOperation:
     ======== ============ =========================================================================
 
     Args:
-        get_all (bool, optional): whether to differentiate with respect to all inputs. Default: ``False``.
+        get_all (bool, optional): whether to differentiate with respect to all inputs instead of the first
+            one. Default: ``False``.
         get_by_list (bool, optional): whether to differentiate with respect to ``weights``. Default:
             ``False``.
-        sens_param (bool, optional): whether the gradient function takes one more argument, as the last one or
-            by the keyword ``sens``. It is a Tensor with the shape and dtype of the output, or a tuple of them
-            for a tuple of outputs. Default: ``False``.
+        sens_param (bool, optional): whether the gradient function takes one more argument ``sens``, as the
+            last positional argument or by keyword. ``sens`` is multiplied with the output before the sum. It
+            is a Tensor with the shape and dtype of the output, or a tuple of such Tensors for a tuple of
+            outputs. Default: ``False``.
 
     Raises:
-        TypeError: If a flag is not a bool, the number of arguments of the gradient function is wrong, or one
-            of them is a NumPy array. Also if an output is neither a tensor nor a number, or the
-            dtype or structure of ``sens`` differs from the output.
-        ValueError: If the shape or length of ``sens`` in a call of the gradient function differs from the
+        TypeError: If ``get_all``, ``get_by_list``, or ``sens_param`` is not a bool. In a call of the gradient
+            function, if the number of arguments is wrong, or an argument is a NumPy array. Also if an output
+            of ``fn`` is neither a tensor nor a number, or the dtype or structure of ``sens`` differs from the
             output.
+        ValueError: If, in a call of the gradient function, the shape or length of ``sens`` differs from the
+            output of ``fn``.
 
     Gradients have the shapes and dtypes of the inputs. An integer input has an integer gradient, with a
     warning.
@@ -177,12 +181,12 @@ class GradOperation:
             fn (Callable or Cell): function to differentiate.
             weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
                 respect to, if ``get_by_list`` is set; ignored otherwise. ``None``: the trainable Parameters
-                that the Cell has when the gradient is computed. A Parameter that ``fn`` does not use has
+                that the Cell ``fn`` has at the time of the call. A Parameter that ``fn`` does not use has
                 gradient zero. ``requires_grad=False`` does not change the gradient of a Parameter. Default:
                 ``None``.
 
         Returns:
-            Callable: takes the arguments of ``fn`` and returns the gradient.
+            Callable: function of the same arguments as ``fn`` that returns the gradient.
 
         Raises:
             RuntimeError: If ``fn`` is not callable, or ``weights`` is missing and ``fn`` is not a Cell.
@@ -200,7 +204,8 @@ class GradOperation:
 def _by_own_weights(operation: GradOperation, fn: Callable[..., Any]) -> Callable[..., Any]:
     """Return a gradient function with respect to the trainable Parameters of a Cell.
 
-    ``fn`` is the Cell or one of its methods. Its trainable Parameters are found again in each call.
+    ``fn`` is the Cell or one of its methods. Each call of the gradient function reads ``trainable_params()``
+    again, because the Cell may have changed.
     """
     cell = getattr(fn, "__self__", fn)
     trainable = getattr(cell, "trainable_params", None)
@@ -228,7 +233,7 @@ def by_operation(
 ) -> Callable[..., Any]:
     """Return the gradient function of :class:`GradOperation`.
 
-    With ``with_value``, it also returns the result of ``fn``.
+    If ``with_value`` is true, the gradient function also returns the result of ``fn``.
     """
     key = (owner, get_all, sens_param, None if weights is None else weights.key)
     return remembered(fn, key, lambda: _by_operation(owner, fn, get_all, weights, sens_param, with_value))
@@ -278,22 +283,24 @@ def grad(
     Args:
         fn (Callable or Cell): function to differentiate.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
-            respect to. An argument may be a Tensor, a float, or a list, tuple, dict, or dataclass of these,
-            nested to any depth. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
-            respect to. Default: ``None``.
-        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
-            unchanged. Default: ``False``.
+            respect to. An argument may be a Tensor, a float, or a list, tuple, dict, or dataclass of Tensors
+            and floats, nested to any depth. ``None``: differentiate with respect to ``weights`` only.
+            Default: ``0``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): Parameters with respect to which ``fn``
+            is differentiated. Default: ``None``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
         return_ids (bool, optional): whether to return each gradient as a pair ``(position, gradient)`` or
             ``(name, gradient)``, for :func:`get_grad`. Default: ``False``.
-        sens_param (bool, optional): whether the gradient function takes one more argument, which is
-            multiplied with the output before the sum. It has the shape and dtype of the output (a tuple for a
-            tuple). As in MindSpore 1.6, ``grad(fn, grad_position, True)`` also sets it. Default:
-            ``False``.
+        sens_param (bool, optional): whether the gradient function takes one more argument ``sens``, which is
+            multiplied with the output before the sum. ``sens`` has the shape and dtype of the output, or is a
+            tuple if the output is a tuple. As in MindSpore 1.6, ``grad(fn, grad_position, True)`` also sets
+            it. Default: ``False``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns the gradient. A gradient has the structure of its
-        argument: a float has a float, a dict has a dict, and ``None`` in a container stays ``None``.
+        Callable: function of the same arguments as ``fn`` that returns the gradient. Each gradient has the
+        structure of its argument: a float for a float, a dict for a dict. ``None`` in a container stays
+        ``None``.
 
         ====================  =================================================
         requested             returned
@@ -309,16 +316,16 @@ def grad(
         remains, the result is ``()``, and a warning names the arguments.
 
     Raises:
-        TypeError: If ``fn`` is not callable, or an argument has an unsupported type.
-        ValueError: If a position is negative or repeated, or if neither ``grad_position`` nor ``weights`` is
-            given.
+        TypeError: If ``fn`` is not callable, or a differentiated argument has an unsupported type.
+        ValueError: If a position in ``grad_position`` is negative or repeated, or if neither
+            ``grad_position`` nor ``weights`` is given.
         RuntimeError: If ``grad_position`` is an empty tuple.
 
     Errors in a call of the gradient function:
 
-    - ``IndexError``: a position exceeds the number of arguments.
-    - ``TypeError``: a container has an int, bool, string, or integer tensor, none of which has a derivative.
-      In a dataclass within :func:`mutable` such a field is a constant instead.
+    - ``IndexError``: a position in ``grad_position`` is beyond the last argument.
+    - ``TypeError``: a differentiated container has an int, bool, string, or integer tensor, which have no
+      derivative. In a dataclass within :func:`mutable`, such a field is a constant instead.
     - ``TypeError`` and ``ValueError`` of :class:`mindgrad.ops.GradOperation`.
 
     Within ``fn`` a float argument is a scalar tensor. It computes like a float, but ``isinstance(x, float)``
@@ -357,22 +364,23 @@ def value_and_grad(
         fn (Callable or Cell): function to differentiate.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to, as for :func:`grad`. Default: ``0``.
-        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
-            respect to. Default: ``None``.
-        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
-        return_ids (bool, optional): whether to return each gradient with its position or name, for
-            :func:`get_grad`. Default: ``False``.
-        sens_param (bool, optional): whether the gradient function takes one more argument, which is
+        weights (ParameterTuple, list, tuple, or Parameter, optional): Parameters with respect to which ``fn``
+            is differentiated. Default: ``None``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
+        return_ids (bool, optional): whether to return each gradient as a pair ``(position, gradient)`` or
+            ``(name, gradient)``, for :func:`get_grad`. Default: ``False``.
+        sens_param (bool, optional): whether the gradient function takes one more argument ``sens``, which is
             multiplied with the output before the sum. Default: ``False``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns ``(result, gradients)``. ``gradients`` has the
-        structure that :func:`grad` returns. With ``has_aux``, ``result`` contains all outputs.
+        Callable: function of the same arguments as ``fn`` that returns ``(result, gradients)``. ``gradients``
+        has the structure that :func:`grad` returns. With ``has_aux``, ``result`` contains all outputs.
 
     Raises:
-        TypeError: If ``fn`` is not callable, or an argument has an unsupported type.
-        ValueError: If a position is negative or repeated, or if neither ``grad_position`` nor ``weights`` is
-            given.
+        TypeError: If ``fn`` is not callable, or a differentiated argument has an unsupported type.
+        ValueError: If a position in ``grad_position`` is negative or repeated, or if neither
+            ``grad_position`` nor ``weights`` is given.
         RuntimeError: If ``grad_position`` is an empty tuple.
 
     >>> import mindgrad as ms
@@ -453,15 +461,16 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
     """Select one gradient from the result of ``grad(..., return_ids=True)``.
 
     Args:
-        gradients (tuple): result of the gradient function.
-        identifier (int or Parameter): position of an argument, or a Parameter.
+        gradients (tuple): result of a gradient function that was created with ``return_ids=True``.
+        identifier (int or Parameter): position of the differentiated argument, or the differentiated
+            Parameter.
 
     Returns:
-        Tensor, float, or container of these: the gradient with respect to ``identifier``.
+        Tensor, float, or container: the gradient with respect to ``identifier``.
 
     Raises:
         TypeError: If ``identifier`` is neither an int nor a Parameter.
-        RuntimeError: If ``gradients`` has no gradient with this identifier.
+        RuntimeError: If ``gradients`` has no gradient for ``identifier``.
 
     >>> import mindgrad as ms
     >>> found = ms.grad(lambda x, y: x * y, (0, 1), return_ids=True)(ms.Tensor([2.0]), ms.Tensor([5.0]))
@@ -488,7 +497,7 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
 
 
 def _identified(tree: Any) -> list[tuple[int | str, Any]]:
-    """Return the pairs of an identifier and a gradient, in order."""
+    """List all pairs ``(identifier, gradient)`` in nested tuples of gradients."""
     if not isinstance(tree, tuple):
         return []
     if len(tree) == 2 and isinstance(tree[0], (int, str)):

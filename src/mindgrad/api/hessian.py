@@ -57,21 +57,21 @@ def hessian(
     the number of input elements. For products with vectors use :func:`hvp`.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
-            unchanged. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to. They may also be the third positional argument, as for :func:`grad`. Default:
             ``None``.
         sparse (bool, optional): whether to compute only the second derivatives that can be nonzero, and
-            return them as a SciPy ``csr_array`` of shape ``(i.size, j.size)`` instead of each Tensor. ``fn``
-            must have one output of one element. See ``docs/sparse.md`` and :func:`jacobian`. Default:
-            ``False``.
+            return each matrix ``H[i][j]`` as a SciPy ``csr_array`` of shape ``(i.size, j.size)``. ``fn`` must
+            have one output of one element. See ``docs/sparse.md`` and :func:`jacobian`. Default: ``False``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns the Hessian.
+        Callable: function of the same arguments as ``fn`` that returns the Hessian.
 
         ====================  ===============================================================
         requested             returned
@@ -84,13 +84,15 @@ def hessian(
         with ``has_aux``      ``(hessian, tuple of the other outputs)``
         ====================  ===============================================================
 
-        Containers keep their structure on both levels: ``H["w"]["k"]``. A float counts as shape ``()``.
+        For containers, the Hessian is nested by input on both levels: ``H["w"]["k"]``. A float counts as
+        shape ``()``.
 
     Raises:
-        TypeError: If an argument has an unsupported type, or an input or output is complex.
-        ValueError: If a position is negative or repeated, or if neither ``grad_position`` nor ``weights`` is
-            given.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If an argument of ``fn`` has an unsupported type, or if an input or output of ``fn`` is
+            complex.
+        ValueError: If a position in ``grad_position`` is negative or repeated, or if neither
+            ``grad_position`` nor ``weights`` is given.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
         RuntimeError: If a sparse Hessian is requested inside a compiled function or another derivative.
 
     >>> import mindgrad as ms
@@ -157,18 +159,19 @@ def hvp(
     The product is the derivative of ``grad(fn)`` along ``v``. The Hessian is never formed.
 
     Args:
-        fn (Callable or Cell): function of Tensors. If it returns several elements, their sum is
+        fn (Callable or Cell): function of Tensors. If ``fn`` returns several elements, their sum is
             differentiated, as for :func:`grad`.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
-            unchanged. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to, without repetitions. Default: ``None``.
 
     Returns:
-        Callable: takes the arguments of ``fn``, then ``v``, as the last argument or by keyword, and returns
-        the product in the structure of ``v``. With ``has_aux``, ``(product, tuple of the other outputs)``.
+        Callable: function of the arguments of ``fn`` and a vector ``v``, which is the last positional
+        argument or a keyword. It returns the product, in the structure of ``v``. With ``has_aux``,
+        ``(product, tuple of the other outputs)``.
 
         ====================  ===========================
         requested             ``v`` and the product
@@ -180,11 +183,11 @@ def hvp(
         ====================  ===========================
 
     Raises:
-        TypeError: If an argument has an unsupported type, ``v`` is missing or its structure or dtype differs
-            from the inputs, or an input or output is complex.
-        ValueError: If a shape or length of ``v`` differs from the inputs, a position is negative or repeated,
-            or neither ``grad_position`` nor ``weights`` is given.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If an argument of ``fn`` has an unsupported type, ``v`` is missing, the structure or dtype
+            of ``v`` differs from the differentiated inputs, or an input or output of ``fn`` is complex.
+        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position in
+            ``grad_position`` is negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])
@@ -211,23 +214,25 @@ def vhp(
     not match its function.
 
     Args:
-        fn (Callable or Cell): function of Tensors. If it returns several elements, their sum is
+        fn (Callable or Cell): function of Tensors. If ``fn`` returns several elements, their sum is
             differentiated.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to, without repetitions. Default: ``None``.
 
     Returns:
-        Callable: takes the arguments of ``fn``, then ``v``, and returns the product, as for :func:`hvp`.
+        Callable: function of the arguments of ``fn`` and a vector ``v``. It returns the product with ``v``,
+        in the structure of ``v``, as for :func:`hvp`.
 
     Raises:
-        TypeError: If an argument has an unsupported type, ``v`` is missing or its structure or dtype differs
-            from the inputs, or an input or output is complex.
-        ValueError: If a shape or length of ``v`` differs from the inputs, a position is negative or repeated,
-            or neither ``grad_position`` nor ``weights`` is given.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If an argument of ``fn`` has an unsupported type, ``v`` is missing, the structure or dtype
+            of ``v`` differs from the differentiated inputs, or an input or output of ``fn`` is complex.
+        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position in
+            ``grad_position`` is negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])
@@ -254,23 +259,26 @@ def ggnvp(
     matrix is the Fisher information.
 
     Args:
-        fn (Callable or Cell): the model.
-        loss (Callable, optional): function of the output of ``fn``. If it returns several elements, their sum
-            is used. ``None``: half the sum of squares, so the product is ``Jᵀ J v``. Default: ``None``.
+        fn (Callable or Cell): the model, a function of Tensors.
+        loss (Callable, optional): function of the output of ``fn``. If ``loss`` returns several elements,
+            their sum is used. ``None``: half the sum of squares, so the product is ``Jᵀ J v``. Default:
+            ``None``.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to, without repetitions. Default: ``None``.
 
     Returns:
-        Callable: takes the arguments of ``fn``, then ``v``, and returns the product, as for :func:`hvp`.
+        Callable: function of the arguments of ``fn`` and a vector ``v``. It returns the product with ``v``,
+        in the structure of ``v``, as for :func:`hvp`.
 
     Raises:
-        TypeError: If ``fn`` or ``loss`` is not callable, an argument has an unsupported type, ``v`` is
-            missing or its structure or dtype differs from the inputs, or an input or output is complex.
-        ValueError: If a shape or length of ``v`` differs from the inputs, a position is negative or repeated,
-            or neither ``grad_position`` nor ``weights`` is given.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If ``fn`` or ``loss`` is not callable, an argument has an unsupported type, or ``v`` is
+            missing. Also if the structure or dtype of ``v`` differs from the differentiated inputs, or an
+            input or output of ``fn`` is complex.
+        ValueError: If a shape or the length of ``v`` differs from the differentiated inputs, a position in
+            ``grad_position`` is negative or repeated, or neither ``grad_position`` nor ``weights`` is given.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 1.0])
@@ -314,7 +322,7 @@ def _product(
     weights: Any,
     rule_of: Callable[[Run], Callable[..., list[Any]]],
 ) -> Callable[..., Any]:
-    """Return a function of the arguments of ``fn`` and a vector ``v`` for one product.
+    """Return a function of the arguments of ``fn`` and ``v`` for one product.
 
     ``rule_of`` returns the rule that computes the product for a run of ``fn``.
     """
@@ -341,8 +349,8 @@ def _product(
 
 
 # -- rules for ``record.transformed`` ---------------------------------------------------------------------
-#
-# Each step transforms a complete graph, so an inner derivative is finished before the outer one begins.
+# Each rule transforms a complete graph. Therefore the graph of the gradient is finished before a rule
+# differentiates it again.
 
 Rule = Callable[..., list[Any]]
 
@@ -368,9 +376,9 @@ def _whole(program: Graph, argnum: int) -> Graph:
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """Return the results of ``_hessian_rule`` as one lazy equation, if possible.
+    """Return the result of ``_hessian_rule`` as one lazy equation, if possible.
 
-    The graph must be a function of one vector, otherwise the result is ``None``.
+    The graph must be a function of one vector. Otherwise the result is ``None``.
     """
     decomposition = of_vector(builder, xs, ys)
     if decomposition is None:
@@ -414,7 +422,7 @@ def _models(run: Run) -> int:
 
 @cache
 def _generalized(count: int) -> Rule:
-    """Return the rule for runs of a model with its loss.
+    """Return the rule of Gauss–Newton products, for runs of a model with its loss.
 
     The outputs of such a run are ``count`` results of the model, ``count`` detached inputs of the loss, and
     the loss.
@@ -424,13 +432,14 @@ def _generalized(count: int) -> Rule:
         outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
-        # an output that occurs twice is one variable, and constants have no tangent
+        # a model output that occurs twice is one variable of the loss, and a constant output has no tangent
         moving = {
             s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
         }
         loss, others = between(builder, list(moving), losses)
         curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
-        # evaluate at the outputs, which are not detached, so that the product can be differentiated again
+        # evaluate ∇²ℓ at the model outputs instead of their detached copies, so that the product can be
+        # differentiated again
         at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
         curved = builder.inline(curvature, [*others, *at, *along])
         cotangent_of = dict(zip(moving, curved, strict=True))

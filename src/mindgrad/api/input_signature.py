@@ -17,22 +17,22 @@ __all__ = ["InputSignature", "declared_sizes"]
 
 
 class InputSignature:
-    """The declared inputs of a function, against which each call is checked.
+    """The declared inputs of a function. Each call is checked against the declaration.
 
     Args:
         declared: a Tensor, or a tuple or list with an entry for each input: a Tensor, ``None`` for any value,
-            or a tuple, list, or dict of these. Only shapes and dtypes count. A size of ``None`` is open: any
-            size is accepted.
-        name: the name of the function, for errors.
+            or a tuple, list, or dict of these. Only the shapes and dtypes of Tensors matter. A dimension of
+            size ``None`` is *open*: any size is accepted.
+        name: name of the function, for error messages.
 
     Raises:
-        TypeError: If an entry is something else.
+        TypeError: If an entry of ``declared`` has any other type.
     """
 
     def __init__(self, declared: Any, name: str) -> None:
         self.name = name
         self.entries = tuple(declared) if isinstance(declared, (tuple, list)) else (declared,)
-        #: whether a size is open
+        #: whether a declared shape has an open size (``None``)
         self.is_open = max(map(self._check_entry, self.entries), default=False)
 
     def _check_entry(self, entry: Any) -> bool:
@@ -53,8 +53,9 @@ class InputSignature:
         """Check the arguments of a call against the declaration.
 
         Raises:
-            TypeError: If an input is not a tensor, its dtype differs, or it is given by name.
-            ValueError: If the shape of an input or the number of inputs differs.
+            TypeError: If an input is not a tensor, has a dtype that differs from the declaration, or is
+                passed by keyword.
+            ValueError: If the shape of an input or the number of inputs differs from the declaration.
         """
         if kwargs:
             raise TypeError(
@@ -74,7 +75,7 @@ class InputSignature:
         return OpenSizes(self._open_axes, self.name) if self.is_open else None
 
     def _open_axes(self, args: Sequence[Any]) -> list[tuple[int, ...]]:
-        """Return the open axes of each leaf, or ``[]`` if the arguments are invalid."""
+        """Return the open axes of each tensor, or ``[]`` if the arguments are invalid."""
         try:
             self.check(args, {})
         except (TypeError, ValueError):
@@ -127,7 +128,7 @@ def declared_sizes(declared: Sequence[Any] | None, name: str) -> OpenSizes | Non
     try:
         return None if declared is None else InputSignature(tuple(declared), name).open_sizes()
     except TypeError:
-        return None  # an entry is not a tensor
+        return None  # an entry is not a tensor, so there are no open sizes
 
 
 def _open_axes(entry: Any, value: Any) -> list[tuple[int, ...]]:

@@ -49,17 +49,18 @@ def jacrev(
     Reverse mode is efficient if ``fn`` has few outputs.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
-            unchanged. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to. They may also be the third positional argument, as for :func:`grad`. Default:
             ``None``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns the Jacobian.
+        Callable: function of the same arguments as ``fn`` that returns the Jacobian.
 
         ====================  ===============================================================
         requested             returned
@@ -71,15 +72,15 @@ def jacrev(
         with ``has_aux``      ``(jacobian, aux)``; several further outputs are a tuple
         ====================  ===============================================================
 
-        Containers keep their structure: ``J["out"]["in"]``. A float counts as shape ``()``, and the
-        derivative of a float with respect to a float is a float.
+        For containers, the Jacobian is nested by output and then by input: ``J["out"]["in"]``. A float counts
+        as shape ``()``, and the derivative of a float with respect to a float is a float.
 
     Raises:
-        TypeError: If an argument has an unsupported type, an input or output is complex, or an entry of an
-            input does not have a derivative.
-        ValueError: If a position is negative or repeated, if neither ``grad_position`` nor ``weights`` is
-            given, or if ``has_aux`` is set and ``fn`` has one output.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If an argument has an unsupported type, an input or output is complex, or a container among
+            the inputs has a leaf without derivative, such as an int.
+        ValueError: If a position in ``grad_position`` is negative or repeated, if neither ``grad_position``
+            nor ``weights`` is given, or if ``has_aux`` is set and ``fn`` has only one output.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> print(ms.jacrev(lambda x: x * x)(ms.Tensor([1.0, 2.0])))
@@ -111,23 +112,25 @@ def jacfwd(
     ``J = ∂Re y/∂x + i ∂Im y/∂x``.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to. Default: ``None``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns the Jacobian, in the structure that :func:`jacrev`
-        returns.
+        Callable: function of the same arguments as ``fn`` that returns the Jacobian, in the structure that
+        :func:`jacrev` returns.
 
     Raises:
-        TypeError: If an argument has an unsupported type, an input is complex, or an entry of an input does
-            not have a derivative.
-        ValueError: If a position is negative or repeated, if neither ``grad_position`` nor ``weights`` is
-            given, or if ``has_aux`` is set and ``fn`` has one output.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If an argument has an unsupported type, an input is complex, or a container among the
+            inputs has a leaf without derivative, such as an int.
+        ValueError: If a position in ``grad_position`` is negative or repeated, if neither ``grad_position``
+            nor ``weights`` is given, or if ``has_aux`` is set and ``fn`` has only one output.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> print(ms.jacfwd(lambda t: ms.ops.sin(t * ms.Tensor([0.0, 1.0])))(ms.Tensor(0.0)))
@@ -147,35 +150,37 @@ def jacobian(
     sparse: bool = False,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function that computes the Jacobian of ``fn``, dense or sparse.
+    """Return a function that computes the dense or sparse Jacobian of ``fn``.
 
     It uses forward mode if ``fn`` has fewer input than output elements, and reverse mode otherwise.
 
     Args:
-        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        fn (Callable or Cell): function whose arguments are Tensors, floats, or containers of Tensors and
+            floats.
         grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
             respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
-        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
-        sparse (bool, optional): whether to compute only the entries that can be nonzero. Each Tensor is then
-            a SciPy ``csr_array`` of shape ``(output.size, input.size)``. mindgrad derives the sparsity
-            pattern from the traced function, once for each set of argument types. The pattern holds for all
-            values; some of its entries may be zero. A Jacobian that is not sparse causes a warning.
-            Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged. Default: ``False``.
+        sparse (bool, optional): whether to compute only the entries that can be nonzero. Each Jacobian is
+            then a SciPy ``csr_array`` of shape ``(output.size, input.size)``. mindgrad derives the sparsity
+            pattern from the traced function, once for each set of argument types. The pattern is valid for
+            all values of the inputs, so some of its entries may be zero. If the Jacobian has few structural
+            zeros, a warning recommends ``sparse=False``. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to. Default: ``None``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns the Jacobian, in the structure that :func:`jacrev`
-        returns. The index arrays of sparse matrices are shared between calls and are read-only; ``.copy()``
-        returns a writable matrix. Sparse float16 and bfloat16 results are converted to float32, because SciPy
-        does not have these dtypes.
+        Callable: function of the same arguments as ``fn`` that returns the Jacobian, in the structure that
+        :func:`jacrev` returns. The index arrays of sparse matrices are shared between calls and are
+        read-only; ``.copy()`` returns a writable matrix. Sparse float16 and bfloat16 results are converted to
+        float32, because SciPy does not have these dtypes.
 
     Raises:
         TypeError: If an argument has an unsupported type, an input or output is complex (:func:`jacfwd`
             accepts complex outputs), or ``sparse`` is set and an input has an integer dtype.
-        ValueError: If a position is negative or repeated, if neither ``grad_position`` nor ``weights`` is
-            given, or if ``has_aux`` is set and ``fn`` has one output.
-        IndexError: If a position exceeds the number of arguments.
+        ValueError: If a position in ``grad_position`` is negative or repeated, if neither ``grad_position``
+            nor ``weights`` is given, or if ``has_aux`` is set and ``fn`` has only one output.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
         RuntimeError: If a sparse Jacobian is requested inside a compiled function or another derivative.
 
     >>> import mindgrad as ms
@@ -221,9 +226,9 @@ def _jacobian(rule: Callable[..., list[Any]], request: Request) -> Callable[...,
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
-    """Arrange ``rows``, one for each tensor of ``out``, in the structure of ``out``.
+    """Arrange ``rows``, one Jacobian per output tensor, in the structure of ``out``.
 
-    Outputs that are numbers have no row.
+    Outputs that are numbers have no Jacobian.
     """
     leaves, structure = flatten(out)
     following = iter(rows)
@@ -245,11 +250,11 @@ def _swept(
 ) -> list[list[tuple[Any, int | None]]]:
     """Apply a linear derivative to all basis vectors.
 
-    For each of ``types``, the result contains all outputs and their batch axes.
+    For each input type in ``types``, the result contains all outputs and their batch axes.
     """
     swept = []
     for k, type in enumerate(types):
-        # a single element has one basis vector, which needs no batch axis
+        # an input of one element has one basis vector, so the derivative runs without a batch axis
         single = type.size == 1
         vectors = ones(type) if single else identity(type)
         basis = [vectors if j == k else zeros(other) for j, other in enumerate(types)]
@@ -285,7 +290,7 @@ def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequen
 
 
 def _by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """Compute the Jacobians in the cheaper mode; for complex outputs, in forward mode."""
+    """Compute Jacobians in the cheaper mode, or in forward mode for complex outputs."""
     is_forward = sum(x.type.size for x in xs) <= sum(y.type.size for y in ys)
     rule = by_columns if is_forward or any(y.type.dtype.kind == "complex" for y in ys) else by_rows
     return rule(builder, xs, ys)

@@ -25,13 +25,13 @@ __all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_fu
 class JitFunction:
     """A function that is compiled once for each signature of its arguments.
 
-    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it becomes part of the enclosing
-    function. As an attribute of a class, it binds like a method. If its class attribute ``compiles`` is true,
-    gradient functions of it compile the whole gradient.
+    If another compiled function calls it, or a derivative in PYNATIVE_MODE includes the call, the function
+    becomes part of the enclosing function. As an attribute of a class, it binds like a method. If the class
+    attribute ``compiles`` is true, ``grad`` of a JitFunction compiles the whole gradient.
     """
 
     compiles = True
-    #: two instances are equal if they wrap the same function
+    #: attributes that define equality: two JitFunctions are equal if they wrap the same function
     compared_by = ("__wrapped__",)
 
     def __init__(self, function: Callable[..., Any], signature: InputSignature | None = None) -> None:
@@ -59,7 +59,7 @@ class JitFunction:
         return f"<jit of {name}{signature}{location}, {count} program{'s' * (count != 1)} compiled>"
 
     def __reduce__(self) -> Any:
-        """Pickle by qualified name, like a function, or else by the wrapped function."""
+        """Pickle this object by its qualified name, or else by its wrapped function."""
         name = self.__dict__.get("__qualname__", "")
         named: Any = sys.modules.get(self.__module__)
         for part in name.split("."):
@@ -67,7 +67,7 @@ class JitFunction:
         return name if named is self else (JitFunction, (self._compiled.function, self._signature))
 
     def cache_info(self) -> CacheInfo:
-        """Return hits and misses of the compile cache, with the reasons for compiling."""
+        """Return hits and misses of the compile cache, and why functions were compiled."""
         return self._compiled.cache_info()
 
     def cache_clear(self) -> None:
@@ -85,7 +85,7 @@ class JitFunction:
 
 
 _PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")
-#: options for the compilers of MindSpore's versions, which have no effect in mindgrad
+#: keywords of ``jit`` that various versions of MindSpore have; mindgrad accepts and ignores them
 _OPTIONS = (
     "function", "obj", "mode", "capture_mode", "jit_level", "dynamic", "fullgraph", "backend",
     "disable_format_transform", "exec_order", "ge_options", "infer_boost", "auto_offload", "exc_mode",
@@ -108,13 +108,13 @@ def jit(
 
     Args:
         fn (Callable or Cell, optional): function to compile. ``None``: return a decorator. Default: ``None``.
-        input_signature (Tensor, tuple, or list, optional): the only inputs that ``fn`` accepts: a Tensor, or
-            one entry for each input. Only its shape and dtype count.
-            ``Tensor(shape=[None, 3], dtype=float32)`` has a dynamic size; ``None`` as an entry accepts any
-            input. All dynamic sizes share compiled programs, whose inputs are padded to 16, 32, 64, ...
-            elements. If an operator does not support padding, such as a sort along the dynamic axis, each
-            size has a separate program and a warning names the operator. ``None``: any inputs. Default:
-            ``None``.
+        input_signature (Tensor, tuple, or list, optional): declaration of the only inputs that ``fn``
+            accepts: a Tensor, or a tuple with one entry for each input. Only the shape and dtype of a
+            declared Tensor matter. ``Tensor(shape=[None, 3], dtype=float32)`` has a dynamic first axis. An
+            entry ``None`` accepts any input. All dynamic sizes share compiled programs, whose inputs are
+            padded to 16, 32, 64, ... elements. If an operator does not support padding, such as a sort along
+            the dynamic axis, each size has a separate program and a warning names the operator. ``None``:
+            ``fn`` accepts any inputs. Default: ``None``.
         hash_args (Any, optional): accepted for compatibility. Default: ``None``.
         jit_config (JitConfig, optional): accepted for compatibility. Default: ``None``.
         compile_once (bool, optional): accepted for compatibility. Default: ``False``.
@@ -125,8 +125,8 @@ def jit(
         Callable: the compiled function, or a decorator if ``fn`` is ``None``.
 
     Raises:
-        TypeError: If ``fn`` is not callable or is a Cell class, or MindSpore does not have an option of this
-            name. Also if the dtypes of the inputs of a call differ from ``input_signature``.
+        TypeError: If ``fn`` is not callable or is a Cell class, or if a keyword is not an option of
+            MindSpore's ``jit``. Also if the dtypes of the inputs of a call differ from ``input_signature``.
         ValueError: If the shapes or the number of inputs of a call differ from ``input_signature``.
 
     >>> import mindgrad as ms
@@ -175,7 +175,7 @@ class JitConfig:
             all optimizations. Default: ``""``.
         exc_mode (str, optional): ``"auto"``, ``"sink"``, or ``"no_sink"``. Default: ``"auto"``.
         jit_syntax_level (str, optional): ``"STRICT"`` or ``"LAX"``. Default: ``""``.
-        **options (Any): MindSpore's other options.
+        **options (Any): other compiler options of MindSpore, accepted for compatibility.
 
     >>> import mindgrad as ms
     >>> ms.JitConfig(jit_level="O1").jit_config_dict["jit_level"]
@@ -188,7 +188,7 @@ class JitConfig:
     def __init__(
         self, jit_level: str = "", exc_mode: str = "auto", jit_syntax_level: str = "", **options: Any
     ) -> None:
-        #: the options, by name
+        #: dict that maps the names of MindSpore's compiler options to their values
         self.jit_config_dict = {
             "jit_level": jit_level, "exc_mode": exc_mode, "jit_syntax_level": jit_syntax_level, **options
         }  # fmt: skip
@@ -197,11 +197,11 @@ class JitConfig:
 def jit_class(cls: type) -> type:
     """Return a class unchanged, for compatibility with MindSpore.
 
-    MindSpore marks classes for compiled functions with it. Compiled functions of mindgrad can use all
-    classes.
+    In MindSpore, compiled functions can only use classes that are decorated with ``jit_class``. Compiled
+    functions of mindgrad can use all classes.
 
     Args:
-        cls (type): the class.
+        cls (type): class to return.
 
     Returns:
         type: ``cls``.
@@ -235,15 +235,16 @@ def jit_class(cls: type) -> type:
 def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy: Any = None) -> Any:
     """Return the ``__init__`` of a Cell unchanged, for compatibility.
 
-    MindSpore compiles a marked Cell once for all its uses.
+    MindSpore compiles a Cell once for all its uses if its ``__init__`` has this decorator.
 
     Args:
-        fn (Callable, optional): the ``__init__`` method. ``None``: return a decorator. Default: ``None``.
+        fn (Callable, optional): ``__init__`` method of a Cell. ``None``: return a decorator. Default:
+            ``None``.
         attrs (Any, optional): accepted for compatibility. Default: ``None``.
         policy (Any, optional): accepted for compatibility. Default: ``None``.
 
     Returns:
-        Callable: ``fn``, or a decorator.
+        Callable: ``fn`` unchanged, or a decorator if ``fn`` is ``None``.
 
     >>> import mindgrad as ms
     >>> class Block(ms.nn.Cell):
@@ -264,13 +265,13 @@ def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy:
 def no_inline(fn: Callable[..., Any] | None = None) -> Any:
     """Return a function unchanged, for compatibility.
 
-    MindSpore compiles a marked function once for all its calls.
+    MindSpore compiles a function once for all its calls if it has this decorator.
 
     Args:
-        fn (Callable, optional): the function. ``None``: return a decorator. Default: ``None``.
+        fn (Callable, optional): function to return. ``None``: return a decorator. Default: ``None``.
 
     Returns:
-        Callable: ``fn``, or a decorator.
+        Callable: ``fn`` unchanged, or a decorator if ``fn`` is ``None``.
 
     >>> import mindgrad as ms
     >>> @ms.no_inline

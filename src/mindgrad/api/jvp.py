@@ -28,7 +28,8 @@ from mindgrad.trace.numbers import as_python
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 
-#: largest number of elements for which a tangent is tested for zero; a zero tangent is not propagated
+#: A tangent with at most this many elements is compared with zero. A zero tangent is not propagated, which
+#: saves the forward pass. For larger tangents, the comparison would cost too much.
 _FEW = 64
 
 
@@ -44,16 +45,20 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
             of Tensors and floats.
         v (Tensor, or tuple or list of Tensor): the direction, with the structure, shapes, and dtypes of
             ``inputs``.
-        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged as ``aux``. Default: ``False``.
 
     Returns:
-        tuple: ``(out, derivative)``. The derivative has the structure, shapes, and dtypes of ``out``. With
-        ``has_aux``, ``(first output, derivative, aux)``; several further outputs are a tuple.
+        tuple: ``(out, derivative)``: the result of ``fn``, and its derivative along ``v`` with the structure,
+        shapes, and dtypes of ``out``. With ``has_aux``, ``(first output, derivative, aux)``. ``aux`` is the
+        second output, or a tuple if there are several further outputs.
 
     Raises:
-        TypeError: If ``inputs`` or ``v`` is not a Tensor or a tuple or list of Tensors, or only one of both
-            is a Tensor. Also if dtypes differ, or the number of inputs does not match ``fn``.
-        ValueError: If shapes or lengths differ, or ``has_aux`` is set and ``fn`` has one output.
+        TypeError: If ``inputs`` or ``v`` is neither a Tensor nor a tuple or list of Tensors, or only one of
+            them is a Tensor. Also if the dtypes of ``inputs`` and ``v`` differ, or ``fn`` does not accept
+            this number of inputs.
+        ValueError: If the shapes or lengths of ``inputs`` and ``v`` differ, or ``has_aux`` is set and ``fn``
+            has only one output.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([2.0, 3.0]), ms.Tensor([1.0, 10.0])
@@ -80,7 +85,7 @@ def _made_at_once(fn: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
 
 
 def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Check the inputs and tangents, and return them with one tangent for each input."""
+    """Check ``inputs`` and ``v``, and return two sequences of equal length."""
     text = f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor"
     for given in (inputs, v):
         if not is_input(given):
@@ -121,11 +126,11 @@ def _along(
 
 
 def _is_zero(tangent: Tensor) -> bool:
-    """Whether ``tangent`` is cheaply known to be zero, so that no pass is needed."""
+    """Whether a cheap test shows that ``tangent`` is zero."""
     array = tangent._array
     if tangent.is_traced or tangent.is_parameter or not isinstance(array, np.ndarray) or not array.size:
         return False
-    if not any(array.strides):  # all elements share one memory location, as in ops.zeros
+    if not any(array.strides):  # one memory location for all elements, as in ops.zeros
         return not array.flat[0]
     return array.size <= _FEW and not array.any()
 
@@ -139,7 +144,7 @@ def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...
 
 
 def like(out: Any, tensors: Sequence[Tensor]) -> Any:
-    """Arrange ``tensors`` in the structure of ``out``, with zero for other outputs."""
+    """Arrange ``tensors`` in the structure of ``out``, with zero for its numbers."""
     leaves, structure = flatten(out)
     following = iter(tensors)
     return unflatten(
@@ -166,11 +171,13 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
         inputs (Tensor, or tuple or list of Tensor): the arguments of ``fn``.
 
     Returns:
-        tuple: ``(out, jvp_fn)``. ``jvp_fn(v)``, or ``jvp_fn(v1, v2)`` for several inputs, returns the
-        derivative along ``v``, with the structure of ``out``.
+        tuple: ``(out, jvp_fn)``: the result of ``fn``, and its derivative as a linear function.
+        ``jvp_fn(v)``, or ``jvp_fn(v1, v2)`` for several inputs, returns the derivative along ``v``, with the
+        structure of ``out``.
 
     Raises:
-        TypeError: If ``inputs`` or a direction is not a Tensor or a tuple or list of them, or dtypes differ.
+        TypeError: If ``inputs`` or a direction is neither a Tensor nor a tuple or list of Tensors, or the
+            dtype of a direction differs from its input.
         ValueError: If the shapes or the number of directions differ from the inputs.
 
     >>> import mindgrad as ms

@@ -64,16 +64,17 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
             Default: ``0``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns one value for each point: shape ``(...)``, a
-        scalar for a single point of shape ``(D,)``, or ``(..., C)`` for C components. Several outputs keep
-        their structure. A tuple of positions returns a tuple; the sum of its entries is the Laplacian with
-        respect to all of them.
+        Callable: function of the same arguments as ``fn``. It returns one Laplacian for each point: shape
+        ``(...)``, a scalar for a single point of shape ``(D,)``, or ``(..., C)`` for C components. Several
+        outputs keep their structure. For a tuple of positions, the result is a tuple with one Laplacian for
+        each argument. Their sum is the Laplacian with respect to all these arguments.
 
     Raises:
-        TypeError: If an input or output is not a real floating-point Tensor.
-        ValueError: If an input is a scalar, the leading axes of an output differ from the input, an output
-            depends on several points, or a position is negative or repeated.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If a differentiated input or an output of ``fn`` is not a real floating-point Tensor.
+        ValueError: If an input is a scalar, the leading axes of an output differ from the leading axes of the
+            input, an output depends on several points, or a position in ``grad_position`` is negative or
+            repeated.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     All points are evaluated together. A function that sums over the points, such as a mean over the batch or
     batch normalization in training, raises ``ValueError``. If points interact in another way, such as a
@@ -99,20 +100,21 @@ def second_order(
 ) -> Callable[..., Any]:
     """Return a function for the second-order operator ``Σ_ij a_ij ∂²f/∂x_i ∂x_j``.
 
-    The cost corresponds to D + 2 evaluations of ``fn`` for diagonal coefficients, K + 2 for a factor, and 2 D
-    + 2 for a matrix. The result is differentiable with respect to the coefficients, too.
+    The cost corresponds to D + 2 evaluations of ``fn`` for diagonal coefficients, K + 2 evaluations for a
+    factor, and 2 D + 2 evaluations for a matrix. The result is differentiable with respect to the
+    coefficients, too.
 
     Args:
         fn (Callable or Cell): function of points of shape ``(..., D)``, as for :func:`laplacian`.
         grad_position (int or tuple of int, optional): positional argument(s) that contain the points.
             Default: ``0``.
-        factored (bool, optional): whether the coefficients are a factor ``s`` with ``a = s sᵀ``. Default:
-            ``False``.
+        factored (bool, optional): whether the coefficients are given as a factor ``s`` of the matrix
+            ``a = s sᵀ``. Default: ``False``.
 
     Returns:
-        Callable: takes the arguments of ``fn``, then the coefficients, and returns one value for each point,
-        as :func:`laplacian` does. The coefficients are a Tensor with the dtype of the input and one of these
-        shapes:
+        Callable: function of the arguments of ``fn`` followed by the coefficients. It returns one value for
+        each point, as :func:`laplacian` does. The coefficients are a Tensor with the dtype of the input and
+        one of these shapes:
 
         ===================================  ==============================================
         shape                                meaning
@@ -122,14 +124,14 @@ def second_order(
         ``(D, K)`` or ``(..., D, K)``        factor ``s``, with ``factored``
         ===================================  ==============================================
 
-        The matrix need not be symmetric or definite.
+        The matrix ``a`` need not be symmetric or definite.
 
     Raises:
-        TypeError: If an input or output is not a real floating-point Tensor, or the coefficients are not a
-            Tensor with the dtype of the input.
+        TypeError: If a differentiated input or an output of ``fn`` is not a real floating-point Tensor, or
+            the coefficients are not a Tensor with the dtype of the input.
         ValueError: If the coefficients or outputs have an unsupported shape, an output depends on several
-            points, or a position is negative or repeated.
-        IndexError: If a position exceeds the number of arguments.
+            points, or a position in ``grad_position`` is negative or repeated.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> f = lambda x: x[..., 0] * x[..., 0] * x[..., 1]
@@ -162,13 +164,14 @@ def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., 
         grad_position (int, optional): positional argument that contains the points. Default: ``0``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns one value for each point, of shape ``(...)``.
+        Callable: function of the same arguments as ``fn``. It returns the divergence at each point, of shape
+        ``(...)``.
 
     Raises:
-        TypeError: If an input or output is not a real floating-point Tensor.
-        ValueError: If the shape of an output differs from the input, an output depends on several points, or
-            the position is negative.
-        IndexError: If the position exceeds the number of arguments.
+        TypeError: If a differentiated input or an output of ``fn`` is not a real floating-point Tensor.
+        ValueError: If the shape of an output of ``fn`` differs from the shape of the input, an output depends
+            on several points, or ``grad_position`` is negative.
+        IndexError: If ``grad_position`` is an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> print(ms.divergence(lambda x: x * x)(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -183,15 +186,16 @@ def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., 
 def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
     """Return a function for ``Σ_k v_k · (∂f/∂x v_k)``.
 
-    For random directions ``v`` it is Hutchinson's estimate of the divergence.
+    For random directions ``v``, this sum is Hutchinson's estimate of the divergence.
 
     Args:
         fn (Callable or Cell): vector field, as for :func:`divergence`.
         grad_position (int, optional): positional argument that contains the points. Default: ``0``.
 
     Returns:
-        Callable: takes the arguments of ``fn``, then the directions ``v``: a Tensor of shape ``(D, K)``, or
-        of shape ``(..., D, K)`` for different directions at each point.
+        Callable: function of the arguments of ``fn`` followed by the directions ``v``. It returns the sum
+        over k at each point, of shape ``(...)``. ``v`` is a Tensor of shape ``(D, K)``, or of shape
+        ``(..., D, K)`` for different directions at each point.
 
     >>> import mindgrad as ms
     >>> from mindgrad.api.laplacian import divergence_along
@@ -221,15 +225,16 @@ def directional_derivative(
         grad_position (int, optional): positional argument that contains the points. Default: ``0``.
 
     Returns:
-        Callable: takes the arguments of ``fn``, then the direction ``v``, and returns one value for each
-        point, as :func:`laplacian` does. ``v`` is a Tensor with the dtype of the input and the shape
-        ``(D,)``, for all points, or the shape of the input.
+        Callable: function of the arguments of ``fn`` followed by the direction ``v``. It returns one
+        derivative for each point, as :func:`laplacian` does. ``v`` is a Tensor with the dtype of the input.
+        Its shape is ``(D,)`` for the same direction at all points, or the shape of the input.
 
     Raises:
-        TypeError: If an input or output is not a real floating-point Tensor, or ``order`` is not an int.
-        ValueError: If ``order`` is less than 1, a shape does not match, an output depends on several points,
-            or the position is negative.
-        IndexError: If the position exceeds the number of arguments.
+        TypeError: If a differentiated input or an output of ``fn`` is not a real floating-point Tensor, or
+            ``order`` is not an int.
+        ValueError: If ``order`` is less than 1, the shape of ``v`` or of an output does not match the input,
+            an output depends on several points, or ``grad_position`` is negative.
+        IndexError: If ``grad_position`` is an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> f = lambda x: x[..., 0] ** 3 * x[..., 1]
@@ -266,8 +271,8 @@ def directional_derivative(
 def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """Return a function for the biharmonic operator ``Δ² f``.
 
-    The operator is the Laplacian of the Laplacian, ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``. Both passes are merged
-    and share common computations.
+    The operator is the Laplacian of the Laplacian, ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``. The passes of both
+    Laplacians are merged and share common computations.
 
     Args:
         fn (Callable or Cell): function of points of shape ``(..., D)``, as for :func:`laplacian`.
@@ -275,14 +280,14 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
             Default: ``0``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns one value for each point, as :func:`laplacian`
-        does. A tuple of positions returns a tuple.
+        Callable: function of the same arguments as ``fn``. It returns one value for each point, as
+        :func:`laplacian` does. For a tuple of positions, the result is a tuple.
 
     Raises:
-        TypeError: If an input or output is not a real floating-point Tensor.
-        ValueError: If a shape does not match, an output depends on several points, or a position is negative
-            or repeated.
-        IndexError: If a position exceeds the number of arguments.
+        TypeError: If a differentiated input or an output of ``fn`` is not a real floating-point Tensor.
+        ValueError: If the shape of an output does not match the input, an output depends on several points,
+            or a position in ``grad_position`` is negative or repeated.
+        IndexError: If ``grad_position`` contains an index beyond the last argument in a call.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.biharmonic(lambda x: (x * x).sum(-1) ** 2)(ms.Tensor([1.0, 2.0])))
@@ -296,7 +301,8 @@ def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0)
     if isinstance(grad_position, tuple):
         each = [biharmonic(fn, position) for position in grad_position]
         return remembered(fn, ("biharmonic", grad_position), lambda: _together(fn, each))
-    # the inner operator runs all directions together, so that the outer one differentiates no loop of tiles
+    # The inner Laplacian runs all directions together. Otherwise the outer Laplacian would differentiate a
+    # loop over tiles of directions.
     inner = _operator(
         "laplacian", fn, grad_position, check_point_values, lambda: _swept("unit", True), "whole"
     )
@@ -325,8 +331,8 @@ def _operator(
 ) -> Callable[..., Any]:
     """Return the function that applies a differential operator to ``fn``.
 
-    It takes the arguments of ``fn`` and ``extra`` more, and applies ``rule()`` to the recorded run. ``order``
-    is the order of the operator.
+    The returned function accepts the arguments of ``fn`` and ``extra`` more. It records a run of ``fn`` and
+    applies ``rule()`` to the recording. ``order`` is the order of the operator.
     """
     check_callable(owner, fn)
     check_positions(owner, grad_position, has_weights=False)
@@ -350,7 +356,7 @@ def _operator(
             leaves, structure = flatten(applied.result(outputs))
             results = []
             for k in range(len(positions)):
-                # outputs that are not tensors do not depend on the input
+                # an output that is not a tensor does not depend on the input and keeps its value
                 following = iter(derivatives[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
                 filled = [
                     next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves
@@ -374,7 +380,7 @@ def _as_directions(matrix: Any, axis: int) -> Any:
 
 @lru_cache(maxsize=64)
 def _on_rows(owner: str, rule: Rule) -> Rule:
-    """Return ``rule`` with a check that outputs do not mix points."""
+    """Return ``rule`` with a check that each output depends on its own point only."""
 
     def checked(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         for x in xs:
@@ -389,7 +395,7 @@ def _on_rows(owner: str, rule: Rule) -> Rule:
 
 @lru_cache(maxsize=8)
 def _swept(form: str, is_whole: bool = False) -> Rule:
-    """Return the rule that sums second derivatives over directions of a form."""
+    """Return the rule that sums second derivatives over directions. ``form`` names their set."""
 
     def rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
         equations = list(builder.equations)
@@ -436,7 +442,7 @@ def _directions(form: str, x: Any, operand: Any = None) -> Directions:
 
 
 def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:
-    """Compute Σ_d v_d · (J v_d), by default for unit vectors v_d."""
+    """Compute Σ_d v_d · (J v_d), by default for the unit vectors v_d."""
     results = []
     for x in xs:
         rows = _as_directions(extras[0], -1) if extras else identity(x.type.with_shape(x.shape[-1:]))
@@ -445,7 +451,7 @@ def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence
         size = directions.shape[0]
         pushed, places = push_batch(graph, [*needed, directions], [*[None] * len(needed), 0], size)
         for y, t, at in zip(ys, pushed, places, strict=True):
-            if at is None:  # the output does not depend on the input
+            if at is None:  # this output of ``fn`` does not depend on the input
                 results.append(zeros(y.type.with_shape(y.shape[:-1])))
                 continue
             results.append(reduce_sum(placed(size, t, at, 0) * directions, axes=(0, len(y.shape))))

@@ -16,8 +16,9 @@ def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) ->
     """Check the differentiated inputs, and further arguments such as coefficients.
 
     Raises:
-        TypeError: If an input is not a floating-point Tensor, or the dtype of a further argument differs.
-        ValueError: If an input has no axis of coordinates, or that axis is empty.
+        TypeError: If an input is not a floating-point Tensor, or the dtype of a further argument differs from
+            the dtype of the input.
+        ValueError: If an input is a scalar, which has no axis of coordinates, or its last axis is empty.
     """
     for x in inputs:
         if not isinstance(x, Tensor):

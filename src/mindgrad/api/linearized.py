@@ -49,19 +49,20 @@ def linearized(
     """Run ``fn(*args)`` and return its derivative as a linear function.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         fn: the function to differentiate, with respect to all ``args``.
-        args: Tensors, and containers of Tensors and floats.
+        args: arguments of ``fn``: Tensors, and containers of Tensors and floats.
         backwards: whether the derivative maps cotangents of outputs to cotangents of inputs. Otherwise it
             maps tangents of inputs to tangents of outputs.
-        parameters: Parameters that are differentiated too.
-        has_aux: whether only the first of several outputs is differentiated.
+        parameters: Parameters with respect to which ``fn`` is also differentiated.
+        has_aux: whether only the first of several outputs of ``fn`` is differentiated.
         key: a cache key that distinguishes the options of this call from other calls with the same ``fn``.
 
     Returns:
         tuple: the result, the inputs, and the derivative. Differentiated numbers in the result are of type
         ``Number``. With ``backwards``, the derivative takes one tensor for each differentiated output, and
-        returns one for each input tensor and Parameter. Otherwise it is the other way round.
+        returns one for each input tensor and Parameter. Otherwise it takes one tensor for each input tensor
+        and Parameter, and returns one for each differentiated output.
     """
     rule = reverse_rule if backwards else forward_rule
     positions = range(len(args))

@@ -24,16 +24,16 @@ def match(owner: str, name: str, value: Any, template: Any, role: str) -> list[T
     """Return the tensors of ``value``, one for each tensor of ``template``.
 
     Args:
-        owner: the name of the API, for errors.
-        name: the name of the argument.
-        value: the argument.
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        name: name of the checked argument, for error messages.
+        value: argument to check.
         template: the value whose structure and types ``value`` must have. Leaves that are not tensors are
             ignored.
         role: the noun for ``template`` in errors.
 
     Raises:
-        TypeError: If a dtype differs, or a tensor is given instead of a container or vice versa.
-        ValueError: If a length, the keys of a dict, or a shape differs.
+        TypeError: If a dtype in ``value`` differs from ``template``, or only one of them has a container.
+        ValueError: If a length, the keys of a dict, or a shape in ``value`` differs from ``template``.
     """
     leaves: list[Tensor] = []
     _match(f"For '{owner}', the '{name}'", name, value, template, role, leaves)

@@ -28,14 +28,14 @@ def recompute(
 ) -> Any:
     """Call a block and recompute it in reverse mode (gradient checkpointing).
 
-    Reverse mode stores only the inputs of the block and computes the block again when its gradient is
-    computed. A long function then needs memory for one block at a time. For example, n equal layers in √n
-    blocks need about √n times the memory of a layer, instead of n times, at the cost of one more evaluation
-    of the function. Values and gradients of any order do not change. A gradient of the gradient stores the
-    values that the first gradient computes.
+    Reverse mode stores only the inputs of the block, and recomputes its intermediate values when the gradient
+    is computed. A function that consists of several blocks then stores the intermediate values of only one
+    block at a time. For example, n equal layers in √n blocks need about √n times the memory of a layer,
+    instead of n times, at the cost of one more evaluation of the function. Values and gradients of any order
+    do not change. A gradient of the gradient stores the values that the first gradient computes.
 
     Args:
-        block (Callable or Cell): function to evaluate. Parameters and tensors that it reads from outside
+        block (Callable or Cell): function to evaluate. Parameters and captured tensors that ``block`` reads
             count as inputs.
         *args (Any): positional arguments of ``block``.
         use_reentrant (bool, optional): accepted for compatibility. Default: ``True``.
@@ -51,7 +51,8 @@ def recompute(
         Any: the result of ``block(*args, **kwargs)``.
 
     Raises:
-        TypeError: If ``block`` is not callable, or a flag is not a bool.
+        TypeError: If ``block`` is not callable, or ``use_reentrant``, ``output_recompute``, or ``early_stop``
+            is not a bool.
         ValueError: If ``context_fn`` is not ``None``.
 
     Examples:
@@ -75,7 +76,7 @@ def recompute(
 
 
 def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, context_fn: Any) -> None:
-    """Check the options of :func:`recompute`."""
+    """Check the types and values of the options of :func:`recompute`."""
     flags = {"use_reentrant": use_reentrant, "output_recompute": output_recompute, "early_stop": early_stop}
     for name, flag in flags.items():
         if not isinstance(flag, bool):

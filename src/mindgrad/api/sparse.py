@@ -35,7 +35,7 @@ from mindgrad.trace.numbers import as_data, as_python
 
 __all__ = ["sparse_function"]
 
-#: largest number of patterns that one function caches for different values of its integer arguments
+#: largest number of sparsity patterns that one function caches for different values of its integer arguments
 _KEPT = 16
 
 
@@ -58,7 +58,7 @@ class _Form:
     """Form of the result of a call.
 
     Attributes:
-        structure: the structure of the matrices.
+        structure: sparsity structure of the matrices.
         tree: the container structure of the differentiated output.
         are_tensors: for each leaf of that output, whether it is a tensor and has a matrix.
     """
@@ -101,11 +101,12 @@ class _Rule:
     Its first result is the index of the structure in ``structures``.
 
     Attributes:
-        given: values of the current call that depend only on integer arguments, by index of the input.
-        constants: values that do not depend on any argument, by index of the input.
+        given: dict that maps input indices to values that depend only on integer arguments of the current
+            call.
+        constants: dict that maps input indices to values that do not depend on any argument.
         integers: the integer arguments of the current call.
         snapshot: copies of the integer arguments if the pattern depends on them, else ``None``.
-        structures: the structures that the rule has found.
+        structures: list of the matrix structures that the rule has found.
     """
 
     def __init__(self, second: bool, compiled: bool) -> None:
@@ -175,7 +176,7 @@ class _Sparse:
     # -- running ------------------------------------------------------------------------------------
 
     def _run(self, rule: _Rule, run: Run) -> tuple[int, list[Tensor], _Form, Any]:
-        """Return the index of the structure, the values, the form, and other outputs."""
+        """Return the index of the structure, the values, the form, and the other outputs."""
         outputs, results = transformed(run.recorded, rule, (), run.outputs)
         out = run.result(outputs)
         leaves, tree = flatten(out[0] if self._request.has_aux else out)
@@ -223,7 +224,7 @@ class _Sparse:
             run = request.run(args, kwargs)
             _check(owner, fn, run, self._second)
             scope = run.recorded.scope
-            # values that do not depend on the differentiated inputs were traced in the outer scope
+            # the outer scope has traced the values that do not depend on the differentiated inputs
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
             places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}

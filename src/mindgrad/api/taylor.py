@@ -40,26 +40,28 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     """Compute the derivatives of ``fn`` along a curve, up to a given order.
 
     The curve is ``x(s) = primals + Σ_k series[k-1] sᵏ/k!``, so ``series[k-1]`` is its k-th derivative at s =
-    0. The function returns the derivatives of ``fn(x(s))`` at s = 0. They are derivatives, not Taylor
-    coefficients; the two differ by the factor k!. With ``series = [1, 0, 0, ...]`` they are f′, f″, f‴, and
-    so on.
+    0. The function returns the derivatives of ``fn(x(s))`` at s = 0. The results are derivatives, not Taylor
+    coefficients. The k-th derivative is k! times the k-th coefficient. With ``series = [1, 0, 0, ...]``, the
+    results are f′, f″, f‴, and so on.
 
     Args:
         fn (Callable or Cell): function to differentiate.
         primals (Tensor, or tuple or list of Tensor): the arguments of ``fn``. Integers are converted to
             float32.
-        series (Tensor, or tuple or list of Tensor): for each of ``primals`` a Tensor of shape
-            ``(K, *primal.shape)``, with its dtype or an integer dtype. K is the highest order.
+        series (Tensor, or tuple or list of Tensor): derivatives of the curve. Each Tensor in ``primals`` has
+            one Tensor of shape ``(K, *primal.shape)``, with the same dtype or an integer dtype. K is the
+            highest order.
 
     Returns:
-        tuple: ``(out, out_series)``: the result of ``fn``, and Tensors of shape ``(K, *out.shape)`` in its
-        structure.
+        tuple: ``(out, out_series)``: the result of ``fn``, and its derivatives of orders 1 to K: Tensors of
+        shape ``(K, *out.shape)``, in the structure of ``out``.
 
     Raises:
-        TypeError: If ``fn`` is not callable, or ``primals`` or ``series`` is not a Tensor or a tuple or list
-            of Tensors. Also if only one of both is a Tensor, dtypes differ, or the number of primals does not
-            match ``fn``.
-        ValueError: If shapes, lengths, or numbers of orders differ.
+        TypeError: If ``fn`` is not callable, or ``primals`` or ``series`` is neither a Tensor nor a tuple or
+            list of Tensors. Also if only one of them is a Tensor, their dtypes differ, or ``fn`` does not
+            accept this number of arguments.
+        ValueError: If ``primals`` and ``series`` differ in length or in the shapes of their Tensors, or the
+            Tensors in ``series`` have different numbers of orders.
 
     >>> import mindgrad as ms
     >>> x, series = ms.Tensor(1.0), ms.Tensor([1.0, 0.0, 0.0])
@@ -99,8 +101,8 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
 def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, Any]:
     """Compute the derivative of order K, ``dᴷ/dsᴷ fn(x + s)`` at s = 0.
 
-    All elements of all inputs move together: the direction is one everywhere. If each output element depends
-    on one input element, the result is its K-th derivative.
+    All elements of the direction are 1. If each output element depends on one input element only, the result
+    is the elementwise K-th derivative.
 
     Args:
         fn (Callable or Cell): function to differentiate.
@@ -109,7 +111,8 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
         order (int): the order K, at least 1.
 
     Returns:
-        tuple: ``(out, derivative)``; ``derivative`` has the structure and shapes of ``out``.
+        tuple: ``(out, derivative)``: the result of ``fn``, and its derivative of order K with the structure
+        and shapes of ``out``.
 
     Raises:
         TypeError: If ``order`` is not an int, ``fn`` is not callable, or ``primals`` has an unsupported type.
@@ -135,14 +138,14 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
 def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) -> Any:
     """Compute the Taylor coefficients of ``fn`` along a line.
 
-    They are the coefficients of ``f(x + s v) = c₀ + c₁ s + ... + c_K sᴷ + O(sᴷ⁺¹)``.
+    The coefficients c are defined by ``f(x + s v) = c₀ + c₁ s + ... + c_K sᴷ + O(sᴷ⁺¹)``.
 
     Args:
         fn (Callable or Cell): function to expand.
         x (Tensor, or tuple or list of Tensor): the arguments of ``fn``. Integers are converted to float32.
         order (int): the order K, at least 0.
         direction (Tensor, or tuple or list of Tensor, optional): the direction v, with the structure, shapes,
-            and dtypes of ``x``. ``None``: one everywhere. Default: ``None``.
+            and dtypes of ``x``. ``None``: all elements of v are 1. Default: ``None``.
 
     Returns:
         Tensor, or structure of Tensors: coefficients of shape ``(K + 1, *out.shape)``, in the structure of
@@ -152,7 +155,7 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
     Raises:
         TypeError: If ``order`` is not an int, ``x`` has an unsupported type, or the structure or dtype of
             ``direction`` differs from ``x``.
-        ValueError: If ``order`` is negative, or shapes or lengths differ.
+        ValueError: If ``order`` is negative, or ``direction`` and ``x`` differ in length or shape.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.taylor(lambda x: 1 / (1 - x), ms.Tensor(0.0), 4))
@@ -247,7 +250,7 @@ def _made(
 ) -> Callable[..., Any]:
     """Return a function that applies ``rule`` to ``fn``.
 
-    It takes the inputs of ``fn`` and, if ``paired``, one more tensor for each of them.
+    The returned function accepts the inputs of ``fn`` and, if ``paired``, one more tensor for each input.
     """
 
     def run(*operands: Any) -> Any:
@@ -256,7 +259,8 @@ def _made(
         _, results = transformed(run.recorded, rule, operands[count:], run.outputs)
         half = len(results) // 2
         out = run.result(results[:half])
-        # the rule computes the values together with the coefficients, so the function runs once
+        # The rule computes the values of ``fn`` together with the coefficients, so that ``fn`` runs only
+        # once. The first half of the results are the values.
         coefficients = like(out, results[half:])
         return coefficients if owner == "taylor" else (out, coefficients)
 

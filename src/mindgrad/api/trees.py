@@ -36,7 +36,7 @@ def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        ValueError: If the structure of one of ``trees`` differs from ``tree``.
+        ValueError: If a tree in ``trees`` does not have the structure of ``tree``.
 
     >>> import mindgrad as ms
     >>> weights = {"w": ms.Tensor([1.0, 2.0]), "b": [ms.Tensor(3.0)]}
@@ -60,13 +60,13 @@ def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """Return the leaves of a tree, in order, without ``None``.
+    """Return a list of the leaves of a tree, without ``None``.
 
     Args:
         tree (Any): tree of containers, as for :func:`mindgrad.tree_map`.
 
     Returns:
-        list: the leaves.
+        list: the leaves of ``tree``, in the order of its containers.
 
     >>> import mindgrad as ms
     >>> ms.tree_leaves({"a": 1, "b": (2, [3, None])})
@@ -93,8 +93,8 @@ def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
         shapes and dtypes of its leaves. Both are differentiable.
 
     Raises:
-        TypeError: If a leaf is neither a tensor, an array, nor a number.
-        ValueError: If the shape of the argument of ``unravel`` differs from ``vector``.
+        TypeError: If a leaf of ``tree`` is neither a tensor, a NumPy array, nor a number.
+        ValueError: If the argument of ``unravel`` does not have the shape of ``vector``.
 
     >>> import mindgrad as ms
     >>> vector, unravel = ms.ravel_pytree({"w": ms.Tensor([[1.0, 2.0]]), "b": 3.0})

@@ -38,13 +38,13 @@ def vjp(
 ) -> Any:
     """Compute the vector–Jacobian product ``vᵀ J`` of ``fn`` in reverse mode.
 
-    The function has the two forms that MindSpore has:
+    The function has two forms, as in MindSpore:
 
     - ``vjp(fn, *inputs, has_aux=False, weights=None)`` (MindSpore 2.x) returns ``(out, vjp_fn)``.
     - ``vjp(fn, inputs, v)`` (MindSpore 1.6) returns ``(out, gradients)``.
 
     The keywords ``has_aux`` and ``weights`` select the first form, ``inputs`` and ``v`` the second. Without
-    them the arguments decide:
+    these keywords, the arguments select the form:
 
     1. One argument after ``fn``, or more than two: the 2.x form.
     2. Two arguments, one of them a tuple or list: the 1.6 form. Inputs of the 2.x form are Tensors, dicts,
@@ -60,12 +60,13 @@ def vjp(
         inputs (Tensor, tuple, or list, optional): the inputs of ``fn``, for the 1.6 form.
         v (Tensor or tuple of Tensor, optional): cotangent with the structure, shapes, and dtypes of the
             output, for the 1.6 form.
-        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        has_aux (bool, optional): whether to differentiate only the first output of ``fn`` and return its
+            other outputs unchanged as ``aux``. Default: ``False``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
             respect to, in addition to the inputs. Default: ``None``.
 
     Returns:
-        A tuple, with
+        The contents of the returned tuple depend on the form:
 
         ========================  ===============================================================
         form                      returned
@@ -80,9 +81,9 @@ def vjp(
         several times.
 
     Raises:
-        TypeError: If the form is ambiguous, an input is not a Tensor, the structure or dtype of ``v`` differs
-            from the output, or the number of inputs does not match ``fn``.
-        ValueError: If the shape or length of ``v`` differs from the output.
+        TypeError: If the form of the call is ambiguous, an input is not a Tensor, the structure or dtype of
+            ``v`` differs from the output of ``fn``, or ``fn`` does not accept this number of inputs.
+        ValueError: If the shape or length of ``v`` differs from the output of ``fn``.
 
     >>> import mindgrad as ms
     >>> x, y, v = ms.Tensor([2.0]), ms.Tensor([5.0]), ms.Tensor([10.0])

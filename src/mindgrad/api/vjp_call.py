@@ -42,7 +42,7 @@ class Call:
     Attributes:
         args, kwargs: the arguments of the differentiated function. Keyword arguments that name positional
             parameters are moved to ``args``.
-        sens: a tuple that contains ``sens``, or ``None``.
+        sens: tuple whose only item is the argument ``sens``, or ``None`` if there is none.
         positions: the positions of the differentiated arguments.
     """
 
@@ -113,22 +113,24 @@ class Inputs:
     """The differentiated tensors of a call, and their positions in its arguments.
 
     Args:
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
         fn: the called function. Errors use the names of its arguments.
-        args: the positional arguments.
-        positions: the positions of the differentiated arguments: Tensors, numbers, and containers of these.
+        args: positional arguments of ``fn``.
+        positions: indices of the differentiated arguments, which are Tensors, numbers, or containers of
+            Tensors and numbers.
         only_tensors: whether numbers and containers are treated as constants, unless ``mutable`` created
             them.
 
     Attributes:
-        tensors: the tensors in order. A Parameter is replaced by its value, and a number by a 0-D tensor.
-        numbers: for each tensor, whether the argument is a number.
-        parameters: the Parameters, by the index of their values in ``tensors``.
+        tensors: list of the differentiated tensors. A Parameter is replaced by its value, and a number by a
+            0-D tensor.
+        numbers: for each tensor in ``tensors``, whether the input is a number.
+        parameters: dict that maps indices in ``tensors`` to the Parameters whose values they are.
         slots: ``(position, structure, number of tensors)`` for each differentiated position. The structure
             of a plain Tensor is ``None``.
 
     Raises:
-        TypeError: If a value at one of the positions has no derivative: an int, a str, ….
+        TypeError: If an argument in ``positions`` has no derivative, such as an int or a string.
     """
 
     __slots__ = ("_others", "numbers", "parameters", "slots", "tensors")
@@ -290,7 +292,7 @@ class Run:
     """One recorded run of a function that is differentiated.
 
     Attributes:
-        recorded: the recording.
+        recorded: recording of the run of the function.
         inputs: the differentiated inputs.
         outputs: the differentiated output tensors. With ``has_aux``, only the tensors of the first output.
     """
@@ -377,10 +379,10 @@ def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], r
     Such a function reads the same Parameter from elsewhere, so the gradient is zero.
 
     Args:
-        owner: the name of the API, for the warning.
+        owner: name of the public function, such as ``"grad"``, for the warning.
         recorded: the run of the function.
-        arguments: the Parameters, by their index among the differentiated tensors.
-        read: the Parameters that the function reads, by ``id``.
+        arguments: dict that maps indices of differentiated tensors to Parameters.
+        read: set of the ``id`` of each Parameter that the function reads.
     """
     scope, inputs, outputs = recorded.scope, recorded.inputs, recorded.outputs
     if isinstance(scope, DeferredScope):

@@ -52,41 +52,44 @@ __all__ = ["vmap"]
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Vectorize ``fn`` over a batch.
 
-    The result satisfies ``vmap(fn)(xs)[b] = fn(xs[b])``. Each operator runs once on the whole batch. ``vmap``
-    works in both modes and composes with itself, ``grad``, ``jvp``, ``vjp``, ``hessian``, ``jit``, and
-    control flow. For example, ``vmap(grad(loss), (None, 0, 0))(w, x, y)`` computes per-sample gradients. A
-    ``while`` loop runs until its last element has finished, and a branch that depends on the element becomes
-    a selection.
+    The vectorized function satisfies ``vmap(fn)(xs)[b] = fn(xs[b])``. Each operator runs once on the whole
+    batch. ``vmap`` works in both modes and composes with itself, ``grad``, ``jvp``, ``vjp``, ``hessian``,
+    ``jit``, and control flow. For example, ``vmap(grad(loss), (None, 0, 0))(w, x, y)`` computes per-sample
+    gradients. A ``while`` loop runs until its last element has finished, and a branch whose condition depends
+    on the batch element computes both results and selects one for each element.
 
     Args:
         fn (Callable, Cell, or CellList): function to vectorize. It is traced in both modes: a Python ``if``
-            or ``while`` on a tensor is compiled, and an element cannot be converted to a Python number. A
-            CellList of equal Cells is an ensemble: element b is computed by Cell b with its Parameters, and
-            Python attributes are read from the first Cell.
-        in_axes (int, tuple, list, or None, optional): batch axis of the arguments. An int holds for all
-            arguments. A tuple or list has an int or ``None`` for each positional argument, or a nested tuple,
-            list, or dict for a container. ``None`` means that all elements share the argument. Negative axes
-            count from the end. Only an ensemble accepts ``None`` as a whole. Default: ``0``.
-        out_axes (int, tuple, list, or None, optional): position of the batch axis in the results. An int
-            holds for all results; a tuple or list has the structure of the result. ``None``: the result does
-            not depend on the element and is returned once. Default: ``0``.
+            or ``while`` on a tensor is compiled, and an element of the batch cannot be converted to a Python
+            number. A CellList of equal Cells is an ensemble: Cell b computes batch element b with its own
+            Parameters. Python attributes are read from the first Cell.
+        in_axes (int, tuple, list, or None, optional): batch axis of each argument. An int is the batch axis
+            of all arguments. A tuple or list has an int or ``None`` for each positional argument, or a nested
+            tuple, list, or dict for a container. ``None`` means that all batch elements share the argument.
+            Negative axes count from the end. Only an ensemble accepts ``in_axes=None``. Default: ``0``.
+        out_axes (int, tuple, list, or None, optional): index of the batch axis in each result of ``fn``. An
+            int applies to all results. A tuple or list has the structure of the result. ``None``: the result
+            does not depend on the batch element and is returned without a batch axis. Default: ``0``.
 
     Returns:
-        Callable: takes the arguments of ``fn``. Batched arguments and results have one more axis than in
-        ``fn``. Keyword arguments that name positional parameters are batched like them; all elements share
-        the others. Python numbers that ``fn`` returns are returned unchanged.
+        Callable: function of the same arguments as ``fn``. Batched arguments and results have one more axis
+        than in ``fn``. A keyword argument that names a positional parameter is batched like that parameter.
+        All batch elements share the other keyword arguments. Python numbers that ``fn`` returns are returned
+        unchanged.
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        RuntimeError: If an axis of a call is invalid or out of bounds, all axes are ``None``, or the number
-            of axes does not match the arguments or results. Also if sizes along the axes differ, or a result
-            with axis ``None`` depends on the element. Also if ``fn`` assigns to a variable outside of it, or
-            the Cells of an ensemble differ in class or in the types of their Parameters.
+        RuntimeError: If, in a call, an entry of ``in_axes`` or ``out_axes`` is invalid or out of bounds, all
+            entries of ``in_axes`` are ``None``, or the number of entries does not match the arguments or
+            results. Also if batch sizes differ, or a result with ``None`` in ``out_axes`` depends on the
+            batch element. Also if ``fn`` assigns to a variable outside of ``fn``, or the Cells of an ensemble
+            differ in class or in the types of their Parameters.
 
     All elements share the Parameters that ``fn`` reads. Assigning a Parameter, an attribute, or an outer
     variable raises an error, because each element would assign a different value. Each element draws
-    different random numbers, from a generator that is seeded by one draw of the global generator. They follow
-    ``set_seed``, but differ from the random numbers of a loop over the elements.
+    different random numbers, from a generator that is seeded by one draw of the global generator. These
+    numbers are reproducible after ``set_seed``, but differ from the random numbers of a loop over the
+    elements.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -149,7 +152,8 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
 def _members(cells: Any) -> list[list[Any]]:
     """Group the corresponding Parameters of all Cells of an ensemble.
 
-    There is one group for each Parameter of the first Cell, without Parameters that all Cells share.
+    The result has one group for each Parameter of the first Cell. Parameters that all Cells share have no
+    group.
 
     Raises:
         RuntimeError: If the Cells differ in their classes or in the types of their Parameters.
@@ -203,10 +207,10 @@ def _mapped(
     out_axes: Any,
     members: Sequence[Sequence[Any]],
 ) -> Any:
-    """Apply ``fn`` to each of ``size`` elements.
+    """Apply ``fn`` to each of ``size`` batch elements.
 
-    ``places`` are the batch axes of ``leaves``. ``members`` are groups of Parameters with one Parameter for
-    each element. ``fn`` contains the first Parameter of each group.
+    ``places`` has the batch axis of each tensor in ``leaves``. ``members`` are groups of Parameters with one
+    Parameter for each element. ``fn`` contains the first Parameter of each group.
     """
     element = _Element(fn, leaves, structure, kwargs, places, members)
     graph, operands, axes = element.program(size)
@@ -229,7 +233,7 @@ class _Element:
     """The traced graph of one element.
 
     Attributes:
-        results, structure: the results of the function, flattened.
+        results, structure: flattened results of ``fn``, and their container structure.
         assigned: the Parameters among the arguments that the function modifies by item assignment, and their
             axes. The graph returns their new values after the results.
     """
@@ -253,7 +257,8 @@ class _Element:
         self._batched = [state.read(x) for x, _ in mapped_leaves] + [_joined(group) for group in members]
         types = [tensor_type(x.dtype, x.shape[:k] + x.shape[k + 1 :]) for x, k in mapped_leaves]
         types += [group[0].type for group in members]
-        # each element has a separate state of each random generator
+        # each batch element has a separate state of each random generator, so that elements draw different
+        # numbers
         self._generators = list(state.generators)
         # In eager mode, captured values are inputs, because they differ in the next call. While a function
         # is compiled, they are constants.
@@ -295,7 +300,7 @@ class _Element:
     def program(self, size: int) -> tuple[Graph, list[Tensor], list[int | None]]:
         """Return the graph of one element, its batched operands, and their axes.
 
-        The axis of an operand that all ``size`` elements share is ``None``.
+        The axis is ``None`` if all ``size`` batch elements share the operand.
         """
         graph = self._program.graph
         tensors, axes = dict(self._program.captured), dict[Any, int]()
@@ -304,7 +309,7 @@ class _Element:
         for symbol, tensor, axis in zip(graph.inputs, self._batched, self._axes, strict=False):
             tensors[symbol], axes[symbol] = tensor, axis
         for symbol, generator in zip(graph.inputs[count:], self._generators, strict=False):
-            if symbol not in used:  # the enclosing function has the state as an input
+            if symbol not in used:  # the state of a generator: the enclosing function has it as an input
                 continue
             is_drawn = id(generator) in self._program.written
             tensors[symbol] = _split(generator, size) if is_drawn else state.read(generator)
@@ -316,7 +321,7 @@ class _Element:
 
 
 def _result(x: Tensor) -> Tensor:
-    """Lift a result of the function. A Number is converted to the dtype that ``Tensor`` gives it."""
+    """Lift a result of ``fn`` to the outer scope. A Number gets the dtype of ``Tensor(number)``."""
     now = as_it_is(lifted(state.read(x)))
     return apply(convert, now, dtype=Tensor(x.sample()).dtype) if type(x) is Number else now
 
@@ -368,7 +373,7 @@ def _joined(parameters: Sequence[Any]) -> Tensor:
 
 
 def _split(generator: Any, size: int) -> Tensor:
-    """Create a state of ``generator`` for each of ``size`` elements, in one draw.
+    """Create a generator state for each of ``size`` batch elements, with one draw.
 
     Both seeds of each state are random bits, drawn with different keys. The counter of calls starts at zero.
     """

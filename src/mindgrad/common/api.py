@@ -41,7 +41,7 @@ class _EagerExecutor:
         return False
 
     def set_grad_flag(self, flag: bool) -> None:
-        """Accepted for compatibility."""
+        """Accept ``flag``, which has no effect."""
 
     def get_mode(self) -> int:
         """Return the mode of the context."""
@@ -55,7 +55,7 @@ class _GraphExecutor:
         """Compile a Cell for these arguments without running it.
 
         Returns:
-            ``phase``, and ``True``, as in MindSpore.
+            tuple: ``(phase, True)``, as in MindSpore.
         """
         compiled = getattr(obj, "_compiled", None)
         if compiled is None:
@@ -67,7 +67,7 @@ class _GraphExecutor:
         return obj(*args)
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: all optimizations are always on."""
+        """Accept MindSpore's compiler options, which have no effect."""
 
 
 _pynative_executor = _EagerExecutor()

@@ -50,7 +50,7 @@ Bool = Int = UInt = Float = Complex = Type = number = DType
 class OtherType:
     """The type of an object that is not a tensor, such as a string or a tuple.
 
-    Programs compare such types, and pass them to functions.
+    MindSpore programs compare such types, and pass them to functions.
 
     >>> from mindgrad.common import dtype as mstype
     >>> print(mstype.string, mstype.string == mstype.float32)
@@ -80,7 +80,7 @@ class TensorType(OtherType):
         super().__init__("Tensor" if element is None else f"Tensor[{self._element}]")
 
     def element_type(self) -> DType | None:
-        """Return the dtype of the elements, or ``None``."""
+        """Return the dtype of the elements, or ``None`` for tensors of any dtype."""
         return self._element
 
     def __eq__(self, other: object) -> bool:
@@ -106,10 +106,10 @@ def dtype_to_nptype(type_: Any) -> Any:
     """Return the NumPy type of a dtype.
 
     Args:
-        type_ (DType): the dtype.
+        type_ (DType): dtype to convert.
 
     Returns:
-        type: the NumPy scalar type.
+        type: NumPy scalar type, such as ``numpy.int32``.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.dtype_to_nptype(mstype.int32)
@@ -125,10 +125,10 @@ def dtype_to_pytype(type_: Any) -> type:
     """Return the Python type of the elements of a dtype.
 
     Args:
-        type_ (DType): the dtype.
+        type_ (DType): dtype to convert.
 
     Returns:
-        type: bool, int, float, or complex.
+        type: Python type of the elements: bool, int, float, or complex.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.dtype_to_pytype(mstype.float16)
@@ -145,10 +145,10 @@ def pytype_to_dtype(obj: Any) -> DType:
     """Return the dtype of a Python or NumPy type; ``int`` and ``float`` have 64 bits.
 
     Args:
-        obj (type): the Python or NumPy type.
+        obj (type): Python type, such as ``float``, or NumPy type.
 
     Returns:
-        DType: the dtype.
+        DType: dtype of tensors with elements of this type.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.pytype_to_dtype(float)
@@ -163,7 +163,7 @@ def pytype_to_dtype(obj: Any) -> DType:
 def __getattr__(name: str) -> Any:
     """Return the dtypes called ``bool``, ``int`` and ``float``.
 
-    They are not variables of this module, because they would hide Python's types here.
+    These dtypes are not variables of this module, because they would hide Python's types of the same names.
     """
     if name == "int":
         return int32
@@ -178,13 +178,13 @@ def get_py_obj_dtype(obj: Any) -> Any:
     """Return the dtype of a tensor or number, or the type of another Python object.
 
     Args:
-        obj (Any): the object.
+        obj (Any): tensor, number, or other Python object.
 
     Returns:
-        DType or Type: the dtype, or a type such as :data:`string`.
+        DType or Type: dtype of a tensor or number, or a type such as :data:`string` for another object.
 
     Raises:
-        TypeError: If the object has an unsupported type.
+        TypeError: If ``obj`` has an unsupported type.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.get_py_obj_dtype(1.0), mstype.get_py_obj_dtype("a")
@@ -203,7 +203,7 @@ def get_py_obj_dtype(obj: Any) -> Any:
 
 
 def type_size_in_bytes(dtype: Any) -> int:
-    """Return the number of bytes of one element.
+    """Return the number of bytes of one element of a dtype.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.type_size_in_bytes(mstype.float16)

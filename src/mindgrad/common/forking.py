@@ -7,7 +7,7 @@ are reproducible if the program seeds and forks in the same order. NumPy's globa
 as without mindgrad, forked processes draw the same numbers from it.
 
 A fork waits until no compiled program in another thread holds the lock of the Parameters. Otherwise the child
-would wait forever, because it does not have this thread.
+would wait forever for the lock, because the thread that holds it does not exist in the child.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mindgrad.trace.state import generators
 
 __all__ = ["restart_count"]
 
-#: number of words of a state that are seeds; the other words count calls
+#: the first four words of a generator state are seeds; the other words count calls
 _SEEDS = 4
 
 

@@ -53,16 +53,16 @@ class Generator:
         identity = id(self._state)
         if not _holders[identity]:
             state.generators.append(self._state)
-        _holders[identity] += 1  # a shallow copy has the same state
+        _holders[identity] += 1  # a shallow copy shares the state Parameter with the original
         weakref.finalize(self, _forget, identity)
 
     @property
     def state(self) -> Parameter:
-        """The Parameter that holds the state."""
+        """Parameter whose value is the state of the generator."""
         return self._state
 
     def manual_seed(self, seed: int) -> Generator:
-        """Set the seed, and return the generator.
+        """Set the seed of this generator, and return the generator.
 
         Args:
             seed (int): seed from 0 to 2⁶⁴ − 1.
@@ -72,7 +72,7 @@ class Generator:
 
         Raises:
             TypeError: If ``seed`` is not an int.
-            ValueError: If ``seed`` is out of range.
+            ValueError: If ``seed`` is negative or not below 2⁶⁴.
 
         >>> import mindgrad as ms
         >>> ms.Generator().manual_seed(5).initial_seed()
@@ -83,7 +83,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Set a random seed, and return it.
+        """Choose a random seed for this generator, set it, and return it.
 
         >>> import mindgrad as ms
         >>> generator = ms.Generator()
@@ -105,7 +105,7 @@ class Generator:
         return low | high << 32
 
     def get_state(self) -> Tensor:
-        """Return the state of the generator, for :meth:`set_state`.
+        """Return the current state of the generator as a Tensor, for :meth:`set_state`.
 
         >>> import mindgrad as ms
         >>> from mindgrad import mint
@@ -119,13 +119,13 @@ class Generator:
         return Tensor(self._state.value())
 
     def set_state(self, state: Tensor) -> None:
-        """Restore a state of the generator.
+        """Restore a state of the generator that :meth:`get_state` returned.
 
         Args:
             state (Tensor): result of :meth:`get_state`.
 
         Raises:
-            TypeError: If ``state`` is not such a tensor.
+            TypeError: If ``state`` does not have the shape and dtype of a result of :meth:`get_state`.
         """
         _seeds.restore(self._state, state, "set_state", "get_state")
 
@@ -144,10 +144,10 @@ class _Default(Generator):
         return self
 
     def __reduce__(self) -> str:
-        return "default_generator"  # a copy is the same object, because each process has only one
+        return "default_generator"  # each process has only one, so a copy is the same object
 
 
-#: number of Generators that share the state with this ``id``
+#: maps the ``id`` of a state Parameter to the number of Generators that share it
 _holders: Counter[int] = Counter()
 
 
@@ -159,7 +159,7 @@ def _forget(identity: int) -> None:
     state.generators[:] = [each for each in state.generators if id(each) != identity]
 
 
-#: the generator of operators and layers, and of functions that are called without ``generator``
+#: generator of operators and layers, and of functions that are called without the argument ``generator``
 default_generator = _Default()
 
 
@@ -185,10 +185,10 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Set a random seed of the default generator, and return it.
+    """Choose a random seed for the default generator, set it, and return it.
 
     Returns:
-        int: the seed.
+        int: seed of the default generator.
 
     >>> import mindgrad as ms
     >>> ms.seed() == ms.initial_seed()
@@ -204,7 +204,7 @@ def initial_seed() -> int:
     """Return the seed of the default generator.
 
     Returns:
-        int: the seed.
+        int: seed of the default generator.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)

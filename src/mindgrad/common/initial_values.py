@@ -1,7 +1,7 @@
-"""Initializers of constants and special matrices, and their base class.
+"""Initializers of constants and special matrices, and the base class Initializer.
 
-Random initializers draw from NumPy's global generator. ``mindgrad.set_seed`` and ``numpy.random.seed`` seed
-it.
+Random initializers draw from NumPy's global generator, which ``mindgrad.set_seed`` and ``numpy.random.seed``
+seed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from mindgrad.trace import state
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 
-#: the classes by name, in lower case and without underscores
+#: dict that maps names, in lower case and without underscores, to initializer classes
 _NAMED: dict[str, type[Initializer]] = {}
 
 
 def _register(*aliases: str) -> Callable[[type[Initializer]], type[Initializer]]:
-    """Register a class for ``initializer`` under its name and ``aliases``."""
+    """Register the decorated class for ``initializer``, also under ``aliases``."""
 
     def register(kind: type[Initializer]) -> type[Initializer]:
         for name in (kind.__name__, *aliases):
@@ -39,12 +39,12 @@ def _plain(name: str) -> str:
 
 
 def named(name: str) -> type[Initializer] | None:
-    """Return the class with a name, ignoring case and underscores."""
+    """Return the initializer class with this name, ignoring case and underscores."""
     return _NAMED.get(_plain(name))
 
 
 def names() -> list[str]:
-    """List the names of the classes as users write them: ``xavier_uniform``."""
+    """List the names of all initializers as users write them: ``xavier_uniform``."""
     return sorted({re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower() for kind in _NAMED.values()})
 
 
@@ -74,7 +74,7 @@ def _generator() -> Any:
 
 
 class Initializer:
-    """The base class of initializers.
+    """Base class of initializers, which create the initial values of Parameters.
 
     A subclass defines ``_initialize(self, arr)``, which fills a NumPy array in place.
 
@@ -105,7 +105,7 @@ class Initializer:
 
 @_register("zeros")
 class Zero(Initializer):
-    """Zeros.
+    """Initializer that fills a tensor with zeros.
 
     >>> from mindgrad.common.initializer import Zero, initializer
     >>> print(initializer(Zero(), (2,)))
@@ -118,7 +118,7 @@ class Zero(Initializer):
 
 @_register("ones")
 class One(Initializer):
-    """Ones.
+    """Initializer that fills a tensor with ones.
 
     >>> from mindgrad.common.initializer import One, initializer
     >>> print(initializer(One(), (2,)))
@@ -131,10 +131,10 @@ class One(Initializer):
 
 @_register()
 class Constant(Initializer):
-    """A constant value.
+    """Initializer that fills a tensor with a constant.
 
     Args:
-        value (number or array): a number for all elements, or an array of the same shape.
+        value (number or array): value of all elements, or an array of values with the shape of the tensor.
 
     >>> from mindgrad.common.initializer import Constant, initializer
     >>> print(initializer(Constant(3), (2,)))
@@ -151,10 +151,10 @@ class Constant(Initializer):
 
 @_register()
 class Identity(Initializer):
-    """The identity matrix.
+    """Initializer that creates an identity matrix.
 
     Raises:
-        ValueError: If the shape does not have two axes.
+        ValueError: If the shape of the tensor to initialize does not have two axes.
 
     >>> from mindgrad.common.initializer import Identity, initializer
     >>> print(initializer(Identity(), (2, 3)))
@@ -170,7 +170,7 @@ class Identity(Initializer):
 
 @_register()
 class Dirac(Initializer):
-    """The kernel of a convolution that returns its input unchanged.
+    """Initializer of the kernel of a convolution that returns its input unchanged.
 
     The kernel is 1 at its center for equal input and output channels, and 0 elsewhere.
 
@@ -178,8 +178,8 @@ class Dirac(Initializer):
         groups (int, optional): number of groups of channels. Default: ``1``.
 
     Raises:
-        ValueError: If the shape does not have 3, 4, or 5 axes, or ``groups`` is not positive or does not
-            divide the number of output channels.
+        ValueError: If the shape of the tensor to initialize does not have 3, 4, or 5 axes, or ``groups`` is
+            not positive or does not divide the number of output channels.
 
     >>> from mindgrad.common.initializer import Dirac, initializer
     >>> print(initializer(Dirac(), (2, 2, 1))[:, :, 0])
@@ -213,19 +213,19 @@ class Dirac(Initializer):
 
 @_register()
 class Orthogonal(Initializer):
-    """A random matrix with orthonormal rows or columns, times ``gain``.
+    """Initializer that creates a random matrix with orthonormal rows or columns.
 
-    All axes after the first are flattened to columns. The matrix is uniformly distributed: it is the factor Q
-    of the QR factorization of a normal random matrix, with the signs that make the diagonal of R positive
-    (F. Mezzadri, *How to generate random matrices from the classical compact groups*, 2007). Its use in
-    networks is described by A. Saxe et al., *Exact solutions to the nonlinear dynamics of learning in deep
-    linear neural networks* (2014).
+    The matrix is multiplied by ``gain``. For a tensor with more than two axes, all axes after the first are
+    flattened to columns. The matrix is uniformly distributed: it is the factor Q of the QR factorization of a
+    normal random matrix, with the signs that make the diagonal of R positive (F. Mezzadri, *How to generate
+    random matrices from the classical compact groups*, 2007). Its use in networks is described by A. Saxe et
+    al., *Exact solutions to the nonlinear dynamics of learning in deep linear neural networks* (2014).
 
     Args:
-        gain (float, optional): factor of the matrix. Default: ``1.0``.
+        gain (float, optional): factor of the orthonormal matrix. Default: ``1.0``.
 
     Raises:
-        ValueError: If the shape has fewer than two axes.
+        ValueError: If the shape of the tensor to initialize has fewer than two axes.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.initializer import Orthogonal, initializer
@@ -251,16 +251,18 @@ class Orthogonal(Initializer):
 
 @_register()
 class Sparse(Initializer):
-    """A matrix of normal random numbers with zeros at random positions of each column.
+    """Initializer that draws normal random numbers, and sets random elements to zero.
 
     J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
 
     Args:
-        sparsity (float): fraction of zeros in each column, between 0 and 1. Their number is rounded up.
-        sigma (float, optional): standard deviation of the other elements. Default: ``0.01``.
+        sparsity (float): fraction of zeros in each column, between 0 and 1. The number of zeros is rounded
+            up.
+        sigma (float, optional): standard deviation of the nonzero elements. Default: ``0.01``.
 
     Raises:
-        ValueError: If ``sparsity`` is not between 0 and 1, or the shape does not have two axes.
+        ValueError: If ``sparsity`` is not between 0 and 1, or the shape of the tensor to initialize does not
+            have two axes.
 
     >>> from mindgrad.common.initializer import Sparse, initializer
     >>> print((initializer(Sparse(0.5), (4, 3)) == 0).sum(0))

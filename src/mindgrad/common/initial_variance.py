@@ -26,7 +26,7 @@ def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
     """Return fan-in and fan-out: inputs per output of a weight, and outputs per input.
 
     Raises:
-        ValueError: If the shape has fewer than two axes.
+        ValueError: If the shape of the tensor to initialize has fewer than two axes.
 
     >>> from mindgrad.common.initializer import _calculate_fan_in_and_fan_out
     >>> _calculate_fan_in_and_fan_out((8, 4, 3, 3))
@@ -52,7 +52,8 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     return _calculate_fan_in_and_fan_out(shape)[mode == "fan_out"]
 
 
-#: 5/3 is the usual gain for tanh: over many layers, it keeps the variance of normal inputs near 1
+#: Gain by nonlinearity. The usual gain 5/3 for tanh keeps the variance of normal inputs near 1 over many
+#: layers.
 _GAINS = {
     "linear": 1.0, "identity": 1.0, "sigmoid": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0,
     "conv_transpose1d": 1.0, "conv_transpose2d": 1.0, "conv_transpose3d": 1.0,
@@ -63,16 +64,17 @@ _GAINS = {
 def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """Return the factor for weights before a nonlinearity that preserves the variance.
 
-    It is √2 for ReLU and √(2 / (1 + slope²)) for leaky ReLU: K. He et al., *Delving Deep into Rectifiers*
-    (2015), section 2.2.
+    The factor is √2 for ReLU and √(2 / (1 + slope²)) for leaky ReLU: K. He et al., *Delving Deep into
+    Rectifiers* (2015), section 2.2.
 
     Args:
         nonlinearity (str): ``"linear"``, ``"identity"``, ``"sigmoid"``, ``"tanh"``, ``"relu"``,
             ``"leaky_relu"``, ``"selu"``, or the name of a convolution, such as ``"conv2d"``.
-        param (float, optional): slope of leaky ReLU. ``None``: 0.01. Default: ``None``.
+        param (float, optional): slope of the leaky ReLU for negative inputs. ``None``: 0.01. Default:
+            ``None``.
 
     Raises:
-        ValueError: If the nonlinearity is unknown, or the slope is not a number.
+        ValueError: If ``nonlinearity`` is unknown, or ``param`` is not a number.
 
     >>> from mindgrad.common.initializer import _calculate_gain
     >>> round(_calculate_gain("leaky_relu", 0.0), 4)
@@ -104,10 +106,10 @@ def _init_random_normal(mean: float, sigma: float, shape: tuple[int, ...] | None
 
 @_register()
 class Uniform(Initializer):
-    """Uniform random numbers between −``scale`` and ``scale``.
+    """Initializer that draws uniform random numbers between −``scale`` and ``scale``.
 
     Args:
-        scale (float, optional): bound of the absolute values. Default: ``0.07``.
+        scale (float, optional): upper bound of the absolute values. Default: ``0.07``.
 
     >>> from mindgrad.common.initializer import Uniform, initializer
     >>> bool(abs(initializer(Uniform(0.5), (100,))).max() < 0.5)
@@ -124,11 +126,11 @@ class Uniform(Initializer):
 
 @_register()
 class Normal(Initializer):
-    """Normal random numbers.
+    """Initializer that draws normally distributed random numbers.
 
     Args:
-        sigma (float, optional): standard deviation. Default: ``0.01``.
-        mean (float, optional): mean. Default: ``0.0``.
+        sigma (float, optional): standard deviation of the distribution. Default: ``0.01``.
+        mean (float, optional): mean of the distribution. Default: ``0.0``.
 
     >>> from mindgrad.common.initializer import Normal, initializer
     >>> initializer(Normal(0.1), (2, 3)).shape
@@ -147,7 +149,8 @@ class Normal(Initializer):
 def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
     """Draw standard normal random numbers between ``low`` and ``high`` by rejection."""
     generator = _generator()
-    # The density falls by exp(−800) at a distance of 40 from its maximum: there are no values beyond.
+    # At a distance of 40 from its maximum, the density has fallen by the factor exp(−800). Therefore clip the
+    # bounds: no samples lie beyond.
     low, high = max(low, min(0.0, high) - 40), min(high, max(0.0, low) + 40)
     values = generator.normal(size=shape)
     outside = (values < low) | (values > high)
@@ -167,7 +170,7 @@ def _truncated(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
 
 @_register()
 class TruncatedNormal(Initializer):
-    """Truncated normal random numbers.
+    """Initializer that draws from a truncated normal distribution.
 
     Args:
         sigma (float, optional): standard deviation before truncation. Default: ``0.01``.
@@ -198,9 +201,9 @@ class TruncatedNormal(Initializer):
 
 @_register()
 class XavierUniform(Initializer):
-    """Uniform random numbers with variance ``gain² · 2 / (fan_in + fan_out)``.
+    """Glorot initializer that draws from a uniform distribution.
 
-        U(−r, r)        r = gain · √(6 / (fan_in + fan_out))
+        U(−r, r)        r = gain · √(6 / (fan_in + fan_out))        variance = gain² · 2 / (fan_in + fan_out)
 
     X. Glorot, Y. Bengio, *Understanding the difficulty of training deep feedforward neural networks*
     (2010), equation 16.
@@ -209,7 +212,7 @@ class XavierUniform(Initializer):
         gain (float, optional): factor of the standard deviation. Default: ``1``.
 
     Raises:
-        ValueError: If the shape has fewer than two axes.
+        ValueError: If the shape of the tensor to initialize has fewer than two axes.
 
     >>> from mindgrad.common.initializer import XavierUniform, initializer
     >>> bool(abs(initializer(XavierUniform(), (4, 2))).max() <= 1.0)
@@ -227,7 +230,7 @@ class XavierUniform(Initializer):
 
 @_register()
 class XavierNormal(Initializer):
-    """Normal random numbers with variance ``gain² · 2 / (fan_in + fan_out)``.
+    """Glorot initializer: normal, with variance ``gain² · 2 / (fan_in + fan_out)``.
 
     See :class:`XavierUniform` for the reference.
 
@@ -235,7 +238,7 @@ class XavierNormal(Initializer):
         gain (float, optional): factor of the standard deviation. Default: ``1``.
 
     Raises:
-        ValueError: If the shape has fewer than two axes.
+        ValueError: If the shape of the tensor to initialize has fewer than two axes.
 
     >>> from mindgrad.common.initializer import XavierNormal, initializer
     >>> initializer(XavierNormal(), (4, 2)).shape
@@ -268,20 +271,23 @@ class _He(Initializer):
 
 @_register("kaiming_uniform")
 class HeUniform(_He):
-    """Uniform random numbers with standard deviation ``gain / √fan``.
+    """He initializer: uniform, with standard deviation ``gain / √fan``.
 
         U(−r, r)        r = gain · √(3 / fan)
 
     K. He et al., *Delving Deep into Rectifiers* (2015), equations 10 and 14.
 
     Args:
-        negative_slope (float, optional): slope of a leaky ReLU after the layer. Default: ``0``.
-        mode (str, optional): ``"fan_in"`` preserves the variance of values, and ``"fan_out"`` the variance of
-            gradients. Default: ``"fan_in"``.
-        nonlinearity (str, optional): nonlinearity after the layer. Default: ``"leaky_relu"``.
+        negative_slope (float, optional): slope, for negative inputs, of the leaky ReLU that follows the
+            layer. Default: ``0``.
+        mode (str, optional): ``"fan_in"`` preserves the variance of activations, and ``"fan_out"`` preserves
+            the variance of gradients. Default: ``"fan_in"``.
+        nonlinearity (str, optional): name of the nonlinearity that follows the layer. Default:
+            ``"leaky_relu"``.
 
     Raises:
-        ValueError: If ``mode`` or ``nonlinearity`` is unknown, or the shape has fewer than two axes.
+        ValueError: If ``mode`` or ``nonlinearity`` is unknown, or the shape of the tensor to initialize has
+            fewer than two axes.
 
     >>> from mindgrad.common.initializer import HeUniform, initializer
     >>> bool(abs(initializer(HeUniform(), (4, 6))).max() <= 1.0)
@@ -295,7 +301,7 @@ class HeUniform(_He):
 
 @_register("kaiming_normal")
 class HeNormal(_He):
-    """Normal random numbers with standard deviation ``gain / √fan``.
+    """He initializer: normal, with standard deviation ``gain / √fan``.
 
     :class:`HeUniform` documents the arguments.
 
@@ -310,21 +316,21 @@ class HeNormal(_He):
 
 @_register()
 class VarianceScaling(Initializer):
-    """Random numbers with variance ``scale / n``, where n depends on ``mode``.
+    """Initializer with variance ``scale / n``, where ``mode`` selects n.
 
-    The truncated normal distribution is cut at two standard deviations, and scaled by 1/0.8796… to have the
-    same variance.
+    The distribution ``"truncated_normal"`` is cut at two standard deviations, and scaled by 1/0.8796… so that
+    its variance is also ``scale / n``.
 
     Args:
-        scale (float, optional): a positive factor. Default: ``1.0``.
+        scale (float, optional): positive factor of the variance. Default: ``1.0``.
         mode (str, optional): n is the fan-in for ``"fan_in"``, the fan-out for ``"fan_out"``, and their mean
             for ``"fan_avg"``. Default: ``"fan_in"``.
         distribution (str, optional): ``"truncated_normal"``, ``"untruncated_normal"``, or ``"uniform"``.
             Default: ``"truncated_normal"``.
 
     Raises:
-        ValueError: If ``scale`` is not positive, ``mode`` or ``distribution`` is unknown, or the shape has
-            fewer than two axes.
+        ValueError: If ``scale`` is not positive, ``mode`` or ``distribution`` is unknown, or the shape of the
+            tensor to initialize has fewer than two axes.
 
     >>> from mindgrad.common.initializer import VarianceScaling, initializer
     >>> initializer(VarianceScaling(distribution="uniform"), (4, 6)).shape

@@ -53,7 +53,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: the classes by the names that :func:`initializer` accepts
+#: dict that maps the names that :func:`initializer` accepts to initializer classes
 _INITIALIZER_ALIAS = _NAMED
 
 
@@ -64,16 +64,18 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         init (Initializer, str, number, or Tensor): an initializer or its name, such as ``"normal"``,
             ``"xavier_uniform"``, or ``"zeros"``. Case and underscores in the name are ignored. A number is
             the value of all elements, and a Tensor is returned unchanged.
-        shape (int, tuple, or list of int, optional): shape of the tensor. Not required if ``init`` is a
-            Tensor. Default: ``None``.
+        shape (int, tuple, or list of int, optional): shape of the tensor. ``shape`` is not required if
+            ``init`` is a Tensor. Default: ``None``.
         dtype (DType, optional): dtype of the tensor; floating-point for random values. Default: ``float32``.
 
     Returns:
-        Tensor: the values, which are computed immediately. Its method ``init_data()`` returns it unchanged.
+        Tensor: tensor of the initial values, which are computed immediately. For compatibility, it has a
+        method ``init_data()``, which returns the tensor itself.
 
     Raises:
-        TypeError: If the type of ``init`` or ``shape`` is not supported.
-        ValueError: If the name is unknown, a size is negative, or the initializer does not support the shape.
+        TypeError: If ``init`` or ``shape`` has an unsupported type.
+        ValueError: If ``init`` is an unknown name, ``shape`` contains a negative size, or the initializer
+            does not support ``shape``.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.initializer import initializer

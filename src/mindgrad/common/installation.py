@@ -15,10 +15,10 @@ def run_check() -> None:
     """Check the installation: compute a product and a gradient, eager and compiled.
 
     Returns:
-        Nothing. The versions and the result are printed.
+        Nothing. The function prints the versions and the result of the check.
 
     Raises:
-        RuntimeError: If a result is wrong.
+        RuntimeError: If the product or its gradient is wrong.
 
     >>> import mindgrad as ms
     >>> ms.run_check()  # doctest: +ELLIPSIS

@@ -22,9 +22,10 @@ from mindgrad.trace.guards import clock
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
-#: initial name of a Parameter without a name; a Cell renames it after the attribute
+#: initial name of a Parameter that is created without ``name``; a Cell renames the Parameter after the
+#: attribute
 DEFAULT_NAME = "Parameter"
-#: numbers for the names of several Parameters without a name
+#: counter for the names ``Parameter$1``, ``Parameter$2``, … of Parameters without a name
 _numbers = itertools.count(1)
 
 
@@ -39,22 +40,23 @@ class Parameter(Tensor):
 
     Args:
         default_input (Tensor, numpy.ndarray, list, or number): initial value. An int becomes int32.
-        name (str, optional): name of the Parameter. ``None``: the Cell to which it is assigned names it after
-            the attribute. Default: ``None``.
-        requires_grad (bool, optional): whether ``Cell.trainable_params`` includes it. Gradients and
-            optimizers do not read this flag, as in MindSpore. To freeze a Parameter, pass
-            ``net.trainable_params()`` to both. Default: ``True``.
+        name (str, optional): name of the Parameter. ``None``: when the Parameter is assigned to an attribute
+            of a Cell, it gets the name of the attribute. Default: ``None``.
+        requires_grad (bool, optional): whether ``Cell.trainable_params`` includes the Parameter. Gradients
+            and optimizers do not read this flag, as in MindSpore. To freeze a Parameter, set the flag to
+            ``False``, and pass ``net.trainable_params()`` to the gradient function and to the optimizer.
+            Default: ``True``.
         layerwise_parallel (bool, optional): accepted for compatibility. Default: ``False``.
         parallel_optimizer (bool, optional): whether the optimizer state of the Parameter may be divided among
             devices (``set_auto_parallel_context(enable_parallel_optimizer=True)``). Default: ``True``.
         storage_format (str, optional): accepted for compatibility; arrays are in row-major order. Default:
             ``""``.
         device (str, optional): accepted for compatibility; the context chooses the device. Default: ``None``.
-        **unknown (Any): not accepted. The error names the arguments.
+        **unknown (Any): no other arguments are accepted. The error lists them.
 
     Raises:
-        TypeError: If ``name`` is not a string, ``requires_grad`` is not a bool, or an argument has an unknown
-            name.
+        TypeError: If ``name`` is not a string, ``requires_grad`` is not a bool, or there is an unknown
+            keyword argument.
         ValueError: If ``name`` is empty.
 
     >>> from mindgrad import Parameter, Tensor
@@ -70,18 +72,18 @@ class Parameter(Tensor):
 
     is_parameter = True
 
-    #: whether it lives as long as the process, so that nothing has to keep it alive
+    #: whether the Parameter lives as long as the process, so that no reference has to keep it alive
     is_permanent = False
 
-    #: number of devices among which its array is divided, and the partition (``ir.partition``); ``None``: not
-    #: decided
+    #: Number of devices among which the array of the Parameter is divided, and its partition
+    #: (``ir.partition``). ``None``: not decided yet.
     layout: tuple[int, Any] | None = None
 
-    #: the Parameter that it was cloned from, whose layout it adopts
+    #: the Parameter from which this one was cloned; the clone adopts its layout
     origin: Parameter | None = None
 
-    #: Attributes that MindSpore's trainers read. The array is in the process itself, not divided, not on a
-    #: parameter server, and without a cache of its rows.
+    #: Attributes that MindSpore's trainers read. Their values mean that the array is in this process, neither
+    #: divided nor on a parameter server, and has no cache.
     cache_enable, cache_shape = False, ()
     init_in_server, is_param_ps, sliced = False, False, False
     comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
@@ -116,7 +118,7 @@ class Parameter(Tensor):
 
     @property
     def name(self) -> str:
-        """Name of the Parameter, with its path inside a Cell: ``layer.weight``."""
+        """Name of the Parameter, including its path inside a Cell: ``layer.weight``."""
         return self._name
 
     @name.setter
@@ -130,7 +132,7 @@ class Parameter(Tensor):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether ``trainable_params`` lists the Parameter."""
+        """Whether ``Cell.trainable_params`` includes the Parameter."""
         return self._requires_grad
 
     @requires_grad.setter
@@ -150,7 +152,7 @@ class Parameter(Tensor):
         array = value._array
         deferral = current_deferral()
         if deferral is not None and type(array) is PendingArray and array.deferral is deferral:
-            deferral.stores(self)  # may end the deferred call now
+            deferral.stores(self)  # the deferred call of eager mode may have to end now
             self._array = array if current_deferral() is deferral else settled(array)
         else:
             self._array = settled(array)
@@ -168,7 +170,7 @@ class Parameter(Tensor):
         return super().host_array() if current is self else current.host_array()
 
     def value(self) -> Tensor:
-        """Return the current value as an ordinary tensor."""
+        """Return the current value of the Parameter as an ordinary Tensor."""
         current = state.read(self)
         if current is not self:
             return current
@@ -181,18 +183,18 @@ class Parameter(Tensor):
         return self
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Replace the value. Compiled functions read the new value in their next call.
+        """Replace the value of the Parameter. Compiled functions read it in the next call.
 
         Args:
             data (Tensor, numpy.ndarray, list, or number): new value, which is converted to the dtype of the
                 Parameter.
-            slice_shape (bool, optional): whether the shape may change. Default: ``False``.
+            slice_shape (bool, optional): whether the shape of the Parameter may change. Default: ``False``.
 
         Returns:
             Parameter: the Parameter itself.
 
         Raises:
-            ValueError: If the shape differs and ``slice_shape`` is not set.
+            ValueError: If the shape of ``data`` differs from the Parameter and ``slice_shape`` is not set.
             TypeError: If the conversion to the dtype of the Parameter would lose information (float64 to
                 float32).
         """
@@ -217,7 +219,7 @@ class Parameter(Tensor):
         return self
 
     def assign_value(self, value: Any) -> Parameter:
-        """Replace the value. Another name of :meth:`set_data`."""
+        """Replace the value of the Parameter; another name of :meth:`set_data`."""
         return self.set_data(value)
 
     def set_dtype(self, dtype: Any) -> Parameter:
@@ -226,19 +228,19 @@ class Parameter(Tensor):
         return self
 
     def init_data(self, *_: Any, **__: Any) -> Parameter:
-        """Return the Parameter itself; its value was initialized at its creation."""
+        """Return the Parameter itself, for compatibility. Its value is already initialized."""
         return self
 
     def clone(self, init: Any = "same") -> Parameter:
         """Return a new Parameter with the same attributes.
 
         Args:
-            init (str, Initializer, number, or Tensor, optional): initial value: ``"same"`` for the value of
-                this Parameter, or an argument of :func:`mindgrad.common.initializer.initializer`. Default:
-                ``"same"``.
+            init (str, Initializer, number, or Tensor, optional): initial value of the clone: ``"same"`` for
+                the value of this Parameter, or a value accepted by
+                :func:`mindgrad.common.initializer.initializer`. Default: ``"same"``.
 
         Returns:
-            Parameter: the new Parameter.
+            Parameter: clone of this Parameter.
         """
         is_same = isinstance(init, str) and init == "same"
         value = Tensor(self.value()) if is_same else initializer(init, self.shape, self.dtype)
@@ -272,7 +274,7 @@ class Parameter(Tensor):
 class _Buffer(Tensor):
     """A tensor that becomes a buffer of a Cell when it is assigned to an attribute.
 
-    This is the same as calling ``register_buffer``.
+    Assigning a Buffer to an attribute has the same effect as ``Cell.register_buffer``.
 
     Args:
         data (Tensor): initial value.
@@ -309,15 +311,15 @@ def name_apart(parameters: Iterable[Any]) -> None:
 class ParameterTuple(tuple):
     """A tuple of Parameters with distinct names.
 
-    If there are several Parameters, those without a name are named ``Parameter$1``, ``Parameter$2``, and so
-    on.
+    If there are several Parameters, the Parameters without a name are renamed to ``Parameter$1``,
+    ``Parameter$2``, and so on.
 
     Args:
         iterable (iterable of Parameter): the Parameters.
 
     Raises:
         TypeError: If an element is not a Parameter.
-        ValueError: If two different Parameters have the same name.
+        ValueError: If two different Parameters in ``iterable`` have the same name.
 
     >>> from mindgrad import Parameter, ParameterTuple
     >>> len(ParameterTuple([Parameter(1.0, name="a"), Parameter(2.0, name="b")]))
@@ -352,12 +354,12 @@ class ParameterTuple(tuple):
         """Return clones of all Parameters, named ``prefix.name``.
 
         Args:
-            prefix (str): start of the new names.
-            init (str, Initializer, number, or Tensor, optional): initial value, as for
+            prefix (str): prefix of the new names.
+            init (str, Initializer, number, or Tensor, optional): initial value of each clone, as for
                 :meth:`Parameter.clone`. Default: ``"same"``.
 
         Returns:
-            ParameterTuple: the clones.
+            ParameterTuple: clones of the Parameters, in the same order.
         """
         clones = []
         for parameter in self:

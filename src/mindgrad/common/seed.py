@@ -32,7 +32,7 @@ def _words(seed: int) -> list[int]:
 
 
 def initial_state(seed: int | None) -> np.ndarray:
-    """Return the state before the first draw.
+    """Return the generator state for ``seed``, before the first draw.
 
     Without a seed, the initial state is random, except the part for operators with a seed argument.
     """
@@ -42,7 +42,7 @@ def initial_state(seed: int | None) -> np.ndarray:
     return np.array(found, np.uint32)
 
 
-#: state of the default generator; see ``mindgrad.primitives.random``
+#: state of the default generator, in the format that ``mindgrad.primitives.random`` describes
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)
@@ -51,9 +51,9 @@ generators.append(RANDOM_STATE)
 def set_seed(seed: int) -> None:
     """Set the seed of all random numbers: operators, layers, and initializers.
 
-    It also seeds NumPy's global generator, which initializers use. Without a seed, random numbers differ
-    between runs, except in operators with a seed argument. A forked process draws different numbers from its
-    parent until it sets a seed.
+    This function also seeds NumPy's global generator, which initializers use. Without a seed, random numbers
+    differ between runs, except in operators with a seed argument. A forked process draws different numbers
+    from its parent until it sets a seed.
 
     Args:
         seed (int): seed from 0 to 2⁶⁴ − 1.
@@ -63,7 +63,7 @@ def set_seed(seed: int) -> None:
 
     Raises:
         TypeError: If ``seed`` is not an int.
-        ValueError: If ``seed`` is out of range.
+        ValueError: If ``seed`` is negative or not below 2⁶⁴.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)
@@ -93,7 +93,7 @@ def state_of(seed: int, operator: str) -> Tensor:
 
     Raises:
         TypeError: If ``seed`` is not an int.
-        ValueError: If ``seed`` is out of range.
+        ValueError: If ``seed`` is negative or not below 2⁶⁴.
         CompileError: If a function is being compiled.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
@@ -111,10 +111,10 @@ def state_of(seed: int, operator: str) -> Tensor:
 
 
 def get_seed() -> int | None:
-    """Return the seed that was set last, or ``None``.
+    """Return the seed that :func:`set_seed` set last, or ``None``.
 
     Returns:
-        int or None: the seed.
+        int or None: the last argument of :func:`set_seed`, or ``None`` if it was never called.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)
@@ -133,7 +133,7 @@ def get_rng_state() -> Tensor:
     NumPy's generator, which initializers use, has a separate state: ``numpy.random.get_state()``.
 
     Returns:
-        Tensor: the state, for :func:`set_rng_state`.
+        Tensor: state of the generator, an argument for :func:`set_rng_state`.
 
     >>> import mindgrad as ms
     >>> kept = ms.get_rng_state()
@@ -158,7 +158,7 @@ def set_rng_state(state: Tensor) -> None:
         Nothing.
 
     Raises:
-        TypeError: If ``state`` is not such a tensor.
+        TypeError: If ``state`` does not have the shape and dtype of a result of :func:`get_rng_state`.
 
     >>> import mindgrad as ms
     >>> state = ms.get_rng_state()
@@ -188,5 +188,5 @@ def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> No
 
 
 def times_seeded() -> int:
-    """Return how often :func:`set_seed` has been called."""
+    """Return the number of calls of :func:`set_seed` in this process."""
     return _times

@@ -1,8 +1,8 @@
 """Sparse tensors: COO (coordinates), CSR (compressed rows), and row tensors.
 
-They are containers of ordinary tensors. They can be arguments and results of compiled functions, and are
-differentiated with respect to ``values``. Most products use only the stored values. ``to_dense`` creates the
-complete tensor.
+Sparse tensors are containers of ordinary tensors. They can be arguments and results of compiled functions,
+and are differentiated with respect to ``values``. Most products use only the stored values. ``to_dense``
+creates the complete tensor.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Stored:
 
     @property
     def dtype(self) -> DType:
-        """Dtype of the values."""
+        """Dtype of the stored values."""
         return self.values.dtype
 
     @property
@@ -54,24 +54,24 @@ class _Stored:
 
     @property
     def itemsize(self) -> int:
-        """Number of bytes of one value."""
+        """Number of bytes of one stored value."""
         return self.values.itemsize
 
     @property
     def ndim(self) -> int:
-        """Number of axes."""
+        """Number of axes of the dense tensor."""
         return len(self.shape)
 
     def with_values(self, values: Any) -> Any:
-        """Return a sparse tensor with other values at the same indices."""
+        """Return a sparse tensor with the same indices and new values."""
         raise NotImplementedError
 
     def astype(self, dtype: Any) -> Any:
-        """Convert the values to another dtype."""
+        """Return a sparse tensor with the values converted to another dtype."""
         return self.with_values(self.values.astype(dtype))
 
     def abs(self) -> Any:
-        """Return the absolute values."""
+        """Return a sparse tensor with the absolute values."""
         return self.with_values(self.values.abs())
 
     def __neg__(self) -> Any:
@@ -83,18 +83,18 @@ class COOTensor(_Stored):
     """A sparse tensor in coordinate format: indices and values of nonzero elements.
 
     Args:
-        indices (Tensor, optional): integers of shape (n, k), the indices of n elements of a tensor with k
-            axes. Required without ``coo_tensor``. Default: ``None``.
-        values (Tensor, optional): their values, of shape (n,). Values at the same index add up. Required
-            without ``coo_tensor``. Default: ``None``.
-        shape (tuple of int, optional): shape of the dense tensor, k sizes. Required without ``coo_tensor``.
-            Default: ``None``.
-        coo_tensor (COOTensor, optional): a sparse tensor to copy, instead of the other arguments.
-            Default: ``None``.
+        indices (Tensor, optional): integer tensor of shape (n, k): row i contains the k indices of the i-th
+            stored element. Required without ``coo_tensor``. Default: ``None``.
+        values (Tensor, optional): values of the stored elements, of shape (n,). Values with the same indices
+            are added. Required without ``coo_tensor``. Default: ``None``.
+        shape (tuple of int, optional): shape of the dense tensor, a tuple of k ints. Required without
+            ``coo_tensor``. Default: ``None``.
+        coo_tensor (COOTensor, optional): sparse tensor to copy, instead of the other arguments. Default:
+            ``None``.
 
     Raises:
-        TypeError: If an argument has an unsupported type.
-        ValueError: If the shapes do not match.
+        TypeError: If ``indices``, ``values``, ``shape``, or another argument has an unsupported type.
+        ValueError: If the shapes of the indices and the values do not match each other or ``shape``.
 
     >>> import mindgrad as ms
     >>> from mindgrad import COOTensor, Tensor
@@ -137,7 +137,7 @@ class COOTensor(_Stored):
         return self.values.new_zeros(self.shape).scatter_add(self.indices, self.values)  # type: ignore[no-any-return]
 
     def to_tuple(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
-        """Return indices, values, and shape."""
+        """Return the tuple ``(indices, values, shape)``."""
         return self.indices, self.values, self.shape
 
     def to_csr(self) -> CSRTensor:
@@ -154,7 +154,7 @@ class COOTensor(_Stored):
         return CSRTensor(starts.astype(rows.dtype), columns[order], self.values[order], self.shape)
 
     def coalesce(self) -> COOTensor:
-        """Return the tensor with each index stored once, in order.
+        """Return an equal tensor that stores each index once, in ascending order.
 
         Raises:
             CompileError: If the indices are unknown because a function is being compiled.
@@ -170,12 +170,13 @@ class COOTensor(_Stored):
         """Return the sum of two sparse tensors, without values below ``thresh``.
 
         Args:
-            other (COOTensor): a sparse tensor of the same shape.
-            thresh (number, optional): threshold. Default: ``0``.
+            other (COOTensor): sparse tensor of the same shape, which is added to this one.
+            thresh (number, optional): values of the sum with an absolute value below this threshold are
+                removed. Default: ``0``.
 
         Raises:
             TypeError: If ``other`` is not a COOTensor.
-            ValueError: If the shapes differ.
+            ValueError: If the shapes of the two tensors differ.
             CompileError: If the indices are unknown because a function is being compiled.
         """
         of_type(other, COOTensor, "add", "other")
@@ -222,20 +223,20 @@ class CSRTensor(_Stored):
     """A sparse matrix in compressed sparse row format.
 
     Args:
-        indptr (Tensor, optional): integers, the position of the first value of each row, and of the end of
-            the last row. Required without ``csr_tensor``. Default: ``None``.
-        indices (Tensor, optional): integers, the columns of the values, row by row. Required without
+        indptr (Tensor, optional): integer tensor of shape (rows + 1,). The values of row i are
+            ``values[indptr[i]:indptr[i + 1]]``. Required without ``csr_tensor``. Default: ``None``.
+        indices (Tensor, optional): integer tensor of shape (n,) with the column of each value, row by row.
+            Required without ``csr_tensor``. Default: ``None``.
+        values (Tensor, optional): values of the stored elements, row by row, of shape (n,). Required without
             ``csr_tensor``. Default: ``None``.
-        values (Tensor, optional): the values, of shape (n,). Required without ``csr_tensor``.
-            Default: ``None``.
-        shape (tuple of int, optional): number of rows and columns. Required without ``csr_tensor``.
-            Default: ``None``.
-        csr_tensor (CSRTensor, optional): a sparse matrix to copy, instead of the other arguments.
-            Default: ``None``.
+        shape (tuple of int, optional): shape of the dense matrix: the numbers of rows and columns. Required
+            without ``csr_tensor``. Default: ``None``.
+        csr_tensor (CSRTensor, optional): sparse matrix to copy, instead of the other arguments. Default:
+            ``None``.
 
     Raises:
-        TypeError: If an argument has an unsupported type.
-        ValueError: If the shapes do not match.
+        TypeError: If ``indices``, ``values``, ``shape``, or another argument has an unsupported type.
+        ValueError: If the shapes of the indices and the values do not match each other or ``shape``.
 
     >>> import mindgrad as ms
     >>> from mindgrad import CSRTensor, Tensor
@@ -280,7 +281,7 @@ class CSRTensor(_Stored):
         return CSRTensor(self.indptr, self.indices, values, self.shape)
 
     def rows(self) -> Any:
-        """Return the row of each value."""
+        """Return the row index of each stored value."""
         numbers = Tensor(np.arange(self.values.shape[0]))
         return (self.indptr.searchsorted(numbers, "right") - 1).astype(self.indices.dtype)
 
@@ -296,14 +297,14 @@ class CSRTensor(_Stored):
         return self.to_coo().to_dense()
 
     def to_tuple(self) -> tuple[Tensor, Tensor, Tensor, tuple[int, ...]]:
-        """Return row pointers, columns, values, and shape."""
+        """Return the tuple ``(indptr, indices, values, shape)``."""
         return self.indptr, self.indices, self.values, self.shape
 
     def mm(self, matrix: Any) -> Tensor:
         """Multiply by a dense matrix, or by a CSRTensor, which is converted to dense.
 
         Args:
-            matrix (Tensor or CSRTensor): the right factor.
+            matrix (Tensor or CSRTensor): right factor of the matrix product.
         """
         dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
         if dense.ndim != 2 or dense.shape[0] != self.shape[1]:
@@ -326,7 +327,8 @@ class CSRTensor(_Stored):
         """Sum over rows or columns.
 
         Args:
-            axis (int): 1: sum of each row, as a column; 0: sum of each column, as a row.
+            axis (int): axis to sum over. 0 returns the sums of the columns with shape (1, columns), and 1
+                returns the sums of the rows with shape (rows, 1).
 
         Raises:
             ValueError: If ``axis`` is neither 0 nor 1.
@@ -340,12 +342,12 @@ class CSRTensor(_Stored):
         return sums.reshape(-1, 1) if by_row else sums.reshape(1, -1)
 
     def add(self, b: CSRTensor, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
-        """Return α · this + β · b.
+        """Return the linear combination ``α · self + β · b`` of two sparse matrices.
 
         Args:
             b (CSRTensor): a sparse matrix of the same shape.
-            alpha (number, optional): α. Default: ``1``.
-            beta (number, optional): β. Default: ``1``.
+            alpha (number, optional): factor α of this matrix. Default: ``1``.
+            beta (number, optional): factor β of ``b``. Default: ``1``.
         """
         return (
             self.with_values(self.values * alpha).to_coo().add(b.with_values(b.values * beta).to_coo())
@@ -379,17 +381,18 @@ class RowTensor:
     """A tensor with few nonzero rows, such as the gradient of an embedding.
 
     Args:
-        indices (Tensor, optional): integers of shape (n,), the indices of n rows. Required without
+        indices (Tensor, optional): integer tensor of shape (n,): indices of the stored rows along the first
+            axis. Required without ``row_tensor``. Default: ``None``.
+        values (Tensor, optional): the stored rows, a tensor of shape (n, ...). Required without
             ``row_tensor``. Default: ``None``.
-        values (Tensor, optional): the rows, of shape (n, ...). Required without ``row_tensor``.
-            Default: ``None``.
         shape (tuple of int, optional): shape of the dense tensor. Required without ``row_tensor``.
             Default: ``None``.
-        row_tensor (RowTensor, optional): a tensor to copy, instead of the other arguments. Default: ``None``.
+        row_tensor (RowTensor, optional): row tensor to copy, instead of the other arguments. Default:
+            ``None``.
 
     Raises:
-        TypeError: If an argument has an unsupported type.
-        ValueError: If the shapes do not match.
+        TypeError: If ``indices``, ``values``, ``shape``, or another argument has an unsupported type.
+        ValueError: If the shapes of the indices and the values do not match each other or ``shape``.
 
     >>> from mindgrad import RowTensor, Tensor
     >>> rows = RowTensor(Tensor([1]), Tensor([[1.0, 2.0]]), (3, 2))
@@ -424,11 +427,11 @@ class RowTensor:
 
     @property
     def dtype(self) -> DType:
-        """Dtype of the values."""
+        """Dtype of the stored values."""
         return self.values.dtype
 
     def to_dense(self) -> Tensor:
-        """Return the dense tensor. Rows that are stored twice add up."""
+        """Return the dense tensor. Rows that are stored twice are added."""
         zeros = self.values.new_zeros(self.dense_shape)
         return zeros.scatter_add(self.indices.expand_dims(-1), self.values)
 

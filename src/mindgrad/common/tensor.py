@@ -20,12 +20,14 @@ def tensor(
     """Create a tensor: MindSpore 2.x's function form of :class:`mindgrad.Tensor`.
 
     Args:
-        input_data (number, list, tuple, numpy.ndarray, or Tensor, optional): the data, which are copied.
-            Default: ``None``.
-        dtype (DType, optional): element type. ``None``: the dtype of the data. Default: ``None``.
-        shape (tuple or list of int, optional): shape to initialize, instead of ``input_data``. Default:
+        input_data (number, list, tuple, numpy.ndarray, or Tensor, optional): data of the tensor, which are
+            copied. Default: ``None``.
+        dtype (DType, optional): dtype of the tensor. ``None``: the dtype of ``input_data``. Default:
             ``None``.
-        init (Initializer or number, optional): initial value, instead of ``input_data``. Default: ``None``.
+        shape (tuple or list of int, optional): shape of a tensor that is filled with ``init``, instead of
+            ``input_data``. Default: ``None``.
+        init (Initializer or number, optional): initial values of the tensor, instead of ``input_data``.
+            Default: ``None``.
         const_arg (bool, optional): whether compiled functions treat the tensor as a constant. Default:
             ``False``.
         device (str, optional): accepted for compatibility; ``set_context(device_target=...)`` chooses the
@@ -35,7 +37,7 @@ def tensor(
         Tensor: the new tensor.
 
     Raises:
-        TypeError: If the data are not an array of numbers, or ``dtype`` is not an element type.
+        TypeError: If ``input_data`` is not an array of numbers, or ``dtype`` is not a dtype.
 
     >>> import mindgrad as ms
     >>> ms.tensor([1, 2], ms.float32)

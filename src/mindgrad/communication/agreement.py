@@ -23,7 +23,8 @@ from mindgrad.ir.graph import Equation, Graph, all_equations
 
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 
-#: maximum time in seconds that a rank waits until the other ranks want to run the same function
+#: maximum time in seconds that a rank waits for the other ranks of a group before the first call of a
+#: function
 AGREEMENT_SECONDS = 300.0
 
 #: description of a collective or operator, and the source line that called it
@@ -39,9 +40,10 @@ class Agreement:
 
 
     Args:
-        store (Store): the store of the job.
-        order (CallOrder): the record of this rank's calls.
-        timeout (float, optional): seconds that a rank waits for the others. Default: ``AGREEMENT_SECONDS``.
+        store (Store): store through which the ranks of the job exchange values.
+        order (CallOrder): record of this rank's calls of compiled functions.
+        timeout (float, optional): seconds that this rank waits for the lists of the other ranks. Default:
+            ``AGREEMENT_SECONDS``.
     """
 
     def __init__(self, store: Store, order: CallOrder, timeout: float = AGREEMENT_SECONDS) -> None:
@@ -57,7 +59,7 @@ class Agreement:
         by_group = self._by_group(graph)
         for ranks in sorted(
             by_group, key=_members
-        ):  # all ranks use the same order, so that no two ranks wait for each other in different groups
+        ):  # all ranks use the same order of groups, so that no two ranks wait for each other
             self._agree(ranks, by_group[ranks])
 
     def noting(self, graph: Graph) -> Callable[[], None]:
@@ -138,7 +140,7 @@ def _numbered(listed: Sequence[Any], position: int) -> str:
 
 
 def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
-    """Yield the collectives of a graph in order, with their ranks.
+    """Yield the ranks and the description of each collective, in program order.
 
     Collectives in the bodies of loops and in branches are included.
     """

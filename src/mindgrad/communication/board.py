@@ -24,7 +24,7 @@ class Ended(NamedTuple):
         rank: rank of the process.
         kind: :data:`FINISHED` or :data:`FAILED`.
         reason: predicate whose subject is the process: ``"was killed by SIGKILL"``.
-        status: exit status of the job that results.
+        status: exit status of the job if this end is its cause.
     """
 
     rank: int
@@ -76,7 +76,7 @@ class Board:
             self._changed.notify_all()
 
     def set(self, key: str, value: bytes) -> None:
-        """Set a value; replace an older one."""
+        """Set the value of ``key``, and replace an older value."""
         with self._changed:
             self._values[self.attempt, key] = value
             self._changed.notify_all()
@@ -92,7 +92,8 @@ class Board:
         """Wait until ``key`` has a value, and return it.
 
         Raises:
-            RuntimeError: If it has none within ``timeout`` seconds, or a process fails during that time.
+            RuntimeError: If ``key`` has no value after ``timeout`` seconds, or a process fails during that
+                time.
         """
         with self._changed:
             attempt = self.attempt
@@ -115,8 +116,8 @@ class Board:
         ``ranks``.
 
         Raises:
-            RuntimeError: If a process did not call it within ``timeout`` seconds, or has ended. The message
-                names the process.
+            RuntimeError: If one of ``ranks`` has not called this method after ``timeout`` seconds, or has
+                ended. The message names the process.
         """
         with self._changed:
             attempt = self.attempt
@@ -180,7 +181,7 @@ class Board:
         """Wait until ``machines`` machines have stopped or are lost.
 
         Returns:
-            bool: whether all have stopped, and none is lost.
+            bool: ``True`` if all machines have stopped and none is lost.
         """
         with self._changed:
             self._changed.wait_for(lambda: len(self._stopped | self._lost) >= machines, timeout)
@@ -192,8 +193,8 @@ class Board:
         """Wait at most ``timeout`` seconds until ``is_there()``; return its value.
 
         Raises:
-            RuntimeError: If ``end()`` returns a reason why it cannot become true, a process has failed, or
-                the job was restarted.
+            RuntimeError: If ``end()`` returns a reason why the condition cannot become true, a process has
+                failed, or the job was restarted.
         """
         latest = time.monotonic() + timeout
         while not is_there():

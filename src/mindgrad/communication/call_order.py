@@ -30,14 +30,15 @@ from mindgrad.communication.store import Store
 
 __all__ = ["ORDER", "CallOrder", "Calls", "Record", "difference", "number_of"]
 
-#: number of calls per group whose hashes are stored, to be compared with the record of a slower rank
+#: number of latest calls per group whose hashes a rank stores, to compare them with the record of a slower
+#: rank
 _KEPT = 4096
-#: number of latest calls per group that a record lists
+#: number of latest calls per group that a published record lists by function
 _NAMED = 32
 _MASK = 2**63 - 1
 _FACTOR = 6364136223846793005
 
-#: advice at the end of messages
+#: advice at the end of messages about different calls
 ORDER = "Every rank must run the same collectives in the same order"
 
 Ranks = tuple[int, ...]
@@ -282,7 +283,7 @@ def _passed(own: Record, other: Record, rank: int, other_rank: int) -> str:
             calls, times = passing.groups[passed[0]], waiting.groups.get(passed[0], Calls()).times
             called = calls.latest[max(times - calls.times, -len(calls.latest))]
             if passed[0] == ranks and called == number:
-                continue  # they have just agreed
+                continue  # both ranks have just agreed on this function
             told = f"has called {passing.title(called)} over {_named(passed[0])}"
         elif elsewhere is not None and elsewhere != waiting.awaited and names[0] in elsewhere[0]:
             told = f"waits in {passing.title(elsewhere[1])} over {_named(elsewhere[0])}"

@@ -25,7 +25,7 @@ _NONCE, _TAG = 16, 32
 #: maximum bytes of the first message, whose sender has not yet proved that it has the secret, and of later
 #: messages
 _MOST_AT_FIRST, _MOST = 2**16, 2**30
-#: TCP keepalive: a machine that does not respond for 5 + 3 · 3 seconds is considered lost
+#: TCP keepalive options: a machine counts as lost if it does not respond for 5 + 3 · 3 = 14 seconds
 _PROBES = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 3}
 _PREFIX = struct.Struct("!QI")
 
@@ -49,7 +49,8 @@ def connected(address: str, secret: bytes, timeout: float) -> Channel:
     """Connect to the process that listens at ``address``.
 
     Raises:
-        OSError: If no process listens there, or none with this secret answers within ``timeout`` seconds.
+        OSError: If no process listens at ``address``, or no process with this secret answers within
+            ``timeout`` seconds.
     """
     return Channel(socket.create_connection(address_of(address), timeout), secret, False, timeout)
 

@@ -1,7 +1,7 @@
 """Collectives as functions, as in ``mindspore.communication.comm_func``.
 
 With one process, each function returns its input. A function that MindSpore can run in the background returns
-the result and a handle to wait for it. The handle is ``None`` without ``async_op``.
+the result and a handle to wait for it. If ``async_op`` is not set, the handle is ``None``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
 class CommHandle:
-    """Handle of a collective that was started, to wait for its result.
+    """Handle of an asynchronous collective, with a method to wait for its result.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_reduce
@@ -60,13 +60,15 @@ def _handle(result: Tensor, async_op: bool) -> tuple[Tensor, CommHandle | None]:
 def all_reduce(
     tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """Reduce the tensors of all processes, and return the result on each of them.
+    """Reduce the tensors of all processes, and return the result on each process.
 
     Args:
         tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
-        op (str, optional): ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, or ``"avg"``. Default: ``"sum"``.
-        group (str, optional): group of processes. By default all processes.
-        async_op (bool, optional): whether to return a handle to wait for. Default: ``False``.
+        op (str, optional): reduction over the processes: ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, or
+            ``"avg"``. Default: ``"sum"``.
+        group (str, optional): name of the group of processes that take part. Default: all processes.
+        async_op (bool, optional): whether to return a :class:`CommHandle`, whose method ``wait()`` waits for
+            the result. Default: ``False``.
 
     Returns:
         tuple: ``(result, handle)``. ``result`` is a Tensor with the shape of ``tensor``; ``handle`` is
@@ -74,7 +76,7 @@ def all_reduce(
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``op`` or ``group`` does not exist.
+        ValueError: If there is no reduction ``op`` or no group ``group``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_reduce
@@ -87,9 +89,9 @@ def all_reduce(
 def all_gather_into_tensor(
     tensor: Any, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """Concatenate the tensors of all processes along the first axis, on each of them.
+    """Concatenate the tensors of all processes along the first axis, on each process.
 
-    Arguments and errors are as for :func:`all_reduce`.
+    :func:`all_reduce` documents the arguments and errors.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_gather_into_tensor
@@ -102,11 +104,11 @@ def all_gather_into_tensor(
 def reduce_scatter_tensor(
     tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """Reduce the tensors of all processes, and return this process's part.
+    """Reduce the tensors of all processes, and return one part on each process.
 
     The result is divided along its first axis.
 
-    Arguments and errors are as for :func:`all_reduce`.
+    :func:`all_reduce` documents the arguments and errors.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce_scatter_tensor
@@ -124,17 +126,17 @@ def all_to_all_single_with_output_shape(
     group: str | None = None,
     async_op: bool = False,
 ) -> tuple[Tensor, CommHandle | None]:
-    """Send a part of ``tensor`` to each process, and receive one from each.
+    """Send a part of ``tensor`` to each process, and receive a part from each process.
 
     The received parts are concatenated along the first axis.
 
     Args:
         output_shape (tuple of int or Tensor): shape of the result, or a tensor with this shape.
-        tensor (Tensor): tensor to send; its parts divide the first axis.
-        output_split_sizes (list of int, optional): lengths of the parts to receive from each process.
-            Default: equal lengths.
-        input_split_sizes (list of int, optional): lengths of the parts to send to each process. Default:
-            equal lengths.
+        tensor (Tensor): tensor to send. It is divided along its first axis into one part for each process.
+        output_split_sizes (list of int, optional): length along the first axis of the part that each process
+            sends to this one. Default: equal lengths.
+        input_split_sizes (list of int, optional): length along the first axis of the part that this process
+            sends to each process. Default: equal lengths.
         group, async_op: as for :func:`all_reduce`.
 
     Returns:
@@ -142,7 +144,8 @@ def all_to_all_single_with_output_shape(
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If the parts do not match the tensor, the shape, or the parts of another process.
+        ValueError: If the lengths of the parts do not match ``tensor``, ``output_shape``, or the parts of
+            another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_single_with_output_shape
@@ -171,7 +174,7 @@ def _shape(value: Any, operator: str) -> tuple[int, ...]:
 
 
 def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
-    """Return the given sizes of parts, or ``count`` equal sizes if there are none."""
+    """Return ``parts``, or ``count`` equal lengths if ``parts`` is missing."""
     if parts is not None and len(parts):
         return parts
     if length % count:
@@ -192,11 +195,11 @@ def all_to_all_with_output_shape(
     Args:
         output_shape_list (list): for each process, the shape of the tensor to receive, or a tensor with this
             shape.
-        input_tensor_list (list of Tensor): tensor to send to each process.
+        input_tensor_list (list of Tensor): one tensor for each process, which is sent to that process.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
-        TypeError: If an argument is not a list of tensors or shapes.
+        TypeError: If ``output_shape_list`` or ``input_tensor_list`` is not a list of tensors or shapes.
         ValueError: If a list does not have one element for each process, or another process sends a different
             number of elements.
 
@@ -242,15 +245,15 @@ def all_to_all_v_c(
     Each process sends a part of ``input`` to each process, and writes the received parts into ``output``.
 
     Args:
-        output (Tensor): tensor with the shape of the result; it is overwritten.
-        input (Tensor): tensor to send; its parts divide the first axis.
+        output (Tensor): tensor of the shape of the result, which is overwritten with the received parts.
+        input (Tensor): tensor to send. It is divided along its first axis into one part for each process.
         send_count_matrix (list of int): entry ``i * size + j`` is the length of the part that process i of
-            the group sends to process j. The list must be equal on all processes.
+            the group sends to process j. All processes must pass the same list.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
         TypeError: If ``output`` or ``input`` is not a tensor.
-        ValueError: If the counts do not match the tensors.
+        ValueError: If ``send_count_matrix`` does not match the shapes of ``input`` and ``output``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_v_c
@@ -322,12 +325,12 @@ def send(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> None:
 
     Args:
         tensor (Tensor): tensor to send.
-        dst (int, optional): receiving process. Default: ``0``.
-        group (str, optional): group of processes. By default all processes.
+        dst (int, optional): rank of the receiving process. Default: ``0``.
+        group (str, optional): name of the group of processes that take part. Default: all processes.
         tag (int, optional): accepted for compatibility. Default: ``0``.
 
     Raises:
-        ValueError: If ``dst`` is this process or does not exist.
+        ValueError: If ``dst`` is the rank of this process, or no process has this rank.
     """
     collectives.sent(tensor, dst, group)
 
@@ -337,12 +340,12 @@ def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor
 
     Args:
         tensor (Tensor): tensor with the shape and dtype to receive.
-        src (int, optional): sending process. Default: ``0``.
-        group (str, optional): group of processes. By default all processes.
+        src (int, optional): rank of the sending process. Default: ``0``.
+        group (str, optional): name of the group of processes that take part. Default: all processes.
         tag (int, optional): accepted for compatibility. Default: ``0``.
 
     Raises:
-        ValueError: If ``src`` is this process or does not exist.
+        ValueError: If ``src`` is the rank of this process, or no process has this rank.
     """
     return collectives.received(tensor.shape, tensor.dtype, src, group, tensor)
 
@@ -362,10 +365,11 @@ class P2POp:
     """One message of :func:`batch_isend_irecv`.
 
     Args:
-        op (str or Callable): ``"isend"`` or ``"irecv"``, or one of these functions.
-        tensor (Tensor or tuple of int): tensor to send; or a tensor, or shape, like the one to receive.
+        op (str or Callable): ``"isend"``, ``"irecv"``, or the function :func:`isend` or :func:`irecv`.
+        tensor (Tensor or tuple of int): for ``"isend"``, the tensor to send. For ``"irecv"``, a tensor with
+            the shape and dtype to receive, or only the shape.
         peer (int): rank of the other process.
-        group (str, optional): group of processes. Default: all processes.
+        group (str, optional): name of the group that contains both processes. Default: all processes.
         tag (int, optional): accepted for compatibility. Default: ``0``.
         recv_dtype (mindgrad.dtype, optional): dtype to receive, if ``tensor`` is a shape. Default:
             ``float32``.
@@ -403,13 +407,13 @@ class P2POp:
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
     """Send and receive several tensors, in one call.
 
-    The list of results has one entry per message: the received tensor, or the tensor that was sent. Each pair
-    of processes exchanges its messages in the order in which the lower rank sends them. Therefore no order of
-    the list causes a deadlock.
+    The function returns a list with one entry per message: the received tensor, or the tensor that was sent.
+    Each pair of processes exchanges its messages in the order in which the lower rank sends them. Therefore
+    no order of the list causes a deadlock.
 
     Raises:
         TypeError: If an element is not a :class:`P2POp`.
-        ValueError: If the groups differ.
+        ValueError: If the messages have different groups.
     """
     for message in p2p_op_list:
         if not isinstance(message, P2POp):
@@ -426,7 +430,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
 
 
 def barrier(group: str = _WORLD) -> None:
-    """Wait for all processes.
+    """Wait until all processes of the group have called this function.
 
     >>> from mindgrad.communication.comm_func import barrier
     >>> barrier()

@@ -1,9 +1,9 @@
 """Connect collective operators to the other processes of a job.
 
-Afterwards, eager collectives run over all processes. Compiled functions with collectives are compared before
-their first call (``communication.agreement``), and their calls are compared while they run
-(``communication.call_order``). Each process draws different random numbers, but initializers, which use
-NumPy's generator, return equal values on all processes.
+After :func:`connect`, eager collectives run over all processes of the job. Compiled functions with
+collectives are compared before their first call (``communication.agreement``), and their calls are compared
+while they run (``communication.call_order``). Each process draws different random numbers, but initializers,
+which use NumPy's generator, return equal values on all processes.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["connect", "disconnect"]
 def connect(store: Store, order: CallOrder) -> None:
     """Run collectives over the processes of ``store``, and record calls in ``order``.
 
-    The JAX runtime starts, and opens connections between pairs of processes, only if all processes take part.
-    The first collective of a user's code may involve only two of them, so this function runs one over all
-    processes.
+    JAX opens the connections between pairs of processes at the first collective, in which all processes must
+    take part. The first collective of a user's code may involve only two processes. Therefore this function
+    runs one over all processes.
     """
     _forget()
     set_runner(run_collective)
@@ -36,7 +36,7 @@ def connect(store: Store, order: CallOrder) -> None:
 
 
 def disconnect() -> None:
-    """Return to a single process."""
+    """Undo :func:`connect`: later collectives run in this process only."""
     _forget()
     set_runner(None)
     set_agreement(None)

@@ -9,7 +9,7 @@ from mindgrad._base.checks import of_type
 
 __all__ = ["WORLD_GROUPS", "World", "create", "destroy", "enter_world", "members", "own_position", "world"]
 
-#: names of the group of all processes
+#: MindSpore's names for the group of all processes
 WORLD_GROUPS = ("nccl_world_group", "hccl_world_group", "mccl_world_group")
 
 
@@ -41,14 +41,14 @@ def world() -> World:
 
 
 def enter_world(state: World | None) -> None:
-    """Start with the processes of a job, or with this one only, and without groups."""
+    """Set the processes of the job (``None``: this one), and delete all groups."""
     global _world
     _world = _ALONE if state is None else state
     _groups.clear()
 
 
 def members(group: str, caller: str) -> tuple[int, ...]:
-    """Return the global ranks of the processes of a group, in its order.
+    """Return the global ranks of the members of a group, in the order of the group.
 
     Args:
         group (str): name of the group. With one process, any name is a group of this process.
@@ -56,7 +56,7 @@ def members(group: str, caller: str) -> tuple[int, ...]:
 
     Raises:
         TypeError: If ``group`` is not a string.
-        ValueError: If there is no such group.
+        ValueError: If there is no group with this name.
     """
     of_type(group, str, caller, "group", "a string")
     if group in WORLD_GROUPS:

@@ -10,7 +10,7 @@ from typing import Any
 from mindgrad.backend.job import job_of
 from mindgrad.communication.groups import WORLD_GROUPS, create, destroy, members, own_position, world
 from mindgrad.communication.session import begin, end
-from mindgrad.communication.session import store as store  # for callers that exchange values through it
+from mindgrad.communication.session import store as store  # re-exported for exchanges of values
 
 __all__ = [
     "HCCL_WORLD_COMM_GROUP", "MCCL_WORLD_COMM_GROUP", "NCCL_WORLD_COMM_GROUP", "GlobalComm", "create_group",
@@ -31,7 +31,7 @@ class GlobalComm:
         BACKEND: name that was passed to ``init``. JAX chooses the actual transport by the device.
         WORLD_COMM_GROUP: name of the group of all processes. MindSpore's other names for it are accepted,
             too.
-        INITED: whether communication has begun.
+        INITED: ``True`` after ``init``.
 
     >>> from mindgrad.communication import GlobalComm
     >>> GlobalComm.WORLD_COMM_GROUP
@@ -47,17 +47,18 @@ def init(backend_name: str | None = None) -> None:
     """Start communication with the other processes of the job.
 
     The processes are started by ``mindgrad launch``, ``msrun``, SLURM, or Open MPI, or described by
-    environment variables (``docs/scale.md``). Call it before the first computation. With one process, or in a
-    second call, it does nothing.
+    environment variables (``docs/scale.md``). Call ``init`` before the first computation. With one process,
+    or in a second call, it does nothing.
 
     Args:
-        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"``, or ``None``. The device decides
-            which backend is used. Default: ``None``.
+        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"``, or ``None``. The name has no effect:
+            the device determines the backend. Default: ``None``.
 
     Raises:
         TypeError: If ``backend_name`` is not a string.
-        RuntimeError: If the backend does not exist, a computation has already run, other processes did not
-            start in time, or the environment describes other processes without an address.
+        RuntimeError: If ``backend_name`` is not a known backend, a computation has already run, other
+            processes did not start in time, or the environment variables describe other processes but no
+            address.
 
     >>> from mindgrad import communication
     >>> communication.init()
@@ -82,7 +83,7 @@ def init(backend_name: str | None = None) -> None:
 
 
 def release() -> None:
-    """Wait until the other processes call ``release`` or end; end communication.
+    """End communication, after the other processes have called ``release`` or ended.
 
     Raises:
         RuntimeError: If another process has failed.
@@ -98,10 +99,10 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the rank of this process in a group; 0 with one process.
 
     Args:
-        group (str, optional): name of the group. By default all processes.
+        group (str, optional): name of the group. Default: the group of all processes.
 
     Returns:
-        int: the rank.
+        int: rank of this process in ``group``.
 
     Raises:
         TypeError: If ``group`` is not a string.
@@ -118,9 +119,9 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """Return the rank of this process among the processes of a group on its machine.
+    """Return the rank of this process among the group's processes on its machine.
 
-    Errors are as for :func:`get_rank`.
+    :func:`get_rank` documents the errors.
 
     >>> from mindgrad import communication
     >>> communication.get_local_rank()
@@ -134,7 +135,7 @@ def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the number of processes in a group.
 
-    Errors are as for :func:`get_rank`, but this process need not be in the group.
+    :func:`get_rank` documents the errors, except that this process need not be in the group.
 
     >>> from mindgrad import communication
     >>> communication.get_group_size()
@@ -147,7 +148,7 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Return the number of processes of a group on this machine.
 
-    Errors are as for :func:`get_rank`.
+    :func:`get_rank` documents the errors.
 
     >>> from mindgrad import communication
     >>> communication.get_local_rank_size()
@@ -161,7 +162,7 @@ def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:
     """Return the global ranks of the processes of a group.
 
-    Errors are as for :func:`get_group_size`.
+    :func:`get_group_size` documents the errors.
 
     >>> from mindgrad import communication
     >>> communication.get_process_group_ranks()
@@ -172,15 +173,15 @@ def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[in
 
 
 def create_group(group: str, rank_ids: Any) -> None:
-    """Create a group of processes. All its members must call this function.
+    """Create a named group of processes. All members must call this function.
 
     Args:
         group (str): name of the group.
-        rank_ids (list of int): global ranks of its members; ``[0]`` with one process.
+        rank_ids (list of int): global ranks of the members of the group; ``[0]`` with one process.
 
     Raises:
         TypeError: If ``group`` is not a string, or ``rank_ids`` is not a list of ints.
-        ValueError: If a rank does not exist, or the group exists with other members.
+        ValueError: If a rank in ``rank_ids`` does not exist, or the group already exists with other members.
         RuntimeError: If ``init`` was not called in a job of several processes.
 
     >>> from mindgrad import communication
@@ -191,14 +192,14 @@ def create_group(group: str, rank_ids: Any) -> None:
 
 
 def destroy_group(group: str) -> None:
-    """Delete a group.
+    """Delete a named group of processes.
 
     Args:
         group (str): name of the group.
 
     Raises:
         TypeError: If ``group`` is not a string.
-        ValueError: If the group does not exist, or contains all processes by definition.
+        ValueError: If the group does not exist, or is the predefined group of all processes.
 
     >>> from mindgrad import communication
     >>> communication.destroy_group("mine")
@@ -208,15 +209,15 @@ def destroy_group(group: str) -> None:
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
-    """Return the global rank of a process of a group.
+    """Convert the rank of a process in a group to its global rank.
 
     Args:
         group (str): name of the group.
-        group_rank_id (int): rank in the group.
+        group_rank_id (int): rank of the process in the group.
 
     Raises:
         TypeError: If ``group_rank_id`` is not an int. Otherwise as for :func:`get_group_size`.
-        ValueError: If the group does not have this rank.
+        ValueError: If no member of the group has the rank ``group_rank_id``.
 
     >>> from mindgrad import communication
     >>> communication.get_world_rank_from_group_rank("mine", 0)
@@ -236,15 +237,15 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
 
 
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
-    """Return the rank in a group of a process.
+    """Convert the global rank of a process to its rank in a group.
 
     Args:
-        world_rank_id (int): global rank.
+        world_rank_id (int): global rank of the process.
         group (str): name of the group.
 
     Raises:
         TypeError: If ``world_rank_id`` is not an int. Otherwise as for :func:`get_group_size`.
-        ValueError: If this process is not in the group.
+        ValueError: If the process ``world_rank_id`` is not in the group.
 
     >>> from mindgrad import communication
     >>> communication.get_group_rank_from_world_rank(0, "mine")

@@ -40,18 +40,19 @@ __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store
 
 #: maximum seconds that this process waits in a collective after another process has ended
 STUCK_SECONDS = 5.0
-#: seconds that this process has to end by itself after another process has failed
+#: after another process has failed, seconds until this process exits if it has not ended by itself
 END_SECONDS = 5.0
-#: after another process has ended, seconds between checks for a collective that waits
+#: after another process has ended, seconds between two checks whether this process waits in a collective
 _LOOK = 0.5
-#: maximum seconds that a request for news waits
+#: maximum seconds that a request to the store for news about ended processes waits
 _NEWS = 5.0
-#: seconds between comparisons of calls: the larger of ``_COMPARE`` and ``_COMPARE_EACH`` per process
+#: Seconds between two comparisons of this rank's calls with its neighbors: ``_COMPARE``, or ``_COMPARE_EACH``
+#: times the number of processes if that is larger. This limits the load of the store in large jobs.
 _COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
 class _Session:
-    """The store, its server if this process runs it, and the record of calls."""
+    """State of a session: its store, the server of the store, and the rank's calls."""
 
     def __init__(self, store: Store, server: StoreServer | None, order: CallOrder, is_launched: bool) -> None:
         self.store, self.server, self.order, self.is_launched = store, server, order, is_launched
@@ -61,12 +62,12 @@ class _Session:
 
 
 _session: _Session | None = None
-#: numbers the sessions of this process
+#: counter that numbers the sessions of this process
 _sessions = itertools.count()
 
 
 def store() -> Store | None:
-    """Return the store of the session; ``None`` with one process."""
+    """Return the store of the session, or ``None`` in a job of one process."""
     return None if _session is None else _session.store
 
 
@@ -74,7 +75,7 @@ def begin(job: Job) -> None:
     """Start communication with the other processes of a job.
 
     Raises:
-        RuntimeError: If a process did not start in time; the message names it.
+        RuntimeError: If a process did not start in time. The message names the process.
     """
     global _session
     if job.cluster or not job.store:
@@ -155,7 +156,7 @@ def failed_with(reason: str, status: int) -> None:
     if session is None or session.failure:
         return
     session.failure, session.status = reason, status
-    with contextlib.suppress(ConnectionError, RuntimeError):  # the store may have ended, too
+    with contextlib.suppress(ConnectionError, RuntimeError):  # the server of the store may have ended, too
         session.store.leave(session.store.rank, FAILED, reason, status)
 
 
@@ -188,7 +189,7 @@ def end() -> None:
         raise RuntimeError(f"rank {failure.rank} {failure.reason.rstrip('.')}.")
     if link.rank != 0:
         link.close()
-    stop()  # process 0 ends the store after the others have read the news
+    stop()  # process 0 closes the store after the other processes have read that it has ended
 
 
 def _watch_program(session: _Session) -> None:

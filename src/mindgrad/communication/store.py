@@ -22,7 +22,7 @@ __all__ = ["Store", "StoreServer"]
 
 #: additional seconds that a client waits for a reply, beyond the timeout of the request
 _SLACK = 10.0
-#: maximum seconds for the first messages of a connection
+#: maximum seconds for the authentication of a new connection
 _BEGINNING = 10.0
 #: seconds between attempts to reach a store that does not yet listen
 _PAUSE = 0.1
@@ -35,7 +35,7 @@ class StoreServer:
         board (Board): board to serve.
         host (str): address to listen on.
         port (int): port to listen on; 0 for any free port.
-        secret (bytes): secret that clients must have.
+        secret (bytes): shared secret, with which clients prove that they belong to the job.
 
     Raises:
         OSError: If the port is in use, or the address is not one of this machine.
@@ -83,7 +83,7 @@ class StoreServer:
                 request, contents = channel.receive(None)
                 channel.send(*self._answer(request, contents, attempt))
         except (OSError, ValueError, TypeError, KeyError):
-            pass  # the client has ended, or is not a process of this job
+            pass  # ignore a client that has ended or is not a process of this job
         finally:
             self._channels.discard(channel)
             channel.close()
@@ -157,13 +157,14 @@ class Store:
         """Open a connection that reports the end of ``ranks`` when it breaks.
 
         Args:
-            ranks (list or tuple of int): this process, or all processes of the machine of a launcher.
-            name, machine: name of the machine in messages, and its number.
+            ranks (list or tuple of int): rank of this process or, for a launcher, the ranks of all processes
+                of its machine.
+            name, machine: name of the machine for messages, and number of the machine.
         """
         self._lifeline = self._opened(ranks, name, machine)
 
     def set(self, key: str, value: bytes) -> None:
-        """Set a value; replace an older one."""
+        """Set the value of ``key``, and replace an older value."""
         self._request(["set", key], [value], 0.0)
 
     def claim(self, key: str, value: bytes) -> bytes:
@@ -174,7 +175,8 @@ class Store:
         """Wait until ``key`` has a value, and return it.
 
         Raises:
-            RuntimeError: If it has none within ``timeout`` seconds, or a process fails during that time.
+            RuntimeError: If ``key`` has no value after ``timeout`` seconds, or a process fails during that
+                time.
         """
         return self._request(["get", key, timeout], [], timeout)[1][0]
 
@@ -185,8 +187,8 @@ class Store:
         ``ranks``.
 
         Raises:
-            RuntimeError: If a process did not call it within ``timeout`` seconds, or has ended. The message
-                names the process.
+            RuntimeError: If one of ``ranks`` has not called this method after ``timeout`` seconds, or has
+                ended. The message names the process.
         """
         round_number = self._rounds[key] = self._rounds.get(key, -1) + 1
         name = f"{key} ({round_number})" if round_number else key
@@ -225,7 +227,7 @@ class Store:
             channel.send(request, contents)
             header, results = channel.receive(timeout + _SLACK)
         except BaseException as error:
-            channel.close()  # the reply to this request could arrive later
+            channel.close()  # the late reply would be read as the reply to the next request
             if isinstance(error, OSError):
                 raise ConnectionError(f"the store at {self.address} does not answer: {error}") from error
             raise

@@ -17,12 +17,12 @@ _PR_SET_PDEATHSIG = 1
 def tie() -> None:
     """Let the kernel kill this process when its launcher ends, for any reason.
 
-    It has no effect in a process without a launcher. Only Linux supports it.
+    The function has no effect in a process without a launcher. Only Linux supports this.
 
     Raises:
         SystemExit: If the launcher has ended already.
     """
-    launcher = os.environ.pop(LAUNCHER, "")  # child processes of this process have no launcher
+    launcher = os.environ.pop(LAUNCHER, "")  # child processes have no launcher
     if not launcher:
         return
     if sys.platform.startswith("linux"):

@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str): the command line after ``launch``.
+        arguments (list or tuple of str): arguments of the command line after ``launch``.
 
     Returns:
         The exit status: 0, or the status of the first process that failed.
@@ -156,7 +156,7 @@ def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[
         following = arguments[position + 1 : position + 2]
         if action is None or action.nargs == 0 or value:
             position += 1
-        elif action.nargs == "?":  # --join, --join True
+        elif action.nargs == "?":  # an option with an optional value: --join, or --join True
             position += 2 if following and following[0].lower() in ("true", "false") else 1
         else:
             position += 2

@@ -12,7 +12,7 @@ from mindgrad.communication.board import FAILED, Ended
 
 __all__ = ["cause_of", "out_of_memory_kills", "reason_of", "status_of"]
 
-#: messages of errors that the end of another process causes
+#: pattern of error messages that are consequences of the end of another process
 _CONSEQUENCES = re.compile(
     r"[Gg]loo|NCCL|coordination service|[Cc]onnection (closed|reset|refused)|[Ss]ocket closed|Broken pipe"
     r"|UNAVAILABLE|DEADLINE_EXCEEDED|[Hh]eartbeat|Barrier|the store at|\brank \d+ (was|raised|ended)"
@@ -29,9 +29,9 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
     """Describe the end of a process as a predicate.
 
     Args:
-        code (int): return code, negative for a signal.
+        code (int): return code of the process, negative for a signal.
         last_line (str): last line that the process wrote to standard error.
-        memory (int): largest number of bytes that it has used; 0 if unknown.
+        memory (int): largest number of bytes that the process has used; 0 if unknown.
         kills (int): number of processes that the kernel has killed since the start because memory ran out.
 
     >>> reason_of(1, "ValueError: no", 0, 0)
@@ -56,7 +56,7 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
 def cause_of(ended: Iterable[Ended]) -> Ended | None:
     """Select the failure that probably caused the others.
 
-    It is the first of the failures that are least likely a consequence of another failure.
+    The cause is the first of the failures that are least likely to be a consequence of another failure.
     """
     return min((end for end in ended if end.kind == FAILED), key=_consequence, default=None)
 

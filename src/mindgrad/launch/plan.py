@@ -19,19 +19,20 @@ class Plan(NamedTuple):
     """A job, as it is started on one machine.
 
     Attributes:
-        program: command line of the program, as for ``mindgrad run``.
+        program: command line of the program, in the form that ``mindgrad run`` accepts.
         workers: number of processes on this machine.
         machines: number of machines, each with the same number of processes.
-        machine: number of this machine.
-        coordinator: ``host:port`` of the first machine. Empty: any port of the loopback interface.
-        bind: address on which the first machine listens. Empty: the host of ``coordinator``.
+        machine: number of this machine, starting at 0.
+        coordinator: ``host:port`` of the first machine. If empty, a free port of the loopback interface is
+            used.
+        bind: address on which the first machine listens. If empty, the host of ``coordinator`` is used.
         secret: shared secret of all launchers and workers.
-        restarts: largest number of restarts.
+        restarts: largest number of restarts of the job after failures.
         heartbeat: seconds without a sign of life after which a process counts as failed.
         timeout: seconds that the processes wait for each other at the start.
-        log_dir: folder for the output of each worker. Empty: no files.
+        log_dir: folder for the output of each worker. If empty, no files are written.
         is_shown: whether the launcher shows the output of the workers.
-        name: name of the command, with which messages begin.
+        name: name of the launching command, with which its messages begin.
     """
 
     program: tuple[str, ...]
@@ -97,7 +98,7 @@ class Plan(NamedTuple):
             "MINDGRAD_RESTART": str(attempt),
             "MINDGRAD_HEARTBEAT": str(self.heartbeat),
             "MINDGRAD_START_TIMEOUT": str(self.timeout),
-            # programs written for MindSpore read these variables
+            # environment variables that programs written for MindSpore read
             "RANK_ID": str(rank),
             "RANK_SIZE": str(self.size),
             "DEVICE_ID": str(local),

@@ -17,7 +17,7 @@ class Reserved:
 
     Args:
         host (str): address of this machine on which a worker will listen.
-        port (int): the port; 0 for any.
+        port (int): port to reserve; 0 for any free port.
 
     Raises:
         OSError: If the port is in use, or the address is not one of this machine.
@@ -26,7 +26,7 @@ class Reserved:
     def __init__(self, host: str, port: int) -> None:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         if port:
-            # another program that also shares ports could use this one: check that it is completely free
+            # another program that also shares ports could use this port: check that it is completely free
             with socket.socket(family, socket.SOCK_STREAM) as trial:
                 trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 trial.bind((host, port))

@@ -30,13 +30,14 @@ from mindgrad.launch.worker import Worker
 
 __all__ = ["supervised"]
 
-#: seconds between two checks of the workers
+#: seconds between two checks whether workers have ended
 _LOOK = 0.05
-#: seconds after the first failure during which further failures are considered as its cause
+#: After the first noticed failure, seconds during which the launcher collects further failures. One of them
+#: may be the cause.
 _SETTLE = 0.5
-#: seconds that launchers wait for each other at the end of an attempt
+#: maximum seconds that launchers wait for each other at the end of an attempt
 _TOGETHER = 30.0
-#: seconds that a request to the board waits for news
+#: maximum seconds that a request to the board waits for news about ended processes
 _NEWS = 2.0
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -47,8 +48,8 @@ def supervised(plan: Plan) -> int:
 
     Returns:
         The exit status: 0 if all processes of the job succeeded, otherwise the status of the first failure.
-        It is 128 plus the number of the signal if a signal ended the launcher, and 1 if the job could not
-        start.
+        The status is 128 plus the number of the signal if a signal ended the launcher, and 1 if the job could
+        not start.
     """
     supervisor = _Supervisor(plan)
     handlers = {number: signal.signal(number, supervisor.interrupt) for number in _SIGNALS}
@@ -205,7 +206,7 @@ class _Supervisor:
                 failed_since = time.monotonic()
             if failed_since is not None and time.monotonic() - failed_since >= _SETTLE:
                 with contextlib.suppress(ConnectionError, RuntimeError):
-                    news = link.news(-1, 0.0)  # includes failures that were reported since
+                    news = link.news(-1, 0.0)  # includes failures that machines have reported since
                 return cause_of(news.ended)
             is_over = all(worker.is_told for worker in self.workers)
             if is_over and sum(end.kind == FINISHED for end in news.ended) == self.plan.size:
@@ -277,7 +278,7 @@ class _Supervisor:
         """Wait until all machines are ready, and the first machine begins another attempt.
 
         Returns:
-            ``False`` if a machine does not respond.
+            bool: ``False`` if a machine does not respond, otherwise ``True``.
         """
         link = self._link
         try:

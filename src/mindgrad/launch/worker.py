@@ -20,16 +20,16 @@ from mindgrad.launch.plan import Plan
 
 __all__ = ["STOPPED_SECONDS", "Worker"]
 
-#: a process that a signal has stopped for this many seconds counts as failed
+#: a process that has been stopped by a signal, such as SIGSTOP, for this many seconds counts as failed
 STOPPED_SECONDS = 3.0
 #: Seconds to read the output of a worker that has ended. A child process may still have the output open.
 _DRAIN = 1.0
-#: a longer line, in bytes, is shown in parts
+#: maximum bytes of a line of output; a longer line is shown in parts
 _LINE = 2**16
-#: beginnings of lines that are not shown; Gloo writes them for each group
+#: Lines of output with these beginnings are not shown. The library Gloo writes them for each group.
 _CHATTER = ("[Gloo] Rank ",)
 
-#: held while a line is written
+#: lock that a thread holds while it writes a line, so that lines of several workers do not mix
 _output = threading.Lock()
 
 
@@ -37,10 +37,10 @@ class Worker:
     """A running process of a job.
 
     Args:
-        plan (Plan): the job.
+        plan (Plan): plan of the job.
         rank (int): rank of the process.
         attempt (int): number of restarts of the job so far.
-        environment (dict): its environment variables.
+        environment (dict): environment variables of the process.
 
     Attributes:
         code: return code, negative for a signal; ``None`` while the process runs.
@@ -80,7 +80,7 @@ class Worker:
             pump.start()
 
     def poll(self) -> str:
-        """Check the process, and return the reason if it failed.
+        """Check the process, and return the reason of its failure.
 
         The reason is empty if the process is running or has succeeded.
         """

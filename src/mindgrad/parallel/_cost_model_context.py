@@ -22,10 +22,10 @@ def set_cost_model_context(**kwargs: Any) -> None:
 
 
 def get_cost_model_context(attr_key: str) -> Any:
-    """Return an option that was set.
+    """Return the value of an option that :func:`set_cost_model_context` has set.
 
     Raises:
-        ValueError: If the option was not set.
+        ValueError: If the option ``attr_key`` was not set.
     """
     if attr_key not in _options:
         raise ValueError(f"For 'get_cost_model_context', the option {attr_key!r} was not set.")
@@ -33,7 +33,7 @@ def get_cost_model_context(attr_key: str) -> Any:
 
 
 def reset_cost_model_context() -> None:
-    """Delete all options."""
+    """Delete all options that :func:`set_cost_model_context` has set."""
     _options.clear()
 
 

@@ -2,20 +2,20 @@
 
 
 def _is_ps_mode() -> bool:
-    """Return whether servers store Parameters."""
+    """Return ``False``, because mindgrad has no parameter servers."""
     return False
 
 
 def _is_role_worker() -> bool:
-    """Return whether this process trains for a server."""
+    """Return ``False``: this process is not a worker of a parameter server."""
     return False
 
 
 def _is_role_pserver() -> bool:
-    """Return whether this process stores Parameters."""
+    """Return ``False``: this process is not a parameter server."""
     return False
 
 
 def _is_role_sched() -> bool:
-    """Return whether this process starts the others."""
+    """Return ``False``: this process does not schedule a parameter server."""
     return False

@@ -54,7 +54,7 @@ def _is_sharding_propagation() -> bool:
 
 
 def _device_number_check(parallel_mode: Any, device_number: int) -> None:
-    """Check the number of processes.
+    """Check that ``device_number`` is the number of processes.
 
     Raises:
         ValueError: If ``device_number`` is not the number of processes.

@@ -18,14 +18,15 @@ def set_algo_parameters(**kwargs: Any) -> None:
 
     Args:
         **kwargs (Any): ``fully_use_devices``, ``elementwise_op_strategy_follow``, ``enable_algo_approxi``,
-            ``algo_approxi_epsilon``, ``tensor_slice_align_enable``, ``tensor_slice_align_size``.
+            ``algo_approxi_epsilon``, ``tensor_slice_align_enable``, or ``tensor_slice_align_size``, with
+            values of MindSpore's types.
 
     Returns:
         Nothing.
 
     Raises:
         ValueError: If an option does not exist.
-        TypeError: If a value has an unsupported type.
+        TypeError: If the value of an option has an unsupported type.
 
     >>> from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
     >>> set_algo_parameters(fully_use_devices=False)
@@ -52,10 +53,10 @@ def get_algo_parameters(attr_key: str) -> Any:
         attr_key (str): name of the option.
 
     Returns:
-        bool, int, or float: the value that was set, or the default.
+        bool, int, or float: value that the program has set for the option, or its default.
 
     Raises:
-        ValueError: If the option does not exist.
+        ValueError: If there is no option with the name ``attr_key``.
 
     >>> from mindgrad.parallel import get_algo_parameters
     >>> get_algo_parameters("tensor_slice_align_size")

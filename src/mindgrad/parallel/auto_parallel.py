@@ -33,14 +33,14 @@ class AutoParallel(Cell):
             their first axis. Default: ``"semi_auto"``.
 
     Inputs:
-        The inputs of ``network``.
+        The arguments of ``network``.
 
     Outputs:
-        The outputs of ``network``.
+        The result of ``network``.
 
     Raises:
         TypeError: If ``network`` is not a Cell.
-        ValueError: If ``parallel_mode`` is not one of these modes.
+        ValueError: If ``parallel_mode`` is not a supported mode.
 
     >>> from mindgrad import Tensor, nn
     >>> from mindgrad.parallel.auto_parallel import AutoParallel
@@ -88,11 +88,11 @@ class AutoParallel(Cell):
 
         Args:
             config (str or tuple): ``"data_parallel"`` divides arguments along the first axis if it is
-                divisible. ``"full_batch"`` does not divide them. A tuple contains a strategy for each
-                argument: numbers of slices or a Layout.
+                divisible. ``"full_batch"`` does not divide arguments. A tuple contains a strategy for each
+                argument: the number of slices along each axis, or a Layout.
 
         Raises:
-            TypeError, ValueError: If ``config`` is not one of these values.
+            TypeError, ValueError: If ``config`` is neither a supported string nor a tuple of strategies.
         """
         data_rule(config)
         self._data = config
@@ -140,7 +140,7 @@ def _accept(self: AutoParallel, *args: Any, **kwargs: Any) -> None:
 
 def _refusal(name: str, instead: str) -> Any:
     def refuse(self: AutoParallel, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise an error, because it is not supported.
+        """Raise an error, because this method of MindSpore is not supported.
 
         Raises:
             NotImplementedError: Always.

@@ -1,7 +1,7 @@
-"""Warn about solvers that failed, if the caller does not request their statistics.
+"""Warn if a solver did not converge and its caller requests no statistics.
 
-There are no warnings in compiled functions, because values are unknown during tracing. Callers can use
-``has_aux=True`` in both modes.
+Compiled functions do not warn, because values are unknown during tracing. With ``has_aux=True``, callers can
+check convergence in both modes.
 """
 
 from __future__ import annotations

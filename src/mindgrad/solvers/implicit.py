@@ -60,22 +60,22 @@ def custom_root(
 
     Args:
         f (Callable or Cell): function of ``x`` and ``args``. It returns the structure, shapes, and dtypes of
-            ``initial_guess``. To compute more than its value, mindgrad traces it like a compiled function, in
+            ``initial_guess``. To differentiate ``f``, mindgrad traces it like a compiled function, in
             PYNATIVE_MODE too.
-        initial_guess (Tensor, tuple, list, or dict): start of the search: Tensors of one floating-point or
-            complex dtype. Complex unknowns are split into real and imaginary parts, so ``f`` need not be
-            holomorphic.
+        initial_guess (Tensor, tuple, list, or dict): start of the search: a Tensor, or a container of Tensors
+            that all have the same floating-point or complex dtype. Complex unknowns are split into real and
+            imaginary parts, so ``f`` need not be holomorphic.
         solve (Callable, optional): solver ``solve(f, initial_guess) -> x``, where ``f`` takes only ``x``. It
             can contain a ``while`` loop on tensors. ``None``: Newton's method, with step halving if the
             residual increases. Default: ``None``.
         tangent_solve (Callable or str, optional): solver of the linear systems of the derivative and of
             Newton's method. It is a function ``(matvec, b) -> x``, or one of ``"dense"`` (LU factorization of
             the Jacobian), ``"cg"`` (for symmetric positive definite Jacobians), ``"bicgstab"``, and
-            ``"diagonal"``. The last one requires that each element of ``f`` depends only on the same element
-            of ``x``. ``None``: ``"diagonal"`` if the traced function shows that it is exact, else ``"dense"``
-            for up to 1000 unknowns, else ``"bicgstab"``. Default: ``None``.
-        has_aux (bool, optional): whether ``solve`` returns ``(x, aux)``, and this function too. For the
-            built-in solver, ``aux`` is a :class:`SolverInfo`. Default: ``False``.
+            ``"diagonal"``. ``"diagonal"`` requires that each element of ``f`` depends only on the same
+            element of ``x``. ``None``: ``"diagonal"`` if all operators in the trace of ``f`` are elementwise,
+            else ``"dense"`` for up to 1000 unknowns, else ``"bicgstab"``. Default: ``None``.
+        has_aux (bool, optional): whether ``solve`` returns ``(x, aux)``, and ``custom_root`` returns
+            ``(root, aux)``. For the built-in solver, ``aux`` is a :class:`SolverInfo`. Default: ``False``.
         args (tuple or list, optional): further arguments of ``f``. Default: ``()``.
         tol (float, optional): the built-in solver stops when a step changes no element by more than
             ``tol * (1 + max|x|)``. ``None``: 1e-12 in float64, 1e-6 in float32. Default: ``None``.
@@ -85,15 +85,15 @@ def custom_root(
         Tensor, tuple, list, or dict: the root, with the structure of ``initial_guess``. With ``has_aux``,
         ``(root, aux)``.
 
-        If the search does not converge, the result is the last point, possibly NaN, and the derivative is
+        If the search does not converge, the result is the last iterate, possibly NaN, and the derivative is
         meaningless. Check ``aux.converged`` with ``has_aux=True``. Without ``has_aux``, eager mode issues a
-        warning once for each line; compiled functions and ``vmap`` do not warn.
+        warning once for each source line that calls the solver; compiled functions and ``vmap`` do not warn.
 
     Raises:
-        TypeError: If an argument has an unsupported type, or the structure of the result of ``f`` differs
-            from ``initial_guess``.
-        ValueError: If the result of ``f`` or ``solve`` has a different shape, or ``tangent_solve`` is not a
-            known solver name.
+        TypeError: If an argument has an unsupported type, or the structure or dtype of the result of ``f``
+            differs from ``initial_guess``.
+        ValueError: If the result of ``f`` or ``solve`` does not have the shape of ``initial_guess``, or
+            ``tangent_solve`` is not a known solver name.
 
     >>> import mindgrad as ms
     >>> def cube_root(a):
@@ -143,8 +143,8 @@ def fixed_point(
     Args:
         f (Callable or Cell): function of ``x`` and ``args``. It returns the structure, shapes, and dtypes of
             ``initial_guess``.
-        initial_guess (Tensor, tuple, list, or dict): start of the iteration: Tensors of one floating-point or
-            complex dtype.
+        initial_guess (Tensor, tuple, list, or dict): start of the iteration: a Tensor, or a container of
+            Tensors that all have the same floating-point or complex dtype.
         solve (Callable, optional): solver ``solve(f, initial_guess) -> x``. ``None``: repeated application of
             ``f``. Default: ``None``.
         tangent_solve (Callable or str, optional): solver of the linear systems of the derivative, as for
@@ -158,14 +158,14 @@ def fixed_point(
 
     Returns:
         Tensor, tuple, list, or dict: the fixed point, with the structure of ``initial_guess``. With
-        ``has_aux``, ``(x, aux)``. If the iteration does not converge, the result is the last point, as for
-        :func:`custom_root`.
+        ``has_aux``, ``(x, aux)``: the fixed point and the statistics. If the iteration does not converge, the
+        result is the last iterate, as for :func:`custom_root`.
 
     Raises:
-        TypeError: If an argument has an unsupported type, or the structure of the result of ``f`` differs
-            from ``initial_guess``.
-        ValueError: If the result of ``f`` or ``solve`` has a different shape, or ``tangent_solve`` is not a
-            known solver name.
+        TypeError: If an argument has an unsupported type, or the structure or dtype of the result of ``f``
+            differs from ``initial_guess``.
+        ValueError: If the result of ``f`` or ``solve`` does not have the shape of ``initial_guess``, or
+            ``tangent_solve`` is not a known solver name.
 
     >>> import mindgrad as ms
     >>> def halved(a):  # Heron's iteration: the square root
@@ -184,7 +184,7 @@ def fixed_point(
         start, structure = flatten(x)
         values, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
         if shape != structure or [y.type for y in values] != [y.type for y in start]:
-            return unflatten(shape, values)  # Function raises an error with the reason
+            return unflatten(shape, values)  # let Function raise the error, which contains the reason
         return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
     function, unknowns, start, structure = _equation(owner, residual, initial_guess, ())
@@ -221,8 +221,8 @@ def argmin(
     Args:
         f (Callable or Cell): objective function of ``x`` and ``args``. It returns a real Tensor of one
             element.
-        initial_guess (Tensor, tuple, list, or dict): start of the search: Tensors of one floating-point or
-            complex dtype.
+        initial_guess (Tensor, tuple, list, or dict): start of the search: a Tensor, or a container of Tensors
+            that all have the same floating-point or complex dtype.
         solve (Callable, optional): solver ``solve(f, initial_guess) -> x``. It receives the objective ``f``
             and may return any point where the gradient is zero. ``None``: Newton's method. Default: ``None``.
         tangent_solve (Callable or str, optional): solver of the linear systems of the derivative, as for
@@ -236,8 +236,8 @@ def argmin(
 
     Returns:
         Tensor, tuple, list, or dict: the minimizer, with the structure of ``initial_guess``. With
-        ``has_aux``, ``(x, aux)``. If the search does not converge, the result is the last point, as for
-        :func:`custom_root`.
+        ``has_aux``, ``(x, aux)``: the minimizer and the statistics. If the search does not converge, the
+        result is the last iterate, as for :func:`custom_root`.
 
     Raises:
         TypeError: If an argument or the result of ``f`` has an unsupported type.
@@ -299,36 +299,40 @@ def custom_linear_solve(
 ) -> Any:
     """Solve the linear system ``matvec(x) = b`` with derivatives of any order.
 
-    The derivatives are ``ẋ = A⁻¹ (ḃ − Ȧ x)`` and ``b̄ = A⁻ᵀ x̄``, so the solver itself is never
-    differentiated. mindgrad derives the transposed product from ``matvec``. The solution is differentiable
-    with respect to ``b`` and all tensors that ``matvec`` uses, including Parameters.
+    With A for the matrix of ``matvec``, the derivatives are ``ẋ = A⁻¹ (ḃ − Ȧ x)`` and ``b̄ = A⁻ᵀ x̄``, so the
+    solver itself is never differentiated. mindgrad derives the transposed product from ``matvec``. The
+    solution is differentiable with respect to ``b`` and all tensors that ``matvec`` uses, including
+    Parameters.
 
     Args:
         matvec (Callable): linear function that maps the structure of ``b`` to the same structure. It is
             traced like a compiled function.
-        b (Tensor, tuple, list, or dict): right-hand side: Tensors of one floating-point or complex dtype.
+        b (Tensor, tuple, list, or dict): right-hand side: a Tensor, or a container of Tensors that all have
+            the same floating-point or complex dtype.
         solve (str or Callable, optional): ``"auto"``, ``"dense"``, ``"diagonal"``, ``"cg"``, or
             ``"bicgstab"``, see :func:`custom_root`; or a function ``(matvec, b) -> x``, which is traced and
             may use only its arguments and constants. Default: ``"auto"``.
-        transpose_solve (str or Callable, optional): solver of the transposed system; for complex systems, of
-            the conjugate transpose. ``None``: ``solve``. Default: ``None``.
-        symmetric (bool, optional): whether ``A`` is symmetric (Hermitian if complex). The transposed product
-            is then not derived. Default: ``False``.
-        has_aux (bool, optional): whether to return also a :class:`SolverInfo` with the residual. Its
-            ``iterations`` are -1, which means not counted. Default: ``False``.
+        transpose_solve (str or Callable, optional): solver of the transposed system or, for complex systems,
+            of the system with the conjugate transpose. ``None``: ``solve``. Default: ``None``.
+        symmetric (bool, optional): whether ``A`` is symmetric (Hermitian if complex). If ``True``, ``matvec``
+            is also used for the transposed product. Default: ``False``.
+        has_aux (bool, optional): whether to return ``(x, info)``, where ``info`` is a :class:`SolverInfo`
+            with the residual. Its attribute ``iterations`` is -1, because iterations are not counted.
+            Default: ``False``.
         tol (float, optional): residual relative to ``b`` at which ``"cg"`` and ``"bicgstab"`` stop. ``None``:
             1e-12 in float64, 1e-6 in float32. Default: ``None``.
         maxiter (int, optional): maximum number of iterations of ``"cg"`` and ``"bicgstab"``. ``None``: ten
             for each unknown. Default: ``None``.
 
     Returns:
-        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``,
-        ``(x, info)``. If the solver does not converge, or the matrix is singular, the result is the last
-        vector, possibly NaN.
+        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``, ``(x,
+        info)``. If the solver does not converge, or the matrix is singular, the result is the last iterate,
+        possibly NaN.
 
     Raises:
         TypeError: If ``b`` or ``matvec(b)`` has an unsupported type, or their structures differ.
-        ValueError: If shapes do not match, ``solve`` is not a known solver name, or ``matvec`` is not linear.
+        ValueError: If the shapes of ``b`` and ``matvec(b)`` differ, ``solve`` is not a known solver name, or
+            ``matvec`` is not linear.
 
     >>> import mindgrad as ms
     >>> a = ms.Tensor([[4.0, 1.0], [1.0, 3.0]])
@@ -382,7 +386,7 @@ def _equation(
     """Trace ``f`` as a function of the unknowns.
 
     Returns:
-        tuple: the function, the unknowns, the tensors of the initial guess, and their structure.
+        tuple: ``f`` as a Function, the unknowns, the tensors of the initial guess, and their structure.
     """
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
@@ -414,7 +418,7 @@ def _passed(
 ) -> Any:
     """Attach the implicit derivative to the solution ``xs``.
 
-    The result is differentiable with respect to the outside tensors of ``function``.
+    The result is differentiable with respect to the captured tensors of ``function``.
     """
     xs = [held(x) for x in xs]
     if function.is_traced:

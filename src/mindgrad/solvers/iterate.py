@@ -22,7 +22,8 @@ from mindgrad.trace.control.runtime import RUNTIME
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 
-#: a Tensor; mypy does not see its arithmetic operators, which ``ops`` adds
+#: type of a Tensor in annotations: ``Any``, because mypy does not see the arithmetic operators that ``ops``
+#: adds to Tensor
 Value = Any
 Values = list[Any]
 _TYPE_OF_PARTS = {complex64: float32, complex128: float64}
@@ -98,17 +99,17 @@ class Function:
     """A user's function of tensors as a graph, and the outside tensors that it uses.
 
     Args:
-        owner: the name of the API, for errors.
-        label: the name of the function, for errors.
-        fn: the function of one argument.
+        owner: name of the public function, such as ``"grad"``, for error messages.
+        label: name of the user's function, for error messages.
+        fn: user's function of one argument.
         types, structure: the types of the tensors in the argument, and its structure.
-        expected: the structure and types that the result must have. ``None``: any.
+        expected: the structure and types that the result of ``fn`` must have. ``None``: any result.
 
     Attributes:
         graph: ``(*outside, *tensors) ↦ tensors of the result``. Equal functions share a graph.
         outside: the captured tensors: Parameters and other tensors that ``fn`` uses but that are not in its
             argument.
-        structure: the structure of the result.
+        structure: container structure of the result of ``fn``.
     """
 
     def __init__(
@@ -141,11 +142,11 @@ class Function:
         self.outside = [lifted(state.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
-        """The function's result at ``xs`` with ``outside`` as its captured tensors."""
+        """Return the result at ``xs``, with ``outside`` as the captured tensors."""
         return inline_here(self.graph, [*outside, *xs])
 
     def with_graph(self, graph: Graph) -> Function:
-        """The same function of the same tensors with another graph."""
+        """Return a Function with the same captured tensors and another graph."""
         copy = object.__new__(Function)
         copy.graph, copy.outside, copy.structure = retained(graph), self.outside, self.structure
         return copy

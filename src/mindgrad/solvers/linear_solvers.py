@@ -34,7 +34,7 @@ from mindgrad.trace.closed_program import trace
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: largest number of unknowns for which "auto" uses a dense matrix
+#: with at most this many unknowns, the solver "auto" computes and factorizes a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
@@ -74,12 +74,13 @@ class LinearSolver:
     """A method for linear systems. Equal methods share compiled functions.
 
     Args:
-        how: one of ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
-        unknowns: the unknowns. Systems with complex unknowns are solved for their real and imaginary parts.
-        structure: the structure of the vectors in a user's function.
+        how: name of a solver in ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
+        unknowns: the unknowns of the system. Systems with complex unknowns are solved for their real and
+            imaginary parts.
+        structure: container structure of the vectors that a user's function receives.
         tol: the relative residual at which an iteration stops. ``None``: ``tolerance`` of the dtype.
         maxiter: the largest number of iterations. ``None``: 10 for each unknown.
-        owner: the name of the API, for errors.
+        owner: name of the public function, such as ``"grad"``, for error messages.
     """
 
     def __init__(
@@ -236,7 +237,7 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
     bound = tol * norm(bs)
 
     def continues(iterations: Any, rho: Any, *vectors: Any) -> Any:
-        # after a breakdown, rho is zero or NaN, and the comparison ends the loop
+        # after a breakdown of BiCGSTAB, rho is zero or NaN, and the comparison with zero ends the loop
         return (norm(vectors[count : 2 * count]) > bound) & (rho.abs() > 0) & (iterations < maxiter)
 
     def step(iterations: Any, rho: Any, *vectors: Any) -> tuple:
@@ -251,7 +252,7 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         y = _plus(_plus(x, alpha, p), omega, s)
         residual = _plus(s, -omega, t)
         after = dot(bs, residual)
-        # at the solution, omega is zero and p is no longer used: avoid 0 / 0
+        # at the solution, omega is zero and p is no longer used: replace omega by 1 to avoid 0 / 0
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
         return (iterations + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
 

@@ -53,13 +53,13 @@ class OdeInfo(NamedTuple):
     """Statistics of :func:`odeint`, as tensors without derivatives.
 
     Args:
-        steps, rejected, converged (Tensor): the attributes. :func:`odeint` creates the object.
+        steps, rejected, converged (Tensor): values of the attributes. :func:`odeint` creates the object.
 
     Attributes:
         steps (Tensor): number of attempted steps.
-        rejected (Tensor): number of steps that were repeated with a smaller size because their error was too
-            large.
-        converged (Tensor): whether the solver reached the last time.
+        rejected (Tensor): number of steps whose estimated error was too large, so that they were repeated
+            with a smaller step size.
+        converged (Tensor): whether the solver reached the last time in ``t``.
 
     >>> import mindgrad as ms
     >>> times = ms.Tensor([0.0, 1.0])
@@ -114,34 +114,36 @@ def odeint(
     ``t`` does not influence the steps. The method is meant for nonstiff problems.
 
     Args:
-        f (Callable or Cell): right-hand side ``f(y, t, *args)``. It returns the structure, shapes, and dtypes
-            of ``y0``; ``t`` is a scalar Tensor.
-        y0 (Tensor, tuple, list, or dict): state at ``t[0]``: Tensors of one floating-point or complex dtype.
-        t (Tensor): increasing or decreasing times, a 1-D Tensor. It is converted to the dtype of ``y0``, or
-            of its real part.
+        f (Callable or Cell): right-hand side ``f(y, t, *args)``. ``f`` returns the slope, with the structure,
+            shapes, and dtypes of ``y0``. Its argument ``t`` is a scalar Tensor.
+        y0 (Tensor, tuple, list, or dict): state at ``t[0]``: a Tensor, or a container of Tensors that all
+            have the same floating-point or complex dtype.
+        t (Tensor): 1-D Tensor of increasing or decreasing times. The first is the initial time. They are
+            converted to the dtype of ``y0``, or of its real part.
         *args (Any): further arguments of ``f``.
-        rtol (float, optional): relative tolerance. ``None``: 1e-7 in float64, 1e-4 in float32. Default:
-            ``None``.
-        atol (float, optional): absolute tolerance. ``None``: 1e-9 in float64, 1e-6 in float32. Default:
-            ``None``.
+        rtol (float, optional): relative tolerance of the error of one step. ``None``: 1e-7 in float64, 1e-4
+            in float32. Default: ``None``.
+        atol (float, optional): absolute tolerance of the error of one step. ``None``: 1e-9 in float64, 1e-6
+            in float32. Default: ``None``.
         max_steps (int, optional): maximum number of steps. Default: ``100000``.
         adjoint (bool, optional): whether reverse mode solves the adjoint equation, see below. Default:
             ``False``.
-        has_aux (bool, optional): whether to return also an :class:`OdeInfo`. Default: ``False``.
+        has_aux (bool, optional): whether to return ``(states, info)``, where ``info`` is an :class:`OdeInfo`.
+            Default: ``False``.
 
     Returns:
         Tensor, tuple, list, or dict: the states at the times ``t``, with the structure of ``y0`` and an
-        additional first axis of the length of ``t``. With ``has_aux``, ``(states, info)``.
+        additional first axis with one entry for each time. With ``has_aux``, ``(states, info)``.
 
         If the solver needs more than ``max_steps`` steps, or the step size underflows (at a pole, or for a
         stiff problem), the remaining states are NaN and ``info.converged`` is False. Without ``has_aux``,
-        eager mode issues a warning once for each line.
+        eager mode issues a warning once for each source line that calls ``odeint``.
 
     Raises:
-        TypeError: If ``f`` is not callable, or ``y0``, ``t``, or the result of ``f`` is not a Tensor of a
-            supported dtype.
-        ValueError: If the result of ``f`` has a different shape, or ``t`` is not 1-D or not monotonic. If
-            ``t`` is unknown at compile time, nonmonotonic times give NaN instead.
+        TypeError: If ``f`` is not callable, or ``y0``, ``t``, or the result of ``f`` has an unsupported type
+            or dtype.
+        ValueError: If the shape of the result of ``f`` differs from ``y0``, or ``t`` is not 1-D or not
+            monotonic. If ``t`` is unknown at compile time, nonmonotonic times give NaN instead.
 
     Derivatives with respect to ``y0``, ``t``, ``args``, and other tensors that ``f`` uses, such as
     Parameters, are computed in one of two ways:
@@ -267,7 +269,8 @@ def _solved(
 
         names = ["the state of the solver", *[f"the states {k}" for k in range(len(ys))]]
         if targets.shape[0] > 1:
-            # a scan compiles the solver loop once; unrolled, there would be one loop for each time
+            # a scan over the times compiles the solver loop once; an unrolled loop would compile it once for
+            # each time
             scanned(
                 targets.shape[0],
                 [(targets, False)],
@@ -311,13 +314,13 @@ def _reach(
     def iteration(*parts: Any) -> tuple[Any, ...]:
         now = _unpacked(parts, count)
         rest = end - held(now.t1)
-        # do not step beyond the last time, because f may be undefined there
+        # shorten the step at the last time, because f may be undefined beyond it
         h = chosen(rest.abs() < now.h.abs(), rest, now.h)
         step = stepped(slope, now.y1, now.f1, now.t1, h)
         ratio = _ratio([held(e) for e in step.error], now.y1, step.y, rtol, atol)
         is_good = ratio <= 1
         share = _SAFETY * ratio ** (-0.2)
-        # a share of NaN is replaced too, because the comparison is false
+        # this also replaces a NaN by _SHRINK, because the comparison is false
         share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))
         following = chosen(share < _GROW, h * share, h * _GROW)
         steps, rejected = now.steps + 1, now.rejected + (~is_good).astype(int32)

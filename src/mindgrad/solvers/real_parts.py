@@ -2,7 +2,7 @@
 
     z of shape s  ↔  (Re z, Im z) of shape (2, *s)
 
-Solvers compute and compare real tensors only.
+The solvers handle real tensors only.
 """
 
 from __future__ import annotations

@@ -27,13 +27,14 @@ class SolverInfo(NamedTuple):
     """Statistics of a built-in solver, as tensors without derivatives.
 
     Args:
-        iterations, error, converged (Tensor): the attributes. Solvers create the object.
+        iterations, error, converged (Tensor): values of the attributes. The solvers create the object.
 
     Attributes:
-        iterations (Tensor): number of steps; -1 if the result is from :func:`custom_linear_solve`.
-        error (Tensor): largest change of an element that the last step proposed. For a linear system, the
-            norm of the residual relative to the norm of the right-hand side.
-        converged (Tensor): whether ``error`` is below the tolerance.
+        iterations (Tensor): number of steps of the solver; -1 for :func:`custom_linear_solve`, which does not
+            count them.
+        error (Tensor): largest absolute change of an element of ``x`` in the last proposed step. For a linear
+            system, the norm of the residual divided by the norm of the right-hand side.
+        converged (Tensor): Boolean, whether ``error`` is below the tolerance of the solver.
 
     >>> import mindgrad as ms
     >>> x, info = ms.fixed_point(lambda x: ms.ops.cos(x), ms.Tensor(1.0), has_aux=True)
@@ -53,12 +54,12 @@ class SolverInfo(NamedTuple):
 def _largest(xs: Sequence[Value]) -> Value:
     largest = Tensor(0.0, xs[0].dtype)
     for element in [x.abs().max() for x in xs if x.size]:
-        largest = apply(maximum, largest, element)  # maximum propagates NaN
+        largest = apply(maximum, largest, element)  # maximum propagates NaN, so a NaN in xs is not lost
     return largest
 
 
 def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
-    return change < tol * (1 + _largest(xs))  # false if both are infinite
+    return change < tol * (1 + _largest(xs))  # this comparison is false if both sides are infinite
 
 
 def newton(
@@ -129,7 +130,7 @@ def _descended(
     ``descent(xs)`` returns a tuple:
 
     - a step, which is subtracted from ``xs``;
-    - a function that computes a tuple of merits at a point;
+    - a function that computes the merits of a point, a tuple of numbers;
     - a function ``(t, *merits)`` that decides whether to accept the fraction ``t`` of the step.
     """
     xs = [held(x) for x in start]
@@ -170,7 +171,7 @@ def iterated(
     outside = [held(x) for x in function.outside]
 
     def continues(iterations: Value, change: Value, *xs: Value) -> Value:
-        # the comparison is false if the change is NaN
+        # if the change is NaN, the comparison is false and the loop ends
         return (change > tol * (1 + _largest(xs))) & (iterations < maxiter)
 
     def iteration(iterations: Value, _: Value, *xs: Value) -> tuple:

@@ -1,6 +1,6 @@
 """Column coloring: group the columns of a sparse matrix.
 
-One direction computes all columns of a color.
+One tangent direction computes all columns of the same color.
 
     structurally orthogonal:  columns j, k of one color share no row, so J (e_j + e_k) shows both
     star (for H = Hᵀ):        every entry (i, j) is alone in row i among the columns of j's color, or
@@ -30,7 +30,7 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
     """Color the columns so that columns of one color share no row.
 
     Args:
-        pattern: a Boolean ``csr_array`` with sorted indices.
+        pattern: sparsity pattern, a Boolean ``csr_array`` with sorted indices.
         shape (tuple of int): shape of the tensor whose elements are the columns.
 
     Returns:
@@ -69,7 +69,7 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
         steps = np.union1d(steps, (code[k:] - code[:-k])[together])
         if len(steps) > costs().coloring_steps:
             return None
-    # decode the steps to vectors, whose components are between -n and n
+    # decode each step to a vector. Its component along an axis of size n is between -n and n.
     vectors = []
     for n in reversed(wide):
         part = (steps + n // 2) % n - n // 2
@@ -92,7 +92,7 @@ def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int
             return None
         tried = np.stack(np.meshgrid(*[np.arange(p)] * len(shape), indexing="ij"), -1).reshape(-1, len(shape))
         fits = np.ones(len(tried), bool)
-        for step in steps:  # most candidates fail at the first step
+        for step in steps:  # test the steps one by one, because most candidates (a, p) fail at the first step
             fits[fits] = (tried[fits] @ step) % p != 0
             if not fits.any():
                 break
@@ -119,7 +119,7 @@ def _greedy(pattern: Any) -> tuple[Any, int]:
         forbidden = 0
         for i in own:
             forbidden |= colors_of_row[i]
-        free = ~forbidden & (forbidden + 1)  # the lowest bit that is not set
+        free = ~forbidden & (forbidden + 1)  # lowest unset bit of ``forbidden``: the first free color
         for i in own:
             colors_of_row[i] |= free
         colors[j] = free.bit_length() - 1
@@ -134,7 +134,7 @@ def star(pattern: Any) -> tuple[Any, int]:
     least one entry of each pair (i, j), (j, i) can be read.
 
     Args:
-        pattern: a symmetric Boolean ``csr_array``.
+        pattern: symmetric sparsity pattern, a Boolean ``csr_array``.
 
     Returns:
         tuple: the color of each column, and the number of colors.
@@ -142,10 +142,10 @@ def star(pattern: Any) -> tuple[Any, int]:
     count = pattern.shape[0]
     ends, indices = pattern.indptr.tolist(), pattern.indices.tolist()
     neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
-    color = [0] * count  # one bit; 0 for an uncolored column
-    around = [0] * count  # colors of the neighbors
-    twice = [0] * count  # colors of neighbors with a second neighbor that has the color of this column
-    number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors of each color
+    color = [0] * count  # color of each column as one set bit; 0 for an uncolored column
+    around = [0] * count  # for each column, the colors of its neighbors, as bits
+    twice = [0] * count  # colors of neighbors that have a second neighbor that has the color of this column
+    number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors by color, for each column
     for v in sorted(range(count), key=lambda v: -len(neighbors[v])):
         forbidden = 0
         own = number[v]

@@ -34,11 +34,11 @@ class Structure:
     """The structure of a sparse matrix, known before the values of its entries.
 
     Attributes:
-        blocks: for each output, a list of one ``csr_array`` for each input, with the indices of the result
+        blocks: list of lists ``blocks[output][input]`` of ``csr_array``, which have the indices of the result
             and zeros as data.
         colors: number of tangents or cotangents that compute the matrix.
-        is_dense: whether compression has no benefit.
-        way: description of the strategy.
+        is_dense: whether the matrix is computed like a dense matrix, because compression has no benefit.
+        way: description of the strategy that computes the matrix, for messages.
     """
 
     __slots__ = ("blocks", "colors", "is_dense", "way")
@@ -59,13 +59,13 @@ def compressed(
     Args:
         sparse: the module ``scipy.sparse``.
         builder (Builder): current builder, which has the equations of the function.
-        xs, ys (list or tuple): inputs to differentiate with respect to, and outputs.
-        environment (Known): known values of other inputs.
+        xs, ys (list or tuple): variables of the differentiated inputs and of the outputs.
+        environment (Known): known values of inputs that are not differentiated.
         second (bool): whether to build the Hessian of the single output.
         compiled (bool): whether the graph is going to be compiled.
 
     Returns:
-        The values of the entries of each block, block by block, and the structure.
+        A list with the entries of each block as one tensor, and the structure.
     """
     graph = without_effects(Graph(builder.inputs, live_equations(builder.equations, ys), ys))
     active = [builder.inputs.index(x) for x in xs]
@@ -110,10 +110,10 @@ class _Arranged:
 
     Attributes:
         blocks: as in :class:`Structure`.
-        ends: end of each block among all entries.
+        ends: for each block, the index after its last entry in the list of all entries.
         places: index arrays into the concatenated pieces.
         targets: entry to which each contribution is added; ``None`` in the first form.
-        size: number of entries.
+        size: number of entries of all blocks.
     """
 
     __slots__ = ("blocks", "ends", "places", "size", "targets")
@@ -190,7 +190,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
-            for array in (indices, row_ends):  # all results share these arrays
+            for array in (indices, row_ends):  # all results share these index arrays, so make them read-only
                 array.flags.writeable = False
             like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
             like.has_sorted_indices = like.has_canonical_format = True

@@ -31,13 +31,12 @@ class Cut:
 
     Attributes:
         graph: φ, a graph from ``(*others, *parts)`` to the results.
-        others: inputs that are constant in the derivative.
-        parts: z, variables of the original graph.
+        others: inputs of the graph that are constants in the derivative.
+        parts: z, a list of variables of the original graph.
         sources: S as an integer array for each part. An entry is the index of the element in the
             concatenation of all x, or -1 for a constant.
         targets: R as an integer array. For each element of the concatenated outputs, it has the index in the
             concatenation of the results, or -1 for a constant.
-            concatenation of the results, -1 for none.
     """
 
     __slots__ = ("graph", "others", "parts", "sources", "targets")
@@ -65,7 +64,7 @@ def cut(
     Args:
         graph (Graph): graph to split.
         active (list or tuple of int): indices of the inputs to differentiate with respect to.
-        environment (Known): known values of other inputs.
+        environment (Known): known values of inputs that are not differentiated.
         at_inputs (bool, optional): whether z must be x itself. Default: ``False``.
         at_outputs (bool, optional): whether the results must be the outputs themselves. Default: ``False``.
     """

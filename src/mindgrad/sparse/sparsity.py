@@ -45,8 +45,8 @@ class Known:
     """Values of inputs that are constant in the derivative.
 
     Attributes:
-        values: values by variable that may differ in the next call.
-        constants: values by variable that are equal in every call.
+        values: dict that maps variables to values that may differ in the next call.
+        constants: dict that maps variables to values that are equal in every call.
         asked: variables whose values influenced a pattern.
     """
 
@@ -104,8 +104,9 @@ def dependence(
     Args:
         sparse: the module ``scipy.sparse``.
         graph (Graph): graph to analyze.
-        active (list or tuple of int): indices of inputs. Their concatenated elements are the columns.
-        environment (Known, optional): known values of other inputs. Default: ``None``.
+        active (list or tuple of int): indices of the differentiated inputs. Their concatenated elements are
+            the columns of the pattern.
+        environment (Known, optional): known values of inputs that are not differentiated. Default: ``None``.
     """
     sizes = [graph.inputs[k].type.size for k in active]
     width = sum(sizes)
@@ -144,10 +145,10 @@ class Propagation(Patterns):
 
     Args:
         sparse: the module ``scipy.sparse``.
-        width (int): number of columns.
+        width (int): number of columns of each pattern.
         graph (Graph): graph to analyze.
-        patterns (dict): patterns of the inputs.
-        environment (Known, optional): known values of other inputs. Default: ``None``.
+        patterns (dict): dict that maps input variables to their patterns.
+        environment (Known, optional): known values of inputs that are not differentiated. Default: ``None``.
     """
 
     def __init__(
@@ -164,7 +165,7 @@ class Propagation(Patterns):
         self._known = environment
         self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: variables whose values follow from the values of inputs
+        #: variables whose values can be computed from known values of inputs
         self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:

@@ -36,8 +36,9 @@ from mindgrad.transforms.transpose import pull_cotangents
 __all__ = ["best_way"]
 
 
-#: a matrix larger than ``_SMALL`` counts as dense above this fraction of nonzero entries, or of colors per
-#: column
+#: A matrix whose smaller dimension exceeds ``_SMALL`` counts as dense if the fraction of structural nonzeros,
+#: or the number of colors divided by the smaller dimension, exceeds ``_NEARLY``. Compression then saves too
+#: little.
 _NEARLY, _SMALL = 0.75, 4
 
 
@@ -50,7 +51,7 @@ def best_way(
         sparse: the module ``scipy.sparse``.
         graph (Graph): graph to differentiate.
         active (list or tuple of int): indices of the inputs to differentiate with respect to.
-        environment (Known): known values of other inputs.
+        environment (Known): known values of inputs that are not differentiated.
         second (bool): whether to compute the Hessian of the single output, instead of the Jacobian.
         compiled (bool): whether the result is going to be compiled.
     """
@@ -101,7 +102,7 @@ class _Level:
     """One split of the graph, with its pattern.
 
     Attributes:
-        cut: the split.
+        cut: split of the graph into data movement and computation.
         graph: φ; for a Hessian, the gradient of φ with respect to z.
         pattern: a Boolean ``csr_array``: which results of ``graph`` depend on which elements of z.
         is_symmetric: whether the matrix is symmetric.
@@ -142,7 +143,7 @@ class _Level:
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _propagated(self, environment: Known) -> Any:
-        """Compute the pattern with respect to the parts."""
+        """Compute the sparsity pattern with respect to the parts z."""
         graph, first = self.graph, self._constants
         # a step copies the graph: its variables are new, but in the same order
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
@@ -394,7 +395,7 @@ class _Level:
 
 
 def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """Return the color of each element of the values of these types."""
+    """Return the color of each element of values of the given types."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 

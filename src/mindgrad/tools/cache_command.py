@@ -53,10 +53,10 @@ def main(arguments: Sequence[str]) -> int:
 def cache_facts() -> dict[str, Any]:
     """Return the folder, content and limits of the compilation cache.
 
-    The entry ``"off"`` is the reason why the cache is disabled, or empty.
+    The result is a dict. Its entry ``"off"`` is the reason why the cache is disabled, or ``""``.
 
     Raises:
-        OSError: If the folder cannot be read.
+        OSError: If the folder of the cache cannot be read.
     """
     folder, reason = directory(), reason_off()
     content = disk.Entries(0, 0, 0.0) if folder is None else disk.entries(folder)

@@ -25,10 +25,11 @@ def check_finite(x: Tensor, message: str = "") -> Tensor:
         message (str, optional): start of the error message, such as the name of the value. Default: ``""``.
 
     Returns:
-        Tensor: ``x``. Its derivative is the derivative of the identity.
+        Tensor: ``x`` unchanged. ``check_finite`` is differentiated like the identity.
 
     Raises:
-        FloatingPointError: If an element is NaN or infinite. A compiled function raises it after it has run.
+        FloatingPointError: If an element of ``x`` is NaN or infinite. A compiled function raises the error
+            after it has run.
         TypeError: If ``x`` is not a Tensor, or ``message`` is not a string.
 
     >>> import mindgrad as ms

@@ -28,8 +28,8 @@ from mindgrad.tools.verdicts import Slopes, Verdicts
 __all__ = ["check_grad"]
 
 _MODES = ("forward", "reverse")
-#: The complex step is used if it agrees with the central difference up to this fraction of the largest slope.
-#: Otherwise the function is not analytic.
+#: If the slope by the complex step differs from the central difference by more than this fraction of the
+#: largest slope, the function is considered not analytic, and the central difference is used.
 _ANALYTIC = 1e-5
 
 
@@ -54,31 +54,35 @@ def check_grad(
 
     Args:
         fn (Callable or Cell): deterministic function with real floating-point results of any shape.
-        args (Tensor, float, container, tuple, or list): the argument of ``fn``, or a tuple or list of
+        args (Tensor, float, container, tuple, or list): argument of ``fn``, or a tuple or list of its
             arguments: Tensors, floats, and containers of these. Integers, bools, and strings are constants.
         order (int, optional): 1 to check the derivatives of ``fn``; 2 to check also the derivatives of its
             gradient. Default: ``1``.
-        modes (tuple or list of str, optional): modes to check. Default: ``("forward", "reverse")``.
+        modes (tuple or list of str, optional): differentiation modes to check.
+            Default: ``("forward", "reverse")``.
         weights (ParameterTuple, list, tuple, or Parameter, optional): Parameters to check, too. ``None``: the
             trainable Parameters of a Cell. Default: ``None``.
-        tolerance (float, optional): allowed error relative to the largest slope of the argument. ``None``:
-            1e-6 for derivatives in float64, 1e-3 in float32, and 5e-2 in shorter dtypes. Default: ``None``.
-        max_entries (int, optional): check each entry of an argument or result with at most this many entries;
-            check larger ones along random directions. Default: ``64``.
-        directions (int, optional): number of random directions. Default: ``8``.
+        tolerance (float, optional): allowed error of a derivative, divided by the largest slope with respect
+            to the same argument. ``None``: 1e-6 for derivatives in float64, 1e-3 in float32, and 5e-2 in
+            shorter dtypes. Default: ``None``.
+        max_entries (int, optional): an argument or result with at most this many elements is checked element
+            by element. Larger ones are checked along random directions. Default: ``64``.
+        directions (int, optional): number of random directions for each large argument or result. Default:
+            ``8``.
         seed (int, optional): seed of the random directions. Default: ``0``.
-        raise_exception (bool, optional): whether a wrong derivative raises an error. Default: ``False``.
+        raise_exception (bool, optional): whether a wrong derivative raises ``AssertionError``. Default:
+            ``False``.
 
     Returns:
-        GradientCheck: with the attributes ``ok`` (bool) and ``rows`` and the method ``plot(path)``. ``print``
-        shows it as a table.
+        GradientCheck: result with the attributes ``ok`` (bool) and ``rows``, and the method ``plot(path)``.
+        ``print`` shows the result as a table.
 
     Raises:
         AssertionError: If ``raise_exception`` is set and a derivative is wrong or cannot be decided. The
             message contains the table.
         TypeError: If ``fn`` is not callable, a result is complex, or no result is floating-point.
-        ValueError: If ``order``, ``modes``, or a number is out of range, ``fn`` returns different or
-            non-finite results when it is called again, or no argument is differentiable.
+        ValueError: If ``order``, ``modes``, or a numeric argument is out of range, ``fn`` returns different
+            or non-finite results when it is called again, or no argument is differentiable.
 
     >>> import mindgrad as ms
     >>> x = ms.Tensor([0.5, 2.0])
@@ -156,7 +160,7 @@ class _Slopes(NamedTuple):
     Attributes:
         central: slopes by central differences.
         exact: slopes by the complex step, or NaN.
-        unit: magnitude of the argument.
+        unit: magnitude of the argument. Steps are fractions of it.
     """
 
     central: Differences
@@ -215,7 +219,7 @@ class _Check:
         try:
             with quiet():
                 results = self.function.values(self.arrays, float64)
-        except Exception:  # any error: the function may support only its own dtype
+        except Exception:  # any error means that ``fn`` does not support float64
             results = []
         if results and all(y.dtype == np.float64 for y in results):
             return float64, _flat(results)
@@ -308,7 +312,7 @@ class _Check:
             return nothing  # the gradient of a complex function is not analytic
         try:
             exact = complex_step(along, unit)
-        except Exception:  # any error: an operator may not support complex numbers
+        except Exception:  # any error means that an operator does not support complex numbers
             return nothing
         agrees = np.abs(exact - slope) <= _ANALYTIC * np.abs(slope).max(initial=0.0)
         return np.where(agrees, exact, np.nan)

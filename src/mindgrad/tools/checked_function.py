@@ -31,8 +31,8 @@ class Leaf:
 
     Attributes:
         name: name of the input in the table.
-        tensor: its value.
-        is_active: whether it is differentiated. It must be real and floating-point.
+        tensor: value of the input.
+        is_active: whether the input is differentiated. Only real floating-point inputs are.
         parameter: the Parameter, or ``None`` for an argument.
     """
 
@@ -54,8 +54,8 @@ class CheckedFunction:
     """The user's function as a function from several tensors to a tuple of tensors.
 
     Args:
-        fn (Callable): a function or Cell.
-        args (list or tuple): its arguments.
+        fn (Callable): function or Cell to check.
+        args (list or tuple): arguments of ``fn``.
         weights (list of Parameter): the Parameters to check. ``None``: the trainable Parameters of a Cell.
         order (int): 1 to check ``fn``, 2 to check the gradient of a weighted sum of its outputs.
         seed (int): seed of the random weights of this sum.
@@ -64,7 +64,7 @@ class CheckedFunction:
         leaves: the inputs in the arguments.
         active: the arguments that are differentiated.
         parameters: the Parameters that are differentiated.
-        number: unique number of this object.
+        number: unique number of this object. The compile cache compares checked functions by this number.
     """
 
     #: the compile cache compares objects by these attributes: two checked functions are never equal
@@ -215,7 +215,7 @@ class CheckedFunction:
 
         Args:
             index: number of the variable that has a nonzero tangent.
-            tangent: its tangent.
+            tangent: tangent of this variable.
         """
         leaf = self.variables[index]
         with self.kept(), quiet():

@@ -34,10 +34,12 @@ class Collective(NamedTuple):
     """A collective of a compiled program.
 
     Attributes:
-        kind: XLA's name, such as ``all-reduce``, ``all-gather``, ``reduce-scatter``, ``all-to-all``, or
-            ``collective-permute``.
-        bytes: size on one device of the result, or of the operand of a ``reduce-scatter``, which is larger.
-        times: how often one run of the program runs it. A loop of unknown length counts as one iteration.
+        kind: XLA's name of the operation, such as ``all-reduce``, ``all-gather``, ``reduce-scatter``,
+            ``all-to-all``, or ``collective-permute``.
+        bytes: number of bytes of the result on one device. For ``reduce-scatter``, the number of bytes of the
+            operand, which is larger.
+        times: number of executions of the collective in one run of the program. A loop of unknown length
+            counts as one iteration.
     """
 
     kind: str
@@ -49,7 +51,7 @@ def collectives_of(text: str) -> list[Collective]:
     r"""List the collectives of a program in the order of its HLO text.
 
     Args:
-        text (str): the result of ``compiled.as_text()`` in JAX.
+        text (str): HLO of a compiled program, the result of ``compiled.as_text()`` in JAX.
 
     >>> collectives_of("ENTRY %main () -> f32[8] {\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\n}")
     [Collective(kind='all-reduce', bytes=32, times=1)]

@@ -17,7 +17,7 @@ from mindgrad._base.refusal import keeps_own_frames
 
 __all__ = ["shown_errors"]
 
-#: errors that describe a mistake of the user; any other error is a bug of mindgrad
+#: types of errors that describe a mistake of the user; any other error is a bug of mindgrad
 _EXPECTED = (TypeError, ValueError, NotImplementedError, OSError)
 
 
@@ -26,7 +26,7 @@ def shown_errors(command: str) -> Iterator[None]:
     """Show the errors of a block without mindgrad's internal frames, and exit.
 
     Args:
-        command (str): the name of the command.
+        command (str): name of the command, for the error message.
 
     Raises:
         SystemExit: If the block raised an error. The status is 1 if the traceback contains a line of the

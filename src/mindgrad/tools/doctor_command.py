@@ -29,14 +29,14 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if there is a problem."""
 _REQUIRED = ("numpy", "scipy", "ml_dtypes", "safetensors", "jax", "jaxlib")
-#: optional packages and their purpose
+#: maps names of optional packages to their purpose
 _OPTIONAL = {
     "rich": "colors and progress bars on a terminal",
     "matplotlib": "figures",
     "pillow": "image files in datasets",
     "IPython": "notebooks",
 }
-#: one of these files exists on a machine with an NVIDIA GPU
+#: a machine with an NVIDIA GPU has at least one of these files
 _NVIDIA = ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/nvidiactl")
 _SECONDS = 300
 _PROBE = "from mindgrad.tools.doctor_command import probe; probe()"
@@ -48,7 +48,7 @@ class Finding(NamedTuple):
     Attributes:
         topic: title of the table that contains the check.
         name: name of the checked package, device, or setting.
-        value: its version, description, or value.
+        value: version of the package, description of the device, or value of the setting.
         state: ``"ok"``, ``"note"`` or ``"problem"``.
         advice: how to fix the problem, or ``""``.
     """
@@ -64,10 +64,10 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str): the command line after ``doctor``.
+        arguments (list or tuple of str): arguments of the command line after ``doctor``.
 
     Returns:
-        The exit status: 0, or 1 if there is a problem.
+        The exit status: 0, or 1 if a check found a problem.
 
     Raises:
         SystemExit: If the command line is wrong (status 2) or contains ``--help`` (status 0).
@@ -166,7 +166,7 @@ def _requirements() -> dict[str, str]:
     """Return the version requirements of the installed package by name."""
     try:
         lines = importlib.metadata.requires("mindgrad") or []
-    except importlib.metadata.PackageNotFoundError:  # mindgrad runs from a checkout
+    except importlib.metadata.PackageNotFoundError:  # mindgrad runs from a source checkout
         lines = []
     bounds_of = {}
     for line in lines:

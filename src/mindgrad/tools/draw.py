@@ -32,12 +32,13 @@ from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
-#: a figure with more rows is folded to larger units
+#: if a figure has more rows than this, lines are merged into blocks, functions, or files
 _MOST_ROWS = 40
-#: width of a box in characters: longer lists of operators and result types are shortened
+#: maximum width of a box in characters; longer lists of operators and result types are shortened
 _COLUMNS = 104
 
-#: implicit in most arithmetic, so a box lists it only if the line has no other operator
+#: Name of the broadcast operator. Most arithmetic contains it, so a box lists it only if the line has no
+#: other operator.
 _UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]
@@ -53,14 +54,14 @@ class _Box(NamedTuple):
 class _Row:
     """A source line, or a block of lines, a function or a file.
 
-    The pairs have one entry for the values and one for the derivative.
+    Attributes that are pairs have one entry for the values and one for the derivative.
 
     Attributes:
         label: the text of the line, or the name of the function or file.
         group: the function or Cell that contains the line.
-        operators: the numbers of operators by name.
+        operators: maps names of operators to their numbers in this row.
         reads: the names of the arguments and Parameters that the operators use.
-        results: the types of the values that other rows use.
+        results: types of the values of this row that other rows use.
         is_pullback: whether the line is in a derivative rule that the user has written.
     """
 
@@ -79,12 +80,12 @@ class Drawing:
     Args:
         title (str): title of the figure.
         graph (Graph): the traced program.
-        inputs (list of str): names of its inputs.
-        outputs (list of str, optional): known names of its outputs. Default: ``()``.
+        inputs (list of str): names of the inputs of the program.
+        outputs (list of str, optional): known names of the outputs of the program. Default: ``()``.
 
     Attributes:
         title (str): title of the figure.
-        rows (int): number of rows.
+        rows (int): number of rows of the figure.
         folding (str): unit of a row: ``"line"``, ``"block of lines"``, ``"function"``, or ``"file"``.
     """
 
@@ -133,7 +134,7 @@ class Drawing:
             path (str or PathLike): file name that ends in ``.svg``, ``.png``, or ``.pdf``.
 
         Raises:
-            ValueError: If the name has another ending.
+            ValueError: If ``path`` has another ending.
         """
         check_picture("draw", path)
         self._figure(lambda figure: figure.savefig(path, dpi=150))
@@ -439,22 +440,23 @@ def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = Tr
     """Draw a function and its derivative side by side, a row for each source line.
 
     Args:
-        fn (Callable or Cell): function, Cell, gradient function such as ``value_and_grad(net)``, or compiled
-            function.
+        fn (Callable or Cell): function to draw: a function, Cell, gradient function such as
+            ``value_and_grad(net)``, or compiled function.
         *args (Any): positional arguments of ``fn``.
-        order (int, optional): order of the derivative with respect to the first argument; 0 for ``fn``
-            itself. Default: ``0``.
+        order (int, optional): order of the drawn derivative of ``fn`` with respect to its first argument; 0
+            for ``fn`` itself. Default: ``0``.
         rewrites (bool, optional): whether to draw the optimized program. ``False``: draw the function and the
             differentiation rules as written. Default: ``True``.
         **kwargs (Any): keyword arguments of ``fn``.
 
     Returns:
-        Drawing: a notebook displays it, and ``save("net.svg")`` writes it as SVG, PNG, or PDF.
+        Drawing: figure that a notebook displays. Its method ``save("net.svg")`` writes an SVG, PNG, or PDF
+        file.
 
     Raises:
         TypeError: If ``fn`` is not callable.
         ValueError: If ``order`` is negative.
-        ModuleNotFoundError: If the figure is rendered and Matplotlib is not installed.
+        ModuleNotFoundError: If Matplotlib is not installed when the figure is rendered.
 
     >>> import mindgrad as ms
     >>> def u(x):

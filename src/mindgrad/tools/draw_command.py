@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str): the command line after ``draw``.
+        arguments (list or tuple of str): arguments of the command line after ``draw``.
 
     Returns:
         The exit status: 0, or 1 if matplotlib is not installed.

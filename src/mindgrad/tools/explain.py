@@ -24,7 +24,8 @@ from mindgrad.tools.traced_program import TracedProgram
 __all__ = ["Explanation", "Fired", "explain"]
 
 
-#: the option that turns rewrites off applies to the whole process, so only one thread may change it at a time
+#: lock for the option that turns rewrites off: it applies to the whole process, so only one thread may change
+#: it at a time
 _lock = threading.Lock()
 
 
@@ -36,12 +37,14 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
     do not change. Output that ``fn`` prints during tracing appears twice.
 
     Args:
-        fn (Callable or Cell): function, Cell, gradient function such as ``grad(f)``, or compiled function.
-        compiled (bool, optional): whether to compile both programs with XLA, and report the compile time and
-            the memory of a call. The programs do not run. Default: ``False``.
+        fn (Callable or Cell): function to explain: a function, Cell, gradient function such as ``grad(f)``,
+            or compiled function.
+        compiled (bool, optional): whether to compile the programs with and without rewrites, and report their
+            compile times and the memory of a call. The programs do not run. Default: ``False``.
 
     Returns:
-        Callable: takes the arguments of ``fn`` and returns an :class:`Explanation`. It contains
+        Callable: function of the same arguments as ``fn`` that returns an :class:`Explanation`. The
+        explanation contains
 
         - the applied rewrites with the identity on which each is based,
         - the number of equations and the estimated arithmetic and memory traffic, before and after the
@@ -49,8 +52,8 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
         - the source lines to which they belong,
         - the two programs.
 
-        ``print`` shows it as a table, ``show()`` adds colors on a terminal, a notebook displays HTML, and
-        ``json()`` returns a JSON string.
+        ``print`` shows the explanation as a table, ``show()`` adds colors on a terminal, a notebook displays
+        HTML, and ``json()`` returns a JSON string.
 
     Raises:
         TypeError: If ``fn`` is not callable, or ``compiled`` is not a bool, for example because it is an

@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str): the command line after ``explain``.
+        arguments (list or tuple of str): arguments of the command line after ``explain``.
 
     Returns:
         The exit status, 0.

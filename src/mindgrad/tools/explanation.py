@@ -22,11 +22,11 @@ from mindgrad.tools.profile import Compilation
 
 __all__ = ["Explanation", "Fired", "LineCost"]
 
-#: largest number of source lines in a table; further lines are summed in one row
+#: largest number of source lines in the table of costs; further lines are summed in one row
 _MOST_LINES = 12
-#: largest number of rewrites that the sentence names; further rewrites are counted
+#: largest number of rewrites that the summary sentence names; further rewrites are counted
 _MOST_NAMED = 3
-#: if the operations grow by more than this factor, a note says when this is expected
+#: if the rewrites increase the number of operations by more than this factor, a note explains why
 _MORE = 1.005
 _PER_COORDINATE = (
     "More operations are expected for a gradient with respect to several coordinates: forward mode and "
@@ -44,8 +44,8 @@ class Fired(NamedTuple):
 
     Attributes:
         name: name of the rewrite.
-        law: the identity on which it is based.
-        times: how often it was applied, including to intermediate programs.
+        law: mathematical identity on which the rewrite is based.
+        times: number of applications of the rewrite, including applications to intermediate programs.
     """
 
     name: str
@@ -92,8 +92,8 @@ class Explanation:
         after: cost of the program with rewrites, which is compiled.
         graph: the program with rewrites.
         graph_before: the program without rewrites.
-        is_rewriting: whether rewrites are turned on.
-        eager: for each kind of call made in PYNATIVE_MODE, how it runs, and why.
+        is_rewriting: whether rewrites are turned on in this process.
+        eager: for each kind of call in PYNATIVE_MODE, a description of how the call runs, and the reason.
         names: names of the inputs of the program: arguments, then Parameters.
         compilations: the compilations of both programs by XLA; ``None`` if not requested.
     """

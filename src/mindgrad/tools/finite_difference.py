@@ -24,12 +24,12 @@ _ROUNDING = 4.0
 #: The next smaller step must reduce the difference of the one-sided slopes to less than this fraction.
 #: Otherwise the point is nondifferentiable. At a smooth point, the difference falls to about 1/4.
 _STAYS = 0.8
-#: an effect counts only if it exceeds this multiple of the rounding error
+#: a difference of slopes or a jump is reported only if it exceeds this multiple of the rounding error
 _VISIBLE = 50.0
 #: The function jumps if the next smaller step increases the central difference by more than this factor. At a
 #: jump, the factor is 4.
 _GROWS = 3.5
-#: number of smallest steps whose estimates are compared with the best one
+#: number of smallest steps whose slopes are compared with the best slope
 _TAIL = 3
 
 
@@ -41,14 +41,14 @@ class Differences(NamedTuple):
     Attributes:
         slope: extrapolated central difference; NaN if the extrapolations are not finite.
         uncertainty: estimated error of ``slope``.
-        step: the step used for ``slope``.
+        step: step size with which ``slope`` was computed.
         left, right: one-sided slopes at the smallest step that shows a nondifferentiable point. They are at
             the largest step for other points, and at the smallest step at the boundary of the domain.
         is_nondifferentiable: whether the one-sided slopes do not approach each other as the step decreases.
         is_edge: whether the function is finite on one side only.
         is_jump: whether the values on the two sides do not approach each other.
-        steps: all steps, shape ``(steps,)``.
-        sweep: central differences, shape ``(steps, outputs)``.
+        steps: all step sizes, of shape ``(steps,)``.
+        sweep: central differences for all steps, of shape ``(steps, outputs)``.
     """
 
     slope: np.ndarray
@@ -77,9 +77,9 @@ def differences(
     """Estimate the derivative of ``f`` at 0.
 
     Args:
-        f (Callable): function of a scalar with a 1-D array as result.
+        f (Callable): function that maps a scalar to a 1-D array.
         base (numpy.ndarray): ``f(0)``.
-        unit (float): magnitude of the argument. The steps are fractions of it.
+        unit (float): magnitude of the argument. The steps are fractions of ``unit``.
         epsilon (float): machine epsilon of the dtype in which ``f`` computes.
 
     Returns:

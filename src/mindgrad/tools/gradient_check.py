@@ -23,12 +23,12 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
-#: markers of a plot: if both modes agree, both are visible
+#: Line styles of a plot by mode. If both modes agree, both markers are visible.
 _MARKERS = {"forward": "o-", "reverse": "x--"}
-#: columns that are left out on a narrow terminal, in this order
+#: columns of the table that a narrow terminal omits, the least important first
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
-#: explanations below the table, by the column that they explain
+#: maps columns of the table to the explanations below it
 _LEGEND = {
     "worst entry": "worst entry: the entry with the worst verdict or error, in the columns to its right",
     "by": "by: method of the difference",
@@ -48,7 +48,7 @@ class Comparison:
         order: 1 for the derivative of the function, 2 for the derivative of its gradient.
         mode: ``"forward"``, ``"reverse"``, or ``""`` for an argument that is not differentiated.
         checked: number of entries or of random directions, in words.
-        verdict: the most serious verdict.
+        verdict: the most serious verdict of all entries, one of these strings:
 
             - ``"ok"``: the derivatives match the differences.
             - ``"nondifferentiable"``: the one-sided slopes differ, and the derivative is one of them or
@@ -59,8 +59,8 @@ class Comparison:
         index: element of the argument and element of the result at the worst entry.
         derivative, difference: derivative and finite difference at the worst entry.
         error: distance between ``derivative`` and ``difference``.
-        step: step of the difference.
-        by: ``"central difference"`` or ``"complex step"``.
+        step: step size of the difference at the worst entry.
+        by: method of the difference: ``"central difference"`` or ``"complex step"``.
         remark: sentences about nondifferentiable points, jumps, and boundaries of the domain, or ``""``.
         steps, errors: all step sizes, and the error of the worst entry at each.
     """
@@ -171,7 +171,7 @@ class GradientCheck:
 
         Raises:
             ImportError: If Matplotlib is not installed.
-            ValueError: If the name has another suffix.
+            ValueError: If ``path`` has another suffix.
         """
         check_picture("plot", path)
         try:
@@ -195,7 +195,7 @@ class GradientCheck:
                 row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
                 label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
             )  # fmt: skip
-        if levels:  # includes the rounding error, so that a wrong derivative is visibly far above it
+        if levels:  # includes the rounding error, so that a wrong derivative is far above it
             axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",

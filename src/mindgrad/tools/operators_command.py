@@ -34,7 +34,7 @@ _EXAMPLE = """examples:
 
 The exit status is 0, or 1 if no operator or public name matches."""
 _PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
-#: the derivative of an operator, by the kind of operator
+#: maps kinds of operators to descriptions of their derivatives
 _KINDS = {
     "constant": "zero derivative",
     "pointwise constant": "elementwise, zero derivative",
@@ -46,7 +46,7 @@ _KINDS = {
     "general": "differentiated by a forward rule, which reverse mode transposes",
     "control": "control flow, differentiated by the rules of the functions that it runs",
 }
-#: largest number of other public functions in the output; further functions are counted
+#: largest number of public functions that the output lists; further functions are counted
 _SHOWN = 24
 _TAINT = {
     "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str): the command line after ``ops``.
+        arguments (list or tuple of str): arguments of the command line after ``ops``.
 
     Returns:
         The exit status: 0, or 1 for an unknown name.
@@ -137,7 +137,7 @@ def nearest_operators(name: str) -> list[str]:
     module, _, short = name.lower().rpartition(".")
     module = f"{module.rpartition('.')[2] or 'ops'}."
     public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
-    # by the last part of a name: the operator, or a public name, preferably in the same module
+    # maps the last part of each name to an operator or a public name
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
         # difflib finds 'floor' for 'foo', but names of quite different length are not typing errors
@@ -205,7 +205,7 @@ def _definition(name: str) -> tuple[list[str], str]:
     return [], mention
 
 
-#: the functions that create operators
+#: names of the functions that create operators
 _MAKERS = ("Primitive", "constant", "elementwise", "general", "linear", "multilinear", "pointwise_constant",
            "pointwise_linear")  # fmt: skip
 
@@ -279,7 +279,7 @@ def public_names() -> dict[str, list[str]]:
         for row in _applied(function):
             names[row].add(path)
     for path, thing in _public_functions():
-        if isinstance(thing, type):  # the class form or the layer of an operator has its name in CamelCase
+        if isinstance(thing, type):  # the name of the class or layer of an operator is in CamelCase
             row = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path.rpartition(".")[2]).lower()
             if row in names and path.startswith(("ops.", "nn.")):
                 names[row].add(path)

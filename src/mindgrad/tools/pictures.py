@@ -18,7 +18,7 @@ def check_picture(owner: str, path: str | os.PathLike[str]) -> None:
         path (str or PathLike): name of the file.
 
     Raises:
-        ValueError: If the name does not end in ``.svg``, ``.png``, or ``.pdf``.
+        ValueError: If ``path`` does not end in ``.svg``, ``.png``, or ``.pdf``.
     """
     if Path(path).suffix.lower() not in _SUFFIXES:
         raise ValueError(

@@ -23,8 +23,8 @@ class Profile:
     """The result of :func:`measure`.
 
     Attributes:
-        equations: number of equations of the program, after simplification.
-        counts: number of equations of each operator.
+        equations: number of equations of the program after simplification.
+        counts: maps names of operators to their numbers of equations.
         build_seconds: time to trace the function, including its derivatives.
         lower_seconds: time to lower the graph to XLA's input language; ``None`` if not measured.
         compile_seconds: time that XLA needs to compile the lowered program; ``None`` if not measured.
@@ -45,7 +45,7 @@ class Compilation(NamedTuple):
 
     Attributes:
         seconds: time to lower and compile the graph.
-        temporary_bytes: memory of a call besides its arguments and results.
+        temporary_bytes: bytes of memory that a call needs besides its arguments and results.
         flops, bytes: arithmetic operations, and bytes read and written; ``None`` if XLA does not count them.
         collectives: for each kind of collective, its number in one run and its bytes on each device, counted
             by ``tools.collectives``.
@@ -62,7 +62,7 @@ def compilation(graph: Graph, placement: Placement | None = None) -> Compilation
     """Compile ``graph`` without running it, and measure the compilation.
 
     Args:
-        graph (Graph): the program.
+        graph (Graph): program to compile.
         placement (Placement, optional): the devices among which the program is divided. ``None``: one device
             of each process. Default: ``None``.
     """
@@ -88,15 +88,15 @@ def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compi
     """Trace ``function``, and measure the size of its program.
 
     Args:
-        function (Callable): a function, Cell, or gradient function of tensors.
-        *args (Any): its arguments. The program depends on their types only.
+        function (Callable): function to measure: a function, Cell, or gradient function of tensors.
+        *args (Any): arguments of ``function``. The program depends on their types only.
         lower (bool, optional): whether to also lower the program for XLA, and measure the time.
             Default: ``False``.
         compile (bool, optional): whether to also lower and compile the program, and measure the times. The
             compiled program is neither stored nor run. Default: ``False``.
 
     Returns:
-        Profile: the measurements.
+        Profile: sizes of the program, and the measured times.
 
     Raises:
         TypeError: If ``function`` is not a function or Cell.

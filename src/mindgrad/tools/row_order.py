@@ -27,7 +27,7 @@ def sorted_rows(places: Sequence[Any], groups: Sequence[str], before: Sequence[s
         places (list or tuple): sort key of each row within its group. A row with ``None`` belongs to no group
             and comes last.
         groups (list or tuple of str): function or Cell of each row.
-        before (list or tuple): for each row, the set of the numbers of the rows that it uses.
+        before (list or tuple): for each row, the set of the numbers of the rows whose values it uses.
 
     Returns:
         list of int: the numbers of the rows in the new order.

@@ -25,13 +25,13 @@ from mindgrad.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: precedence of Python's operators
+#: precedence of Python's binary operators, to decide where parentheses are needed
 _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
-#: values of parameters that are not written
+#: parameters of an operator with one of these values are not written
 _EMPTY: tuple[Any, ...] = ((), ((), ()))
-#: a longer subexpression, in characters, gets a separate line
+#: maximum length of a subexpression in characters; a longer one gets a separate line
 _LONGEST = 90
 
 
@@ -145,7 +145,7 @@ def expressions(graph: Graph, labels: Sequence[str], names: Mapping[Any, str]) -
     """Write a program without control flow as lines ``label = expression``.
 
     Args:
-        graph: the program.
+        graph: program without control flow.
         labels: name of each output.
         names: name of each input.
     """

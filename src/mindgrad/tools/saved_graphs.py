@@ -22,13 +22,14 @@ _numbers = itertools.count()
 def save(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
     """Write ``graph`` to the folder of the option ``save_graphs_path``.
 
-    The default is the current folder. The files are ``000_name.txt`` and, if Matplotlib is installed,
-    ``000_name.svg``.
+    The default of the option is the current folder. The files are ``000_name.txt`` and, if Matplotlib is
+    installed, ``000_name.svg``.
 
     Args:
         name (str): name of the compiled function.
-        graph (Graph): its program.
-        parameters (list or tuple): its Parameters, which are the last inputs of the program.
+        graph (Graph): program of the function.
+        parameters (list or tuple): Parameters that the function reads, which are the last inputs of the
+            program.
     """
     folder = Path(options.get("save_graphs_path") or os.curdir)
     folder.mkdir(parents=True, exist_ok=True)

@@ -34,9 +34,9 @@ _TARGETS: dict[str, Callable[[], Any]] = {
     "mindspore": MindsporeTarget,
 }
 
-#: names of the libraries in the generated text, by value of ``emit``
+#: maps values of ``emit`` to the names of the libraries in the generated text
 _LIBRARIES = {"numpy": "NumPy", "jax": "JAX", "mindspore": "MindSpore"}
-#: the values of ``emit``
+#: accepted values of ``emit``
 LANGUAGES = tuple(_TARGETS)
 
 
@@ -44,11 +44,12 @@ class Source:
     """The result of :func:`source`. ``print`` shows the program.
 
     Attributes:
-        text (str): the program.
-        name (str): the function that it defines.
-        arguments (dict): the arguments with which the function was traced, by name. Tensors are NumPy arrays.
-        parameters (dict): values of its keyword arguments: Parameters, and constants that are too large for
-            the program text.
+        text (str): source text of the program.
+        name (str): name of the function that the program defines.
+        arguments (dict): maps names to the arguments with which the function was traced. Tensors are
+            converted to NumPy arrays.
+        parameters (dict): maps keyword arguments of the program to their values: Parameters, and constants
+            that are too large for the program text.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class Source:
         the results.
 
         Args:
-            path (str or PathLike): name of the file.
+            path (str or PathLike): name of the Python file.
         """
         file = Path(path)
         values = file.with_suffix(".npz")
@@ -132,11 +133,12 @@ def source(
     """Write a function or its derivative as a Python program.
 
     Args:
-        fn (Callable or Cell): function, Cell, gradient function such as ``grad(net)``, or compiled function.
+        fn (Callable or Cell): function to export: a function, Cell, gradient function such as ``grad(net)``,
+            or compiled function.
         *args (Any): positional arguments of ``fn``: Tensors or containers of them. Floats become arguments of
             the program, unless their value decides a branch. Other values become constants.
-        order (int, optional): order of the derivative with respect to the first argument; 0 for ``fn``
-            itself. Default: ``0``.
+        order (int, optional): order of the exported derivative of ``fn`` with respect to its first argument;
+            0 for ``fn`` itself. Default: ``0``.
         emit (str, optional): library that the program uses: ``"numpy"``, ``"jax"``, or ``"mindspore"``.
             Default: ``"numpy"``.
         rewrites (bool, optional): whether to write the optimized program. ``False``: write the function and
@@ -144,14 +146,15 @@ def source(
         **kwargs (Any): keyword arguments of ``fn``.
 
     Returns:
-        Source: ``print`` shows the program and ``run()`` runs it. The program takes the arguments of ``fn``
-        as arrays, and Parameters by keyword. It returns the result of ``fn`` in tuples, lists, and dicts. If
-        ``fn`` assigns Parameters, it returns a tuple of the result and a dict of the new values.
+        Source: generated program. ``print`` shows the program, and ``run()`` runs it. The program takes the
+        arguments of ``fn`` as arrays, and Parameters by keyword. It returns the result of ``fn`` in tuples,
+        lists, and dicts. If ``fn`` assigns Parameters, it returns a tuple of the result and a dict of the new
+        values.
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        ValueError: If ``emit`` is not one of these libraries, or ``order`` is negative.
-        NotImplementedError: If an operator cannot be written for this library.
+        ValueError: If ``emit`` is not a supported library, or ``order`` is negative.
+        NotImplementedError: If an operator of the program cannot be written for the library ``emit``.
 
     >>> import mindgrad as ms
     >>> program = ms.source(lambda x: ms.ops.sin(x) * x, ms.Tensor([1.0, 2.0]), order=1)

@@ -14,13 +14,13 @@ try:
     import rich.markup
     import rich.padding
     import rich.table
-except ImportError:  # an optional dependency
+except ImportError:  # rich is an optional dependency
     rich = None  # type: ignore[assignment]
 
 __all__ = ["filled", "print_json", "print_lines", "print_table", "print_title"]
 
 _INDENT = "  "
-#: the colors of the states of a check
+#: maps states of a check to colors
 _STYLES = {"ok": "green", "problem": "bold red", "note": "yellow"}
 
 

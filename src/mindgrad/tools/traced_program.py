@@ -43,12 +43,12 @@ class TracedProgram:
             Parameters, then results, then values that the function stores in attributes and variables.
         argument_paths: for each input from the arguments, its path, such as ``x`` or ``batch['a'][0]``.
         parameters, written: the Parameters that the function reads, and the Parameters that it assigns.
-        result_names: for each result, its name, or ``None`` if it has none.
+        result_names: name of each result, or ``None`` for a result without a name.
         order: order of the derivative; 0 if ``fn`` is not a gradient function.
         name: name of the function as an identifier.
         title: name of the differentiated function and its location, for humans.
-        file: file of the differentiated function.
-        arguments: the arguments that contain inputs, by name, with arrays instead of Tensors.
+        file: name of the file that defines the differentiated function.
+        arguments: maps names to the arguments that contain inputs, with arrays instead of Tensors.
     """
 
     def __init__(

@@ -10,7 +10,7 @@ __all__ = ["Slopes", "Verdicts"]
 
 #: if the uncertainty of a difference exceeds this fraction of the largest slope, the verdict is "unclear"
 _UNCERTAIN = 0.05
-#: allowed rounding error of a derivative, in units of machine epsilon times result over argument
+#: allowed rounding error of a derivative, in units of machine epsilon · |result| / |argument|
 _FLOOR = 64.0
 _VERDICTS = ("ok", "nondifferentiable", "unclear", "wrong")
 
@@ -42,16 +42,16 @@ class Verdicts:
     """Verdicts on a matrix of derivatives.
 
     Args:
-        derivative (numpy.ndarray): the derivatives.
-        slopes (Slopes): the differences, of the same shape.
-        tolerance (float): allowed error relative to the largest slope.
+        derivative (numpy.ndarray): derivatives to judge, a matrix.
+        slopes (Slopes): finite differences, of the same shape as ``derivative``.
+        tolerance (float): allowed error of a derivative, divided by the largest slope.
         epsilon (float): machine epsilon of the dtype of the derivatives.
         magnitude (numpy.ndarray): magnitude of the results divided by the magnitude of the variable, which
             bounds the rounding error.
 
     Attributes:
         error: distance between derivative and difference.
-        verdict: the most serious verdict.
+        verdict: the most serious verdict of all entries.
         worst: row and column of the entry with the most serious verdict. If there are several, the entry with
             the largest ratio of error to allowed error.
     """

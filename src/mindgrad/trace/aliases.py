@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: ``(test, value)``: two tensors are the same object if the Bool tensor ``test`` has the bool ``value``.
-#: ``None``: the condition is not known
+#: ``None``: it is not known whether two tensors are the same object
 Condition = tuple[Tensor, bool] | None
 #: largest number of steps of a search for tensors that may be the same object
 _MOST_PATHS = 1000
@@ -39,9 +39,10 @@ _MOST_PATHS = 1000
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: by ``id`` of a tensor: the tensor, and all tensors that may be the same object, with the condition
+        #: maps the ``id`` of a tensor to the tensor and to all tensors that may be the same object, each with
+        #: its condition
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: by ``id``: tensors that represent variables at the start of the bodies of loops
+        #: maps ``id`` to tensors that represent variables at the start of the bodies of loops
         self.given: dict[int, Tensor] = {}
 
 
@@ -168,7 +169,7 @@ def _refuse_is() -> NoReturn:
 class _Stale:
     """The scope of a stale tensor, whose ``level`` raises when the tensor is used."""
 
-    #: the tensor belongs to no recording; a variable may hold it as long as no code uses it
+    #: a stale tensor belongs to no recording; a variable may hold it as long as no code uses it
     lifts = False
 
     @property

@@ -20,7 +20,7 @@ __all__ = ["ALL", "INVENTORY", "MISSING", "UNREAD", "follow_reads", "note_all", 
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
-#: reading this name counts as reading all attributes
+#: a read of the attribute with this name counts as a read of all attributes of the Cell
 ALL = "__dict__"
 
 #: internal attributes of a Cell that guards ignore

@@ -182,7 +182,7 @@ class _Local(threading.local):
 
 
 _local = _Local()
-#: largest number of equal calls inside each other; more are treated as an infinite recursion
+#: more nested equal calls than this are treated as an infinite recursion
 _DEEPEST = 20
 
 
@@ -254,7 +254,7 @@ class _OnValues:
         return [np.asarray(_conjugate(gradient).host_array()) for gradient in gradients]
 
 
-#: replaces each tensor among the leaves of a call
+#: placeholder for each tensor among the leaves of a call
 _TENSOR = object()
 
 

@@ -16,7 +16,7 @@ __all__ = ["deep_calls"]
 
 #: number of Python frames that one call of a user's function takes during a trace
 _FRAMES = 4
-#: largest recursion limit, for which the stack of any thread has enough space
+#: largest recursion limit that mindgrad sets; the stack of every thread has enough space for it
 _MOST = 20_000
 
 _lock = threading.Lock()
@@ -39,5 +39,5 @@ def deep_calls() -> Iterator[None]:
     finally:
         with _lock:
             _traces -= 1
-            if not _traces and sys.getrecursionlimit() == _limits[1]:  # the user's code has not changed it
+            if not _traces and sys.getrecursionlimit() == _limits[1]:  # unchanged by the user's code
                 sys.setrecursionlimit(_limits[0])

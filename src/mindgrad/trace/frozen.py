@@ -28,9 +28,9 @@ from mindgrad.trace import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: methods of generators that draw no random numbers
+#: names of methods of random generators that draw no random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
-#: functions that return a different value in each call, by their ``__module__``
+#: maps modules to names of functions that return a different value in each call
 _FUNCTIONS = {
     "time": {
         "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",

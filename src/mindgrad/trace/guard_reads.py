@@ -69,7 +69,7 @@ def content(cell: Any, _: str, default: Any) -> Any:
     """Return the content of a closure cell."""
     try:
         return cell.cell_contents
-    except ValueError:  # the variable has no value
+    except ValueError:  # the closure variable has no value
         return default
 
 
@@ -320,7 +320,7 @@ class Reads:
         for name, cell in captured(function):
             try:
                 value = cell.cell_contents
-            except ValueError:  # the variable has no value yet
+            except ValueError:  # the closure variable has no value yet
                 continue
             key = ("cell", id(cell))
             if key in self._entries or name in ("__class__", _RUNTIME):

@@ -120,7 +120,7 @@ def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
-#: source of unique keys: a handle removes the hook with its key only
+#: counter for the unique keys of hooks, so that a handle removes only its own hook
 _keys = itertools.count(1)
 
 

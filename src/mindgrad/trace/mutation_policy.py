@@ -49,11 +49,12 @@ _MUTATORS = {
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: by ``id``: a container, and groups of containers that may be the same object
+        #: maps the ``id`` of a container to the container and to groups of containers that may be the same
+        #: object
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
         #: whether a tail call of a function to itself becomes another iteration of a loop
         self.tail_calls_are_loops = False
-        #: why a variable lost its value: (file, function, name) -> (line, reason)
+        #: maps (file, function, variable) to the line and the reason why the variable lost its value
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
 

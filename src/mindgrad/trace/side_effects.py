@@ -67,7 +67,7 @@ class _Input:
         self.leaves, self.structure = flatten(location.value())
         #: for each leaf, the type of its input, and whether the leaf is a number; ``None``: it is a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # release the elements of tensors, which may be a large batch of data
+        # do not keep the elements of the argument tensors alive: they may be a large batch of data
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:

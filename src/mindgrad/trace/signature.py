@@ -332,7 +332,7 @@ def difference(snapshot: Any, function: Any) -> tuple[str, Any, Any] | None:
         if type(old) is not Snapshot or parts is None:
             continue
         if old.head != parts[0] or len(old.parts) != len(parts[2]):
-            if around:  # the whole function differs, not only a part of it
+            if around:  # the attributes of the whole function differ, not only a part of it
                 return around, old, new
             continue
         for label, before, now in zip(old.labels, old.parts, parts[2], strict=True):

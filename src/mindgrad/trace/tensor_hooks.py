@@ -84,7 +84,7 @@ class _Hooks:
         return _traced(self, tuple(self.functions), types)
 
 
-#: the hooks by the ``id`` of their tensor
+#: maps the ``id`` of a tensor to the hooks of the tensor
 _HOOKS: dict[int, _Hooks] = {}
 
 

@@ -42,7 +42,7 @@ _LEFT_ALONE = convert.NUMERIC | {
     "traceback",
     "math",
 }
-#: modules with functions that change their arguments
+#: names of modules whose functions change their arguments
 _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
 #: methods whose change of their object cannot be undone
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])

@@ -32,7 +32,7 @@ _MANY = 30
 
 def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call ``function``. If a function is being compiled, call its converted form."""
-    if not isinstance(innermost(), GraphScope):  # no function is being compiled
+    if not isinstance(innermost(), GraphScope):  # no function is being compiled, so recursion runs in Python
         return function(*args, **kwargs)
     if owned_objects.is_tracing():
         return call(function)(*args, **kwargs)

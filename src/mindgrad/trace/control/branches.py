@@ -40,7 +40,7 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["VALUE", "branch"]
 
-#: name of the variable that holds the value of a conditional expression
+#: name of the generated variable that holds the value of a conditional expression
 VALUE = "the value of the expression"
 _JOIN = (
     "Assign the same type and shape in both branches: ops.zeros_like(x) for a missing tensor, x.astype(...) "

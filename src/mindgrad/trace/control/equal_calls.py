@@ -31,7 +31,8 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for each recursion being traced: key of a call -> (result, objects whose ids are in the key)
+        #: for each recursion being traced, maps the key of a call to its result and to the objects whose ids
+        #: are in the key
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
 

@@ -94,7 +94,8 @@ class Contents:
 
     def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        #: (container in the body, container that it represents, items at the start of the body)
+        #: type of a triple: container in the loop body, container that it represents, items at the start of
+        #: the body
         self._given: list[tuple[Any, Any, list[Any]]] = []
         self._copied = copied
         self.copies_from_outside: list[Any] = []

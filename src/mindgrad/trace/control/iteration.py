@@ -19,7 +19,7 @@ __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
 
 #: the default of ``next``, which it returns at the end of an iterator
 END = object()
-#: largest number of items; an iterator with more is treated as infinite
+#: an iterator with more items than this is treated as infinite
 _MOST_ITEMS = 100_000
 
 

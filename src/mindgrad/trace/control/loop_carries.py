@@ -35,7 +35,7 @@ from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: largest number of operators in a condition that is computed from carries
+#: a loop condition with at most this many operators is computed again from the carries
 _MOST = 8
 
 

@@ -79,9 +79,9 @@ class _Loop:
         self.written: dict[int, tuple[Any, Carry]] = {}
         #: ``(variable, leaf)`` indices of tensors that remain the same object while the loop assigns elements
         self.objects: set[tuple[int, int]] = set()
-        #: indices of variables with a list to which an iteration appends
+        #: indices of carried variables whose value is a list to which an iteration appends
         self.growing: set[int] = set()
-        #: indices of variables in which an iteration replaces a list or dict by another list or dict
+        #: indices of carried variables whose list or dict an iteration replaces by another list or dict
         self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():

@@ -28,7 +28,7 @@ __all__ = ["with_items"]
 
 _LISTS: tuple[type, ...] = (filter, types.GeneratorType, type({}.items()))
 _TUPLES: tuple[type, ...] = (range, TensorRange, type({}.keys()), type({}.values()))
-#: largest number of items; an iterator with more is treated as infinite
+#: an iterator with more items than this is treated as infinite
 _LONGEST = 1_000_000
 
 

@@ -60,7 +60,7 @@ class _Code:
         self.reason = reason
         #: whether the code object was rewritten as part of an enclosing function
         self.is_inner = False
-        #: whether the function calls itself and only computes (``plain_recursion``)
+        #: whether the function calls itself and has no side effects (``plain_recursion``)
         self.is_plain_recursion = False
         self.cells: list[int] = []
         #: variables of enclosing functions, and global variables, that the function or one inside it assigns
