@@ -30,7 +30,7 @@ def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = Non
         Tensor of random numbers.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
 
     >>> import mindgrad as ms
     >>> from mindgrad import mint

@@ -83,7 +83,7 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
 
     Args:
         x (Tensor): the tensor; a 0-D tensor is returned unchanged.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -121,13 +121,13 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: in
             divided by its sum.
         num_samples (int): number of draws from each row.
         replacement (bool): whether a category can be drawn more than once.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         int32 tensor of shape ``(num_samples,)`` or ``(rows, num_samples)``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``input`` is 0-D or has more than two axes, a probability is negative or not finite,
             a sum is 0, or there are fewer positive probabilities than draws without replacement.
 
@@ -215,7 +215,7 @@ def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype
         Integer tensor of shape (rows, num_sample).
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``logits`` is not a matrix.
 
     >>> from mindgrad import Tensor, ops
@@ -253,7 +253,7 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
         Tensor of the shape of ``logits``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``tau`` is not positive, or ``dim`` is out of range.
 
     >>> import mindgrad as ms
@@ -292,7 +292,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     Args:
         input_x (Tensor): Boolean tensor of one to five axes.
         count (int): number of indices.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         The indices, int32 of shape ``(count, axes)``, and a Boolean tensor of shape ``(count,)``, which is

@@ -84,7 +84,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     Raises:
         TypeError: If the indices are not int32 or int64, or the dtypes differ.
         ValueError: If a shape does not match.
-        IndexError: If a known index is out of range.
+        IndexError: If an index is out of range and its value is known at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
@@ -205,7 +205,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     Raises:
         TypeError: If the indices are not integers, or an entry of ``shape`` is not an int.
         ValueError: If a shape does not match.
-        IndexError: If a known index is out of range.
+        IndexError: If an index is out of range and its value is known at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.scatter_nd(Tensor([[0], [2], [2]]), Tensor([1.0, 2.0, 3.0]), (4,)))
@@ -290,7 +290,7 @@ def tensor_scatter_elements(
     Raises:
         TypeError: If the indices are not integers, or the dtypes differ.
         ValueError: If a shape does not match, ``axis`` is out of range, or ``reduction`` is unknown.
-        IndexError: If a known index is out of range.
+        IndexError: If an index is out of range and its value is known at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -368,7 +368,7 @@ def index_add(
     Raises:
         TypeError: If the indices are not integers, or the dtypes differ.
         ValueError: If ``indices`` is not 1-D, or a shape does not match.
-        IndexError: If a known index is out of range.
+        IndexError: If an index is out of range and its value is known at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_add(Tensor([1.0, 2.0]), Tensor([0, 0]), Tensor([3.0, 4.0]), 0))
@@ -413,7 +413,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     Raises:
         TypeError: If the index is not an integer tensor.
         ValueError: If ``value`` has several elements, or ``axis`` is out of range.
-        IndexError: If a known index is out of range.
+        IndexError: If an index is out of range and its value is known at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_fill(Tensor([1.0, 2.0, 3.0]), 0, Tensor([0, 2]), 7.0))

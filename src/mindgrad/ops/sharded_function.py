@@ -106,7 +106,7 @@ def shard(
         Callable with the same arguments.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a number of slices is not positive, or a Parameter does not exist. In a call, if an
             axis is not divisible by its number of slices, or the devices cannot be divided among the slices.
 

@@ -63,7 +63,7 @@ def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tenso
         The sorted indices and values.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
     """
     places, stored = operand(indices, "SparseReorder"), operand(values, "SparseReorder")
     order = ordering.argsort(_flat(places, shape))
@@ -84,7 +84,7 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
         The new indices, of shape (n, m), and the new shape, an int64 tensor.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the numbers of elements differ.
         RuntimeError: If ``new_shape`` is unknown at compile time.
     """
@@ -123,7 +123,7 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
         Tensor of shape (n,).
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         RuntimeError: If ``shape`` is unknown at compile time.
 
     {Args as sparse_reorder}
@@ -154,7 +154,7 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
         x2 (Tensor or number): the dense tensor, which broadcasts to this shape.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
 
     {as sparse_softmax}
@@ -225,7 +225,7 @@ def segment_of_rows(
         Tensor of shape (segments, …); an empty segment is 0.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
         RuntimeError: If the number of segments is unknown at compile time.
     """
@@ -267,7 +267,7 @@ def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
         Tensor of shape (segments, …); an empty segment is 0.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
         RuntimeError: If ``segment_ids`` is unknown at compile time.
 

@@ -66,7 +66,7 @@ def stft(
         imaginary part.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If an argument is out of range, or the signal is too short.
 
     >>> from mindgrad import Tensor, ops

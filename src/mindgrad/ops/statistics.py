@@ -315,7 +315,7 @@ def matrix_norm(
         Real tensor without the two axes.
 
     Raises:
-        TypeError: If ``keepdims`` is not a bool, ``ord`` does not have its type, or ``axis`` is not a pair
+        TypeError: If ``keepdims`` is not a bool, ``ord`` has the wrong type, or ``axis`` is not a pair
             of ints.
         ValueError: If ``axis`` is out of range or repeats an axis, or ``ord`` is not one of the values above.
 

@@ -35,7 +35,7 @@ class Layout:
         Layout of a tensor.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If a size is not positive, the numbers of names and sizes differ, a name is repeated or
             unknown, or ``rank_list`` is in another order.
 

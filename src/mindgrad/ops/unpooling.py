@@ -191,7 +191,7 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
         Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
 
     Raises:
-        TypeError: If ``input`` is not a tensor, or an argument does not have its type.
+        TypeError: If ``input`` is not a tensor, or an argument has the wrong type.
         ValueError: If ``input`` does not have these axes, windows do not fit, or neither ``output_size`` nor
             ``output_ratio`` is given.
 

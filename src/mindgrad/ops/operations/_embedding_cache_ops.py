@@ -28,7 +28,7 @@ def update_cache(input_x: Any, indices: Any, updates: Any, max_num: Any) -> Tens
         A tensor ``[0]``, as in MindSpore; the result is the new value of the Parameter.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shape of ``updates`` does not match.
     """
     x = operand(input_x, "UpdateCache")

@@ -46,7 +46,7 @@ def sparse_ctc_loss(
         Derivatives of every order flow through both.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If a shape is wrong, or a length is too large.
         NotImplementedError: If repeated labels should be collapsed, or repeated outputs should not be
             merged.
@@ -106,7 +106,7 @@ def ctc_greedy_decoder(
             the sum of its largest logits, of shape (n, 1).
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If ``inputs`` is not 3-D, or a length is missing or too large.
         RuntimeError: If the values are unknown at compile time, because they determine the number of
             labels.

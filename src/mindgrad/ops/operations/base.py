@@ -66,7 +66,7 @@ class Operation(Primitive):
         *args, **kwargs (object): the attributes.
 
     Raises:
-        TypeError: If an attribute is missing, unknown, given twice, or does not have its type.
+        TypeError: If an attribute is missing, unknown, given twice, or has the wrong type.
 
     >>> from mindgrad import Tensor, ops
     >>> total = ops.ReduceSum(keep_dims=True)

@@ -33,7 +33,7 @@ class Barrier(Primitive):
     Inside a compiled function, the processes wait at this position among the collectives.
 
     Args:
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
 
     >>> from mindgrad import ops
     >>> ops.Barrier()()
@@ -53,7 +53,7 @@ class Send(Primitive):
     Args:
         sr_tag (int): a number that the receiver passes too.
         dest_rank (int): rank of the receiver.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
         group_back (str): the group of processes for the derivative; mindgrad uses ``group``.
 
     Inputs:
@@ -95,7 +95,7 @@ class Receive(Primitive):
         src_rank (int): rank of the sender.
         shape (tuple of int): shape of the tensor.
         dtype (mindgrad.dtype): dtype of the tensor.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
         group_back (str): the group of processes for the derivative; mindgrad uses ``group``.
 
     Inputs:

@@ -81,7 +81,7 @@ class Primitive:
             The operator.
 
         Raises:
-            TypeError: If a strategy does not have its type.
+            TypeError: If a strategy has the wrong type.
             ValueError: If a number of slices is not positive; in a call, if a strategy does not match the
                 shapes of the tensors, the other strategies, or the number of devices.
 

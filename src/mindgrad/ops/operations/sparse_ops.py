@@ -27,7 +27,7 @@ def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Tensor:
         Tensor of shape ``sparse_shape``.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops

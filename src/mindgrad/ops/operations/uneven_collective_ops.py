@@ -62,7 +62,7 @@ class NeighborExchange(Primitive):
         recv_shapes (tuple of tuple of int): shape of the tensor from each rank.
         send_shapes (tuple of tuple of int): shape of the tensor for each rank.
         recv_type (mindgrad.dtype): dtype of all tensors.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
 
     Inputs:
         input_x (tuple of Tensor): tensors of ``send_shapes``.
@@ -131,7 +131,7 @@ class NeighborExchangeV2(Primitive):
         recv_rank_ids (list of int): rank to receive from in each direction; −1 for none.
         recv_lens (list of int): numbers of rows and columns to receive, in the same order.
         data_format (str): ``"NCHW"``.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
 
     Inputs:
         input_x (Tensor): images of shape (N, C, H, W).
@@ -193,7 +193,7 @@ class BatchISendIRecv(Primitive):
         remote_ranks (tuple or list of int): the other process of each message.
         receive_shapes (tuple or list of tuple of int): shape of the tensor of each ``"irecv"``.
         receive_dtypes (tuple or list of mindgrad.dtype): dtype of the tensor of each ``"irecv"``.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
 
     Inputs:
         input_x (tuple of Tensor): one tensor for each ``"isend"``.
