@@ -249,7 +249,7 @@ def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
     Args:
         *args (int or Tensor): ``dim`` and ``index``, or ``input_indices``, ``axis``, and
             ``batch_dims``.
-        **named (int or Tensor): the same by keyword.
+        **named (int or Tensor): the same arguments, passed by keyword.
 
     Returns:
         Tensor of the gathered elements.
@@ -299,7 +299,7 @@ def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
 
     Args:
         *args (int or Tensor): ``dim``, ``index``, and ``src``, or ``indices`` and ``updates``.
-        **named (int or Tensor): the same by keyword.
+        **named (int or Tensor): the same arguments, passed by keyword.
 
     Returns:
         Tensor of the shape of the tensor.
