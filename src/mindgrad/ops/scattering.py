@@ -441,8 +441,7 @@ def slice_scatter(
         input (Tensor): the tensor to start from; it does not change.
         src (Tensor): values to write, which broadcast to the slice.
         axis (int): axis along which slices are selected.
-        start, end (int or None): bounds of the slice. ``None`` means the first or the last element of the
-            axis, as in Python.
+        start, end (int or None): bounds of the slice. ``None`` means the start or the end of the axis.
         step (int): step between neighboring elements of the slice.
 
     Returns:

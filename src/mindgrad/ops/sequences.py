@@ -335,7 +335,7 @@ def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
         pad_num (Tensor or int): number that fills the result after the distinct elements.
 
     Returns:
-        ``(values, indices)``: the padded distinct elements, and int32 indices such that ``values[indices]``
+        ``(values, indices)``: the padded distinct elements, and integer indices such that ``values[indices]``
         equals ``x``.
 
     >>> from mindgrad import Tensor, ops

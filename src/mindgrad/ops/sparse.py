@@ -455,7 +455,7 @@ def row_tensor_add(row_tensor1: Any, row_tensor2: Any) -> RowTensor:
         row_tensor1, row_tensor2 (RowTensor): RowTensors with the same dense shape.
 
     Returns:
-        RowTensor.
+        RowTensor in which an index may occur twice. Its dense form adds the rows with the same index.
 
     >>> from mindgrad import RowTensor, Tensor, ops
     >>> x = RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))

@@ -19,7 +19,7 @@ def make_range(*bounds: int) -> tuple[int, ...]:
     """Return the integers of ``range`` as a tuple.
 
     Args:
-        *bounds (int): arguments of ``range``.
+        *bounds (int): arguments of Python's ``range``: stop, or start, stop, and optionally step.
 
     Returns:
         Tuple of int.
@@ -57,7 +57,7 @@ def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     """Divide two tuples of ints elementwise, without remainder.
 
     Args:
-        x, y (tuple of int): the tuples.
+        x, y (tuple of int): dividends and divisors, tuples of the same length.
 
     Returns:
         Tuple of int.
@@ -139,7 +139,7 @@ def make_dict(keys: Any, values: Any) -> dict[Any, Any]:
     """Return a dict with the given keys and values.
 
     Args:
-        keys, values (tuple): the keys and the values.
+        keys, values (tuple): keys and their values, tuples of the same length.
 
     Returns:
         Dict.
@@ -155,7 +155,7 @@ def make_slice(start: Any, stop: Any, step: Any) -> slice:
     """Return a slice.
 
     Args:
-        start, stop, step (int or None): bounds and step.
+        start, stop, step (int or None): start, stop, and step of the slice.
 
     Returns:
         Slice.
