@@ -372,7 +372,7 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
     """Replace the value of this tensor.
 
     Args:
-        value (Tensor): the new value, of the same shape and dtype.
+        value (Tensor): the new value. It is converted to the dtype of this tensor.
 
     Returns:
         The tensor itself.
