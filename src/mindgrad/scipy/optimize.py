@@ -116,7 +116,7 @@ def minimize(
             - ``maxiter``: maximum number of steps. Default: 200 times the number of elements.
             - ``gtol``: stop if the norm of the gradient is smaller. Default: 1e-5.
             - ``norm``: order of the norm of the gradient for ``gtol``. Default: ∞.
-            - ``line_search_maxiter``: maximum number of function evaluations in one step of L-BFGS. Default: 30.
+            - ``line_search_maxiter``: maximum number of evaluations in one step of L-BFGS. Default: 30.
             - ``history_size``: number of steps that L-BFGS stores. Default: 10.
 
     Returns:
@@ -140,9 +140,7 @@ def minimize(
     is_limited = method.lower() != "bfgs"
     norm, gtol = settings["norm"], settings["gtol"]
     options = {"maxiter": settings["maxiter"], "gtol": gtol}
-    if (
-        is_limited
-    ):  # SciPy's L-BFGS-B tests only the largest component of the gradient; other norms are tested here
+    if is_limited:  # SciPy's L-BFGS-B supports only the maximum norm of the gradient
         options |= {"gtol": gtol if norm == np.inf else 0.0, "ftol": 0.0, "maxfun": np.inf}
         options |= {"maxcor": settings["history_size"], "maxls": settings["line_search_maxiter"]}
     else:

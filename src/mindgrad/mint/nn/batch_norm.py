@@ -59,8 +59,8 @@ class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
             updated. 0.1 corresponds to ``momentum=0.9`` in :class:`mindgrad.nn.BatchNorm1d`. ``None``
             averages the statistics of all batches, and ``num_batches_tracked`` counts the batches.
         affine (bool): whether each channel has a trainable scale and shift.
-        track_running_stats (bool): whether to update running statistics during training and to normalize with
-            them during evaluation.
+        track_running_stats (bool): whether to normalize with running statistics during evaluation. If it is
+            false, the statistics of the batch are always used.
         dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint

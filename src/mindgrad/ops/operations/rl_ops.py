@@ -92,7 +92,7 @@ def buffer_get_item(self: Any, buffer: Any, count: Any, head: Any, index: Any) -
         Tuple of rows, one from each tensor of the buffer.
 
     Raises:
-        ValueError: If the tensors of the buffer do not have a common capacity.
+        ValueError: If the tensors of ``buffer`` do not have ``capacity`` rows of the shapes ``buffer_shape``.
     """
     _checked(self, buffer)
     used, index = _number(count), _number(index)
@@ -113,7 +113,7 @@ def buffer_sample(self: Any, buffer: Any, count: Any, head: Any) -> tuple[Any, .
         Tuple of tensors with ``batch_size`` rows, one for each tensor of the buffer.
 
     Raises:
-        ValueError: If the tensors of the buffer do not have a common capacity.
+        ValueError: If the tensors of ``buffer`` do not have ``capacity`` rows of the shapes ``buffer_shape``.
     """
     _checked(self, buffer)
     seed = self.seed or None
