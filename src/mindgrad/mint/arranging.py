@@ -199,7 +199,7 @@ def vdot(input: Any, other: Any) -> Tensor:
         other (Tensor): 1-D tensor of the same size.
 
     Returns:
-        0-D tensor.
+        0-D tensor of the dot product.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))

@@ -50,7 +50,7 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
 
     Returns:
-        Tensor.
+        Tensor of the clipped values, of the broadcast shape.
 
     >>> import mindgrad.numpy as np
     >>> print(np.clip([1, 5, 9], 2, 6))
@@ -123,7 +123,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
             the differences are computed.
 
     Returns:
-        Tensor.
+        Tensor of the differences, with ``n`` fewer elements along ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.diff([1, 4, 9]))
@@ -143,7 +143,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
         to_end, to_begin (Tensor, array_like, or None): numbers to append after and before the differences.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the differences.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ediff1d([1, 4, 9], to_end=0))
@@ -304,7 +304,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
             first axis varies fastest.
 
     Returns:
-        Integer tensor.
+        Integer tensor of flat indices.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ravel_multi_index([[1, 0], [2, 1]], (2, 3)))
@@ -338,7 +338,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
             size of the longer vector, and ``"valid"`` only complete overlaps.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the convolution.
 
     >>> import mindgrad.numpy as np
     >>> print(np.convolve([1, 2, 3], [0, 1]))
@@ -372,7 +372,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
         mode (str): part of the result: ``"full"``, ``"same"``, or ``"valid"``, as for :func:`convolve`.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the correlation.
 
     >>> import mindgrad.numpy as np
     >>> print(np.correlate([1, 2, 3], [0, 1]))
@@ -420,7 +420,7 @@ def cov(
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
 
     Returns:
-        Tensor.
+        Tensor of shape (variables, variables), or 0-D for one variable.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -445,7 +445,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> T
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
 
     Returns:
-        Tensor.
+        Tensor of shape (variables, variables), or 0-D for one variable.
 
     >>> import mindgrad.numpy as np
     >>> print(np.corrcoef([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))

@@ -27,7 +27,7 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
         axis (int or tuple of int): indices of the new axes in the result.
 
     Returns:
-        Tensor.
+        Tensor with the elements of ``a`` and the new axes.
 
     >>> import mindgrad.numpy as np
     >>> np.expand_dims([1, 2], (0, 2)).shape
@@ -49,7 +49,7 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
         axes (tuple of int or None): new order of the axes. ``None`` reverses the axes.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.transpose([[1, 2]]))
@@ -69,7 +69,7 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
         start (int): axis before which ``axis`` is moved.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     >>> import mindgrad.numpy as np
     >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
@@ -164,7 +164,7 @@ def size(a: Any, axis: int | None = None) -> int:
         axis (int or None): axis whose size is returned. ``None`` counts all elements.
 
     Returns:
-        int.
+        int: the number of elements.
 
     >>> import mindgrad.numpy as np
     >>> np.size([[1, 2]]), np.size([[1, 2]], 0)
@@ -181,7 +181,7 @@ def array_str(a: Any) -> str:
         a (Tensor or array_like): tensor of any shape.
 
     Returns:
-        str.
+        str: the formatted elements.
 
     >>> import mindgrad.numpy as np
     >>> np.array_str([1, 2])
@@ -201,7 +201,7 @@ def flip(m: Any, axis: Any = None) -> Tensor:
         axis (int, tuple of int, or None): axis or axes to reverse. ``None`` means all axes.
 
     Returns:
-        Tensor.
+        Tensor of the shape of ``m``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.flip([1, 2, 3]))

@@ -109,7 +109,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
         default (Tensor or array_like): value of elements for which all conditions are false.
 
     Returns:
-        Tensor.
+        Tensor of the chosen elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.select([[True, False], [True, True]], [[1, 2], [3, 4]]))
@@ -229,7 +229,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
             result is not sorted.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the remaining elements.
 
     Raises:
         RuntimeError: If the values of ``ar1`` or ``ar2`` are unknown at compile time.
@@ -308,7 +308,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
         *args, **kwargs (object): further arguments of the function.
 
     Returns:
-        Tensor.
+        Tensor of the results, with the axes of a result of ``func1d`` in the place of ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.apply_along_axis(lambda v: v.sum(), 1, np.array([[1, 2], [3, 4]])))

@@ -22,7 +22,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
         axis (int or None): axis along which to concatenate. ``None`` flattens the tensors first.
 
     Returns:
-        Tensor.
+        Tensor of the joined elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.concatenate(([1, 2], [3.0])))
@@ -42,7 +42,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
         axis (int or None): axis along which to append. ``None`` flattens both tensors first.
 
     Returns:
-        Tensor.
+        Tensor of the joined elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.append([1, 2], [[3]]))
@@ -144,7 +144,7 @@ def tile(a: Any, reps: Any) -> Tensor:
         reps (int or tuple of int): number of repetitions for each axis.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.tile([1, 2], 2))

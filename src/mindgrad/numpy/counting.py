@@ -46,7 +46,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
             compile time.
 
     Returns:
-        1-D tensor.
+        1-D tensor whose element i is the count, or the sum of weights, of i.
 
     >>> import mindgrad.numpy as np
     >>> print(np.bincount([0, 2, 2]))
@@ -77,7 +77,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         weights (object): accepted for compatibility and ignored.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the edges, one more than the number of bins.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogram_bin_edges([1.0, 3.0], 2))
@@ -122,7 +122,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
             of its bin.
 
     Returns:
-        ``(counts, edges)``.
+        ``(counts, edges)``: the count of each bin, and the edges of the bins.
 
     >>> import mindgrad.numpy as np
     >>> counts, edges = np.histogram([1.0, 2.0, 2.5], bins=[0.0, 2.0, 3.0])
@@ -242,7 +242,7 @@ def polyadd(a1: Any, a2: Any) -> Tensor:
         a1, a2 (Tensor or array_like): coefficients of the polynomials, the highest power first.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyadd([1, 2], [3, 4, 5]))
@@ -258,7 +258,7 @@ def polysub(a1: Any, a2: Any) -> Tensor:
         a1, a2 (Tensor or array_like): coefficients of the polynomials, the highest power first.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polysub([1, 2], [3, 4, 5]))
@@ -274,7 +274,7 @@ def polymul(a1: Any, a2: Any) -> Tensor:
         a1, a2 (Tensor or array_like): coefficients of the polynomials, the highest power first.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polymul([1, 1], [1, -1]))
@@ -312,7 +312,7 @@ def polyder(p: Any, m: int = 1) -> Tensor:
         m (int): order of the derivative.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyder([1, 2, 3]))
@@ -338,7 +338,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
             each. ``None`` means 0.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyint([2.0, 2.0]))

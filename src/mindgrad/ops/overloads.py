@@ -118,7 +118,7 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
         **named (object): the argument ``repeats``, if it is passed by keyword.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0]])
@@ -200,7 +200,7 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
         diagonal (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
 
     Returns:
-        Tensor.
+        1-D tensor of the diagonal of a matrix, or a matrix with the elements of a vector on this diagonal.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 2]).diag(diagonal=1))
@@ -226,7 +226,7 @@ def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_
         end_dim (int): last axis to merge.
 
     Returns:
-        Tensor.
+        Tensor in which the axes from ``start_dim`` to ``end_dim`` are merged into one.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3, 4)).flatten(1, 2).shape, ops.ones((2, 3, 4)).flatten("F").shape
@@ -366,7 +366,7 @@ def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
         shape (tuple of int or None): the new shape, if it is passed by keyword.
 
     Returns:
-        Tensor.
+        Tensor of the new shape or dtype.
 
     >>> import mindgrad as ms
     >>> ms.Tensor([1.0]).view(ms.int32), ms.Tensor([1.0, 2.0]).view(2, 1).shape

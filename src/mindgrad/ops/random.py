@@ -55,7 +55,7 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        float32 tensor.
+        float32 tensor of random numbers, of shape ``shape``.
 
     Raises:
         TypeError: If an entry of ``shape`` or ``seed`` is not an int.
@@ -344,7 +344,7 @@ def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
         seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        float32 tensor.
+        float32 tensor of random numbers, of shape ``shape``.
 
     >>> from mindgrad import ops
     >>> ops.standard_laplace((2, 3)).shape

@@ -29,7 +29,7 @@ def tile(input: Any, dims: Any) -> Tensor:
             entries than ``input`` has axes, leading axes of size 1 are added first.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     Raises:
         TypeError: If an entry of ``dims`` is not an int.
@@ -62,7 +62,7 @@ def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
         axis (int): axis along which elements are repeated.
 
     Returns:
-        Tensor.
+        Tensor with ``rep`` times as many elements along ``axis``.
 
     Raises:
         TypeError: If ``rep`` or ``axis`` is not an int.
@@ -100,7 +100,7 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
         axis (int or None): axis along which elements are repeated. ``None`` flattens the tensor first.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     Raises:
         TypeError: If an entry of ``repeats``, or ``axis``, is not an int.

@@ -100,7 +100,7 @@ def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:
         **dims (int): the two axes to swap, passed as the keywords ``dim0`` and ``dim1``.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     Raises:
         TypeError: If an axis is not an int.
@@ -130,7 +130,7 @@ def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
         dims (tuple of int or None): the new order of all axes, if it is passed by keyword.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3)).permute(1, 0).shape
@@ -166,7 +166,7 @@ def t(self: Tensor) -> Tensor:
     """Transpose a matrix; a vector is returned unchanged.
 
     Returns:
-        Tensor.
+        The transposed matrix, or the vector.
 
     Raises:
         ValueError: If the tensor has more than two axes.
@@ -188,7 +188,7 @@ def expand(self: Tensor, *size: Any) -> Tensor:
         *size (int or tuple of int): shape of the result; −1 keeps the size of an axis.
 
     Returns:
-        Tensor.
+        Tensor of the broadcast shape.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0]).expand(3, -1).shape
@@ -205,7 +205,7 @@ def flip(self: Tensor, *dims: Any) -> Tensor:
         *dims (int or tuple of int): axes to reverse.
 
     Returns:
-        Tensor.
+        Tensor of the same shape with reversed axes.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).flip(0))
@@ -222,7 +222,7 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
         *dims (int or tuple of int): numbers of repetitions for the trailing axes.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).tile(2))

@@ -47,7 +47,7 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (n,).
+        Tensor of the permuted integers, of shape (n,).
 
     Raises:
         TypeError: If an argument is not an int.

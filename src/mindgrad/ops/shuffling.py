@@ -187,7 +187,7 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
         paddings (tuple or list): pairs (before, after) of numbers of zeros for each spatial axis.
 
     Returns:
-        Tensor.
+        Tensor with a larger batch and smaller spatial axes.
 
     Raises:
         ValueError: If a padded spatial axis is not divisible by its block size.
@@ -231,7 +231,7 @@ def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
             spatial axis.
 
     Returns:
-        Tensor.
+        Tensor with a smaller batch and larger spatial axes.
 
     Raises:
         ValueError: If the batch size is not divisible by the product of the block sizes.

@@ -89,7 +89,7 @@ def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
         thresh (Tensor or number): values of the sum with a smaller absolute value are dropped.
 
     Returns:
-        COOTensor.
+        COOTensor of the sum.
 
     >>> from mindgrad import COOTensor, Tensor, ops
     >>> x = COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))
@@ -107,7 +107,7 @@ def csr_add(a: Any, b: Any, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
         alpha, beta (Tensor or number): factors of ``a`` and ``b``.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the sum.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))
@@ -125,7 +125,7 @@ def csr_mul(x: Any, y: Any) -> CSRTensor:
         y (Tensor or number): dense tensor that broadcasts to the shape of ``x``.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the products, with the indices of ``x``.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([2.0]), (2, 2))
@@ -143,7 +143,7 @@ def csr_div(x: Any, y: Any) -> CSRTensor:
         y (Tensor or number): dense tensor that broadcasts to the shape of ``x``.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the quotients, with the indices of ``x``.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -181,7 +181,7 @@ def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tens
             it to a dense matrix.
 
     Returns:
-        Tensor.
+        Dense tensor of the product.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -242,7 +242,7 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the probabilities, with the indices of ``logits``.
 
     >>> from mindgrad import CSRTensor, Tensor, float32, ops
     >>> x = CSRTensor(Tensor([0, 2]), Tensor([0, 1]), Tensor([3.0, 3.0]), (1, 2))
@@ -266,7 +266,7 @@ def csr_to_coo(tensor: Any) -> COOTensor:
         tensor (CSRTensor): the sparse matrix.
 
     Returns:
-        COOTensor.
+        COOTensor with the same elements.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> print(ops.csr_to_coo(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))).indices)
@@ -282,7 +282,7 @@ def csr_to_dense(csr_tensor: Any) -> Tensor:
         csr_tensor (CSRTensor): the sparse matrix.
 
     Returns:
-        Tensor.
+        Dense tensor with the same elements, and 0 elsewhere.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> print(ops.csr_to_dense(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))))
@@ -299,7 +299,7 @@ def dense_to_sparse_coo(tensor: Any) -> COOTensor:
         tensor (Tensor): dense tensor to convert.
 
     Returns:
-        COOTensor.
+        COOTensor of the nonzero elements.
 
     Raises:
         RuntimeError: If a function is being compiled, in which the number of nonzero elements is unknown.
@@ -319,7 +319,7 @@ def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
         tensor (Tensor): dense matrix to convert.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the nonzero elements.
 
     Raises:
         RuntimeError: If a function is being compiled, in which the number of nonzero elements is unknown.
@@ -362,7 +362,7 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
         concat_dim (int): axis along which to concatenate.
 
     Returns:
-        COOTensor.
+        COOTensor of the joined elements.
 
     Raises:
         ValueError: If ``sp_input`` has only one COOTensor, the shapes do not match, or ``concat_dim`` is out

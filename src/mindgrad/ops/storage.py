@@ -60,7 +60,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
 
     Returns:
-        Tensor.
+        Tensor of the data.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).new_tensor([3, 4]))
@@ -103,7 +103,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
         offset (int): number of bytes of ``buffer`` to skip before the first element.
 
     Returns:
-        1-D tensor.
+        1-D tensor of ``count`` elements of dtype ``dtype``.
 
     Raises:
         ValueError: If ``buffer`` is too short, or does not contain a whole number of elements.
@@ -126,7 +126,7 @@ def nothing(self: Tensor, *args: Any) -> None:
         *args (object): ignored.
 
     Returns:
-        Nothing.
+        ``None``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).flush_from_cache()
@@ -165,7 +165,7 @@ def is_contiguous(self: Tensor) -> bool:
     """Check whether the elements are in row-major order; they always are.
 
     Returns:
-        ``True``.
+        Always ``True``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).is_contiguous()
@@ -179,7 +179,7 @@ def element_size(self: Tensor) -> int:
     """Return the number of bytes of one element.
 
     Returns:
-        int.
+        int: the size of one element in bytes.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).element_size()
@@ -211,7 +211,7 @@ def storage_offset(self: Tensor) -> int:
     """Return the offset of the first element in memory; it is always 0.
 
     Returns:
-        0.
+        Always 0.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0])[1:].storage_offset()

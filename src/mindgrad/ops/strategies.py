@@ -179,7 +179,8 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):  # drop those of numbers
+    # programs may also list a strategy () for each number among the inputs; drop these strategies
+    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
         ]

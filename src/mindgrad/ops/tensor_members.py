@@ -177,7 +177,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
         other (Tensor): tensor whose dtype is used.
 
     Returns:
-        Tensor.
+        Tensor of the dtype of ``other``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).type_as(Tensor([1]))
@@ -217,7 +217,7 @@ def is_floating_point(self: Tensor) -> bool:
     """Check whether the dtype is a floating-point type.
 
     Returns:
-        bool.
+        bool: whether the dtype is a floating-point type.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_floating_point()
@@ -231,7 +231,7 @@ def is_complex(self: Tensor) -> bool:
     """Check whether the dtype is complex.
 
     Returns:
-        bool.
+        bool: whether the dtype is complex.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_complex()
@@ -245,7 +245,7 @@ def is_signed(self: Tensor) -> bool:
     """Check whether the elements can be negative.
 
     Returns:
-        bool.
+        bool: whether the dtype has negative numbers.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_signed()
@@ -298,7 +298,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
         value (number or None): value of every element. ``None`` means NaN.
 
     Returns:
-        Tensor.
+        Tensor of the same shape and dtype.
 
     Raises:
         TypeError: If ``value`` is ``None`` and the dtype is not a floating-point type.
@@ -355,7 +355,7 @@ def copy(self: Tensor) -> Tensor:
     """Copy the tensor; derivatives pass through the copy.
 
     Returns:
-        Tensor.
+        Tensor of the same shape, dtype, and elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([1.0])
@@ -446,7 +446,7 @@ def select(self: Tensor, condition: Any, other: Any) -> Tensor:
             axis.
 
     Returns:
-        Tensor.
+        Tensor of the chosen elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -512,7 +512,7 @@ def rank(self: Tensor) -> int:
     """Return the number of axes.
 
     Returns:
-        int.
+        int: the number of axes.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0]]).dim()
@@ -526,7 +526,7 @@ def count(self: Tensor) -> int:
     """Return the number of elements.
 
     Returns:
-        int.
+        int: the number of elements.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0]]).numel()

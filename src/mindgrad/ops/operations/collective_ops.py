@@ -104,7 +104,7 @@ class Receive(Primitive):
             of the received tensor to the sender.
 
     Returns:
-        Tensor.
+        The received tensor, of shape ``shape`` and dtype ``dtype``.
 
     Raises:
         ValueError: If the group has no process of the given rank.
