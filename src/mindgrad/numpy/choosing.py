@@ -308,7 +308,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
         *args, **kwargs (object): further arguments of the function.
 
     Returns:
-        Tensor of the results, with the axes of a result of ``func1d`` in the place of ``axis``.
+        Tensor of the results. The axes of one result of ``func1d`` replace ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.apply_along_axis(lambda v: v.sum(), 1, np.array([[1, 2], [3, 4]])))

@@ -64,7 +64,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
         Tuple of the parts.
 
     Raises:
-        ValueError: If ``indices_or_sections`` is an int by which the size of the axis is not divisible.
+        ValueError: If ``indices_or_sections`` is an int that does not divide the size of the axis.
 
     >>> import mindgrad.numpy as np
     >>> [part.shape for part in np.split([1, 2, 3], [1])]

@@ -210,8 +210,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     Args:
         a (Tensor or array_like): values of any shape.
         axis (int or None): axis along which to accumulate. ``None`` flattens the tensor first.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for Booleans and small
-            integers, and the dtype of ``a`` otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``a``.
 
     Returns:
         Tensor of the cumulative sums.

@@ -29,9 +29,9 @@ __all__ = [
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
-#: Side of the row axis and of the column axis that each direction addresses: top, top right, right, bottom
-#: right, bottom, bottom left, left, top left. -1 is the beginning of the axis, 1 is its end, and 0 is the
-#: whole axis.
+#: Each direction addresses one side of the row axis and one side of the column axis. -1 is the beginning of
+#: the axis, 1 is its end, and 0 is the whole axis. The order is top, top right, right, bottom right, bottom,
+#: bottom left, left, top left.
 _DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 

@@ -262,7 +262,7 @@ def searchsorted(
 
     Args:
         sorted_sequence (Tensor): 1-D tensor in ascending order, or a tensor that is sorted along its last
-            axis and whose leading dimensions equal those of ``values``.
+            axis and whose leading dimensions equal the leading dimensions of ``values``.
         values (Tensor or number): values to look up.
         out_int32 (bool): whether the result has dtype int32 instead of int64.
         right (bool): whether to return the index after equal elements instead of the index before

@@ -148,7 +148,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
             otherwise.
 
     Returns:
-        Tensor without the reduced axes. The sum of no elements is 0.
+        Tensor without the reduced axes. The sum is 0 if there are no elements.
 
     Raises:
         TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int, or ``input`` is neither a tensor nor
@@ -198,7 +198,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the reduced axes. The mean of no elements is NaN.
+        Tensor without the reduced axes. The mean is NaN if there are no elements.
 
     {errors of a reduction of x}
 
@@ -235,7 +235,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
             otherwise.
 
     Returns:
-        Tensor without the reduced axes. The product of no elements is 1.
+        Tensor without the reduced axes. The product is 1 if there are no elements.
 
     {errors of a reduction of input}
 
@@ -259,7 +259,7 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
             all axes.
 
     Returns:
-        Tensor without the reduced axes. The product of no elements is 1.
+        Tensor without the reduced axes. The product is 1 if there are no elements.
 
     {as reduce_sum}
 

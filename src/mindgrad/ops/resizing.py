@@ -135,9 +135,9 @@ def interpolate(
     Args:
         input (Tensor): real tensor of shape (n, c, l), (n, c, h, w), or (n, c, d, h, w).
         size (int, tuple of int, or None): new sizes of the spatial axes, which follow the channels.
-        scale_factor (float, tuple of float, or None): factors by which the spatial axes are scaled, as an
-            alternative to ``size``. The new sizes are rounded down, and sample positions are computed from
-            the rounded sizes.
+        scale_factor (float, tuple of float, or None): scale factors of the spatial axes, as an alternative to
+            ``size``. The new sizes are rounded down, and sample positions are computed from the rounded
+            sizes.
         mode (str): ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"``
             (three axes), ``"bilinear"`` or ``"bicubic"`` (four axes), ``"trilinear"`` (five axes), or
             ``"area"`` (averages, as :func:`adaptive_avg_pool2d`).

@@ -51,7 +51,7 @@ __all__ = [
 #: state of the random generator from which this thread draws
 _source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
-#: the pair of seeds that stands for "no seed of its own": the operator uses the global state
+#: seeds of an operator without an explicit seed, which uses only the global state
 NO_SEEDS = (0, 0)
 
 #: number of bits of the significand of each element type, including the implicit bit

@@ -128,8 +128,8 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: in
 
     Raises:
         TypeError: If an argument has the wrong type.
-        ValueError: If ``input`` is 0-D or has more than two axes, a probability is negative or not finite,
-            all probabilities of a row are 0, or ``replacement`` is false and a row has fewer than
+        ValueError: If ``input`` is 0-D or has more than two axes, a probability is negative or not finite, or
+            all probabilities of a row are 0. Also if ``replacement`` is false and a row has fewer than
             ``num_samples`` positive probabilities.
 
     >>> from mindgrad import Tensor, ops

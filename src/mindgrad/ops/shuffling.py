@@ -42,7 +42,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
     Args:
         input (Tensor): tensor of at least three axes.
-        upscale_factor (int): factor r by which height and width grow.
+        upscale_factor (int): factor r of the height and width.
 
     Returns:
         Tensor of shape (…, C, H r, W r).
@@ -70,7 +70,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
     Args:
         input (Tensor): tensor of at least three axes.
-        downscale_factor (int): factor r by which height and width shrink.
+        downscale_factor (int): divisor r of the height and width.
 
     Returns:
         Tensor of shape (…, C r², H, W).

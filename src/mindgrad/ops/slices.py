@@ -28,8 +28,8 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
         input_x (Tensor): tensor of any shape.
         begin (tuple of int or Tensor): first index along each axis. If the values of a tensor are
             unknown at compile time, a slice that exceeds the tensor is moved inside it.
-        size (tuple of int): number of elements along each axis. −1 means all elements from ``begin`` on; the
-            values of ``begin`` must then be known at compile time.
+        size (tuple of int): number of elements along each axis. −1 means all elements up to the end of the
+            axis; the values of ``begin`` must then be known at compile time.
 
     Returns:
         Tensor of shape ``size``.

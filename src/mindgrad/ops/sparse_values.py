@@ -219,8 +219,8 @@ def segment_of_rows(
         segment_ids (Tensor): segment of each selected row, n integers in ascending order.
         num_segments (int, Tensor, or None): number of segments. ``None`` means one more than the largest
             segment.
-        power (float): power of the number of rows by which each sum is divided: 0 for the sum, ½ for the sum
-            over √n, 1 for the mean.
+        power (float): each sum of n rows is divided by n to this power: 0 for the sum, ½ for the sum over √n,
+            1 for the mean.
 
     Returns:
         Tensor of shape (number of segments, …). Empty segments are 0.

@@ -26,7 +26,7 @@ __all__ = ["check_strategies", "constrained", "layouts_of", "run_with_strategies
 
 
 def check_strategies(owner: str, argument: str, strategies: Any) -> None:
-    """Check the form of strategies that a user passes; the shapes of the tensors are not known yet.
+    """Check the form of strategies before the shapes of the tensors are known.
 
     Raises:
         TypeError: If ``strategies`` is not a tuple of tuples of ints, Layouts and ``None``.

@@ -222,7 +222,7 @@ def _symmetric(a: Any, lower: bool) -> Tensor:
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
-    """Compute the LU factors of square matrices, packed into one matrix, and the pivots.
+    """Compute the LU factors of square matrices, in one matrix, and the pivots.
 
     The i-th pivot is the row that was exchanged with row i.
 

@@ -202,7 +202,7 @@ def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Normalize each channel with the statistics of the batch or the running statistics.
+    """Normalize each channel with statistics of the batch or running statistics.
 
     Args:
         input (Tensor): tensor of shape (n, channels, …).

@@ -360,7 +360,7 @@ class GELU(_nn.GELU):
 
 
 class PReLU(_nn.Cell):
-    """Compute x for positive x, and w x otherwise, with the trainable slope w = ``weight``.
+    """Compute x for positive x, and w x otherwise, with a trainable slope w.
 
     See :func:`mindgrad.ops.prelu`.
 

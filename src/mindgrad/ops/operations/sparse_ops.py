@@ -121,7 +121,7 @@ def sparse_addmm(
 
     Args:
         values (Tensor): values of the n stored elements of the sparse matrix, of shape (n,).
-        x2_dense (Tensor): dense matrix by which the sparse matrix is multiplied.
+        x2_dense (Tensor): dense matrix in the product.
         x3_dense (Tensor): dense matrix that is added.
         alpha, beta (Tensor or number): factors of the product and of ``x3_dense``, each a number or a tensor
             of one element.
