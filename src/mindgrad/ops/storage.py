@@ -135,7 +135,7 @@ def nothing(self: Tensor, *args: Any) -> None:
 
 @public("Tensor")
 def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
-    """Choose whether compiled functions treat the tensor as a constant or as an input.
+    """Choose whether compiled functions treat the tensor as a constant.
 
     The value of a constant is known at compile time, and the function is compiled for each value. A
     constant has no gradient in GRAPH_MODE.

@@ -102,10 +102,10 @@ def ctc_greedy_decoder(
         merge_repeated (bool): whether to merge consecutive occurrences of the same class.
 
     Returns:
-        tuple: four tensors. The first, of shape (k, 2), holds the sequence and position of each of the k decoded
-            labels. The second, of shape (k,), holds the class indices of the labels. The third holds the number
-            of sequences and the largest number of labels. The fourth, of shape (n, 1), holds for each sequence
-            the negative sum of the largest logit of each time step.
+        tuple: four tensors. The first, of shape (k, 2), holds the sequence and position of each of the k
+            decoded labels. The second, of shape (k,), holds the class indices of the labels. The third holds
+            the number of sequences and the largest number of labels. The fourth, of shape (n, 1), holds for
+            each sequence the negative sum of the largest logit of each time step.
 
     Raises:
         TypeError: If an input has the wrong type.
