@@ -251,7 +251,7 @@ def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: A
         dtype (mindgrad.dtype): integer dtype of the result. ``None`` means int64.
 
     Returns:
-        Tensor of random integers, of shape ``size``.
+        Tensor of random integers, of the shape ``size`` broadcast with the bounds.
 
     Raises:
         TypeError: If an argument has the wrong type.

@@ -85,7 +85,8 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     Raises:
         TypeError: If ``indices`` is not int32 or int64, or the dtypes of ``input_x`` and ``updates`` differ.
         ValueError: If the shape of ``updates`` does not match.
-        IndexError: If an index is out of range and its value is known at compile time.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
@@ -206,7 +207,8 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     Raises:
         TypeError: If the indices are not integers, or an entry of ``shape`` is not an int.
         ValueError: If the shape of ``updates`` does not match.
-        IndexError: If an index is out of range and its value is known at compile time.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.scatter_nd(Tensor([[0], [2], [2]]), Tensor([1.0, 2.0, 3.0]), (4,)))
@@ -292,7 +294,8 @@ def tensor_scatter_elements(
         TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
         ValueError: If the shapes of the tensor, the indices, and the updates do not match, ``axis`` is out of
             range, or ``reduction`` is unknown.
-        IndexError: If an index is out of range and its value is known at compile time.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -369,7 +372,8 @@ def index_add(
     Raises:
         TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
         ValueError: If ``indices`` is not 1-D, or the shape of ``y`` does not match ``x`` and ``indices``.
-        IndexError: If an index is out of range and its value is known at compile time.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_add(Tensor([1.0, 2.0]), Tensor([0, 0]), Tensor([3.0, 4.0]), 0))
@@ -414,7 +418,8 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     Raises:
         TypeError: If ``index`` does not consist of integers.
         ValueError: If ``value`` has several elements, or ``axis`` is out of range.
-        IndexError: If an index is out of range and its value is known at compile time.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_fill(Tensor([1.0, 2.0, 3.0]), 0, Tensor([0, 2]), 7.0))
