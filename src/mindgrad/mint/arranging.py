@@ -20,9 +20,9 @@ def select(input: Any, dim: int, index: int) -> Tensor:
     """Select one index along an axis.
 
     Args:
-        input (Tensor): the tensor to read.
-        dim (int): axis to select from; the result does not have it.
-        index (int): index to select; a negative one counts from the end.
+        input (Tensor): tensor to select from.
+        dim (int): axis along which to select. The result does not have this axis.
+        index (int): index to select. A negative index counts from the end.
 
     Returns:
         Tensor with one axis less than ``input``, and its dtype.
@@ -46,10 +46,10 @@ def scatter(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     The indices have the same meaning as in :func:`mindgrad.mint.gather`.
 
     Args:
-        input (Tensor): the tensor whose elements are replaced.
-        dim (int): axis along which the indices count.
-        index (Tensor): integer tensor of indices.
-        src (Tensor or number): values to write, of the shape of ``index``, or one number.
+        input (Tensor): tensor to start from. It does not change.
+        dim (int): axis of ``input`` that ``index`` indexes.
+        index (Tensor): integer tensor of indices along ``dim``.
+        src (Tensor or number): values to write, of the shape of ``index``, or one number for all indices.
 
     Returns:
         Tensor of the shape and dtype of ``input``.
@@ -68,10 +68,10 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     """Add slices of ``source`` to a tensor at given indices.
 
     Args:
-        input (Tensor): the tensor to add to.
-        dim (int): axis along which the indices count.
-        index (Tensor): 1-D integer tensor of indices.
-        source (Tensor): the slices to add, one for each index along ``dim``.
+        input (Tensor): tensor to add to. It does not change.
+        dim (int): axis of ``input`` that ``index`` indexes.
+        index (Tensor): 1-D integer tensor of indices along ``dim``.
+        source (Tensor): slices to add, one along ``dim`` for each index.
         alpha (int or float): factor of ``source``.
 
     Returns:
@@ -100,8 +100,8 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
         other (Tensor or number): values where ``condition`` is false.
 
     Returns:
-        Tensor of the broadcast shape. With ``condition`` alone: a tuple of int64 tensors with the indices
-        of its true elements.
+        Tensor of the chosen elements, of the broadcast shape. If only ``condition`` is passed, a tuple of
+        int64 tensors with the indices of its true elements, one for each axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.where(Tensor([True, False]), 1.0, 2.0), *mint.where(Tensor([True, False])))
@@ -130,11 +130,11 @@ def searchsorted(
         right (bool): whether to return the index after equal elements instead of the index before
             them.
         side (str, optional): ``"left"`` or ``"right"``, as an alternative to ``right``.
-        sorter (Tensor or None): integer indices that sort ``sorted_sequence`` in ascending order,
-            of the same shape. ``None`` means that it is sorted.
+        sorter (Tensor or None): integer tensor of the same shape as ``sorted_sequence`` whose entries sort it
+            in ascending order. ``None`` means that ``sorted_sequence`` is sorted.
 
     Returns:
-        Integer tensor of the shape of ``values``.
+        Integer tensor of insertion indices, of the shape of ``values``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.searchsorted(Tensor([1.0, 3.0, 5.0]), Tensor([2.0, 5.0])))
@@ -148,7 +148,7 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
     """Remove axes of size 1.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): tensor of any shape.
         dim (int, tuple of int, or None): axes to remove if their size is 1. ``None`` removes all
             axes of size 1.
 
@@ -173,9 +173,9 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return the coordinates of the grid that 1-D tensors span.
 
     Args:
-        *tensors (Tensor): coordinates along each axis, 1-D.
-        indexing (str or None): ``"ij"``: the first tensor varies along the first axis; ``"xy"``:
-            along the second axis. ``None`` means ``"ij"``.
+        *tensors (Tensor): 1-D tensors, each with the coordinates along one axis of the grid.
+        indexing (str or None): with ``"ij"``, the first tensor varies along the first axis of the results.
+            With ``"xy"``, it varies along the second axis. ``None`` means ``"ij"``.
 
     Returns:
         Tuple of tensors of the shape of the grid, one for each argument.
@@ -199,7 +199,7 @@ def vdot(input: Any, other: Any) -> Tensor:
         other (Tensor): 1-D tensor of the same size.
 
     Returns:
-        0-D tensor.
+        0-D tensor of the dot product.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
@@ -214,10 +214,11 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
 
     Args:
         input (Tensor): a matrix, or a vector with the elements of the diagonal.
-        diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        diagonal (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
 
     Returns:
-        Tensor with one axis for a matrix, with two axes for a vector.
+        1-D tensor of the diagonal if ``input`` is a matrix, or a matrix with this diagonal if ``input`` is a
+        vector.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.diag(Tensor([[1.0, 2.0], [3.0, 4.0]])), mint.diag(Tensor([5.0]), 1)[0])
@@ -234,8 +235,8 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
     """Return ``steps`` equally spaced numbers, including both ends.
 
     Args:
-        start (Tensor or number): first number.
-        end (Tensor or number): last number.
+        start (Tensor or number): first number of the sequence.
+        end (Tensor or number): last number of the sequence.
         steps (int): number of elements.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
 
@@ -256,8 +257,8 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
     The shape is given as ``zeros(2, 3)``, ``zeros((2, 3))``, or ``zeros(size=(2, 3))``.
 
     Args:
-        *sizes (int or tuple of int): the shape.
-        size (int, tuple of int, or None): the shape as a keyword.
+        *sizes (int or tuple of int): shape of the result.
+        size (int, tuple of int, or None): shape of the result, if it is passed by keyword.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
 
     Returns:
@@ -276,8 +277,8 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
     The shape is given as ``ones(2, 3)``, ``ones((2, 3))``, or ``ones(size=(2, 3))``.
 
     Args:
-        *sizes (int or tuple of int): the shape.
-        size (int, tuple of int, or None): the shape as a keyword.
+        *sizes (int or tuple of int): shape of the result.
+        size (int, tuple of int, or None): shape of the result, if it is passed by keyword.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
 
     Returns:
@@ -294,7 +295,7 @@ def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = 
     """Return a tensor of unspecified values; in mindgrad they are zeros.
 
     Args:
-        *size (int or tuple of int): the shape, as ``empty(2, 3)`` or ``empty((2, 3))``.
+        *size (int or tuple of int): shape of the result, as ``empty(2, 3)`` or ``empty((2, 3))``.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
         device (str or None): accepted for compatibility and ignored.
         pin_memory (bool): accepted for compatibility and ignored.
@@ -313,7 +314,7 @@ def clone(input: Any) -> Tensor:
     """Copy a tensor; derivatives pass through the copy.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): tensor of any shape.
 
     Returns:
         Tensor with the shape, dtype, and elements of ``input``.

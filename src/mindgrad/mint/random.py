@@ -20,17 +20,17 @@ def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = Non
     """Draw uniform random numbers from the interval [0, 1).
 
     Args:
-        *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
+        *size (int or tuple of int): shape of the result, as ``rand(2, 3)`` or ``rand((2, 3))``.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means float32.
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
         Tensor of random numbers.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
 
     >>> import mindgrad as ms
     >>> from mindgrad import mint
@@ -45,10 +45,10 @@ def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = No
     """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
+        *size (int or tuple of int): shape of the result, as ``randn(2, 3)`` or ``randn((2, 3))``.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means float32.
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
@@ -67,7 +67,7 @@ def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor whose shape is used.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means the dtype of ``input``.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means the dtype of ``input``.
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
@@ -85,7 +85,7 @@ def randn_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor whose shape is used.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means the dtype of ``input``.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means the dtype of ``input``.
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
@@ -104,10 +104,11 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = 
     Call it as ``randint(high, size)`` or ``randint(low, high, size)``.
 
     Args:
-        *args (int and tuple of int): the bounds and the shape. ``low`` is 0 unless it is given.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
-        dtype (mindgrad.dtype): an integer dtype. ``None`` means int64.
+        *args (int and tuple of int): inclusive lower bound ``low`` (default 0), exclusive upper bound
+            ``high``, and shape ``size`` of the result.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
+        dtype (mindgrad.dtype): integer dtype of the result. ``None`` means int64.
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
@@ -137,8 +138,8 @@ def randint_like(input: Any, *bounds: Any, dtype: Any = None, device: Any = None
 
     Args:
         input (Tensor): tensor whose shape is used.
-        *bounds (int): the bounds. ``low`` is 0 unless it is given.
-        dtype (mindgrad.dtype): an integer dtype. ``None`` means the dtype of ``input``.
+        *bounds (int): inclusive lower bound ``low`` (default 0) and exclusive upper bound ``high``.
+        dtype (mindgrad.dtype): integer dtype of the result. ``None`` means the dtype of ``input``.
         device (str or None): accepted for compatibility and ignored.
 
     Returns:
@@ -160,9 +161,9 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = int64) -> Tensor:
     """Return a random permutation of the integers from 0 to ``n`` − 1.
 
     Args:
-        n (int): number of integers.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
+        n (int): number of integers to permute.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -182,17 +183,19 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = N
     The result is ``mean + std · noise``.
 
     Args:
-        mean, std (Tensor or number): mean and standard deviation, whose shapes broadcast.
-        size (tuple of int or None): the shape. It is required if neither ``mean`` nor ``std`` is
-            a tensor.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
+        mean, std (Tensor or number): mean and nonnegative standard deviation of the distribution. The shapes
+            broadcast.
+        size (tuple of int or None): shape of the result. Required if neither ``mean`` nor ``std`` is a
+            tensor.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
 
     Returns:
         Tensor of random numbers.
 
     Raises:
-        ValueError: If ``std`` is negative, or ``size`` is missing.
+        ValueError: If ``std`` is negative, or ``size`` is ``None`` and neither ``mean`` nor ``std`` is a
+            tensor.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.normal(Tensor([5.0, 6.0]), 0.0))
@@ -212,9 +215,9 @@ def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
     """Draw 1 with the given probabilities and 0 otherwise.
 
     Args:
-        input (Tensor): probabilities between 0 and 1.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
+        input (Tensor): probability of 1 for each element, between 0 and 1.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
 
     Returns:
         Tensor of the shape and dtype of ``input``.
@@ -231,11 +234,11 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
     """Draw indices with probabilities in proportion to given weights.
 
     Args:
-        input (Tensor): nonnegative weights of shape (n,) or (m, n).
-        num_samples (int): number of indices to draw.
+        input (Tensor): nonnegative weights of n indices, of shape (n,), or (m, n) for m rows of weights.
+        num_samples (int): number of indices to draw from each row.
         replacement (bool): whether an index can be drawn more than once.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
-            of the process.
+        generator (mindgrad.Generator or None): random generator to draw from. ``None`` means the default
+            generator of the process.
 
     Returns:
         int64 tensor of shape (num_samples,) or (m, num_samples).

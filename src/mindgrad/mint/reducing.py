@@ -28,12 +28,13 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 
     Args:
         input (Tensor): real tensor.
-        dim (int, Tensor, or None): axis to reduce, or the second tensor.
+        dim (int, Tensor, or None): axis to reduce, or a second tensor to compare with. ``None`` means all
+            elements.
         keepdim (bool): whether to keep the reduced axis with size 1.
-        other (Tensor or None): the second tensor as a keyword.
+        other (Tensor or None): second tensor to compare with, if it is passed by keyword.
 
     Returns:
-        Tensor, or ``(values, indices)`` with an axis.
+        ``(values, indices)`` if ``dim`` is an axis; otherwise a tensor of the values.
 
     >>> from mindgrad import Tensor, mint
     >>> x = Tensor([[1.0, 5.0], [3.0, 2.0]])
@@ -62,7 +63,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median, along an axis or of all elements.
 
-    For an even number of elements it is the lower of the two middle ones.
+    If the number of elements is even, the median is the smaller of the two middle elements.
 
     Args:
         input (Tensor): real tensor.
@@ -70,7 +71,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
         keepdim (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        Tensor, or ``(values, indices)`` with an axis.
+        ``(values, indices)`` if ``dim`` is an axis; otherwise a tensor of the values.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.median(Tensor([3.0, 1.0, 2.0])))
@@ -86,14 +87,14 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
 
     Args:
         input (Tensor): floating-point or complex tensor.
-        p (int, float, or str): order: a number for (Σ|x|ᵖ)^(1/p), ``"fro"`` for 2, or ``"nuc"``
-            for the sum of singular values, which needs two axes.
+        p (int, float, or str): order of the norm. A number p means (Σ|x|ᵖ)^(1/p), ``"fro"`` means p = 2, and
+            ``"nuc"`` means the sum of the singular values over two axes.
         dim (int, tuple of int, or None): axes to reduce. ``None`` means all axes.
         keepdim (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor without the reduced axes.
+        Tensor of the norms, without the reduced axes.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.norm(Tensor([[3.0, 0.0], [0.0, 4.0]])), mint.norm(Tensor([[3.0, -4.0]]), 1, 1))

@@ -44,12 +44,13 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
     """Clip values to the interval from ``xmin`` to ``xmax``.
 
     Args:
-        x (Tensor or array_like): the values.
-        xmin, xmax (Tensor, array_like, or None): the bounds; one of them may be ``None``.
+        x (Tensor or array_like): values to clip.
+        xmin, xmax (Tensor, array_like, or None): lower and upper bound, which broadcast with ``x``. One of
+            them may be ``None``, which means no bound.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
 
     Returns:
-        Tensor.
+        Tensor of the clipped values, of the broadcast shape.
 
     >>> import mindgrad.numpy as np
     >>> print(np.clip([1, 5, 9], 2, 6))
@@ -65,11 +66,11 @@ def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
     """Return the quotient rounded down and the remainder with the sign of ``x2``.
 
     Args:
-        x1, x2 (Tensor or array_like): operands whose shapes broadcast.
+        x1, x2 (Tensor or array_like): dividend and divisor, whose shapes broadcast.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
 
     Returns:
-        Tuple of two tensors.
+        Tuple of two tensors: the quotient and the remainder.
 
     >>> import mindgrad.numpy as np
     >>> quotient, remainder = np.divmod([7, -7], 2)
@@ -85,7 +86,7 @@ def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
 
     Args:
         p (Tensor or array_like): angles in radians.
-        discont (float): smallest jump that is removed.
+        discont (float): smallest jump between neighboring angles that is removed.
         axis (int): the axis.
 
     Returns:
@@ -115,13 +116,14 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     """Compute the differences of neighboring elements along an axis.
 
     Args:
-        a (Tensor or array_like): the values.
-        n (int): number of repetitions.
+        a (Tensor or array_like): tensor with at least one axis.
+        n (int): number of times that differences are computed.
         axis (int): the axis.
-        prepend, append (Tensor, array_like, or None): values to add before and after ``a`` first.
+        prepend, append (Tensor, array_like, or None): values that are joined before and after ``a`` before
+            the differences are computed.
 
     Returns:
-        Tensor.
+        Tensor of the differences, with ``n`` fewer elements along ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.diff([1, 4, 9]))
@@ -134,15 +136,14 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
-    """Compute the differences of neighbors of the flattened tensor.
+    """Compute the differences of neighboring elements of the flattened tensor.
 
     Args:
-        ary (Tensor or array_like): the values.
-        to_end, to_begin (Tensor, array_like, or None): numbers to add after and before the
-            differences.
+        ary (Tensor or array_like): tensor of any shape, which is flattened.
+        to_end, to_begin (Tensor, array_like, or None): numbers to append after and before the differences.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the differences.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ediff1d([1, 4, 9], to_end=0))
@@ -159,13 +160,13 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     """Compute derivatives by central differences, one-sided at the edges.
 
     Args:
-        f (Tensor or array_like): values on a grid.
-        *varargs (int or float): spacing of the grid, one number for all axes or one for each.
-        axis (int, tuple of int, or None): axis or axes. ``None`` means all axes.
+        f (Tensor or array_like): values of a function on a regular grid.
+        *varargs (int or float): spacing of the grid points, one number for all axes or one for each axis.
+        axis (int, tuple of int, or None): axis or axes along which to differentiate. ``None`` means all axes.
         edge_order (int): order of the differences at the edges; only 1 is supported.
 
     Returns:
-        Tensor for one axis, otherwise a list of tensors.
+        Tensor of the derivatives along one axis, or a list of such tensors for several axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.gradient([1.0, 4.0, 9.0]))
@@ -205,15 +206,15 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     """Return the indices at which values keep a vector sorted.
 
     Args:
-        a (Tensor or array_like): vector in ascending order.
+        a (Tensor or array_like): 1-D tensor in ascending order.
         v (Tensor or array_like): values to look up.
         side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index
             after them.
-        sorter (Tensor or None): integer indices that sort ``a`` in ascending order. ``None``
-            means that it is sorted.
+        sorter (Tensor or None): integer indices that sort ``a`` in ascending order. ``None`` means that ``a``
+            is sorted.
 
     Returns:
-        Integer tensor of the shape of ``v``.
+        Integer tensor of insertion indices, of the shape of ``v``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.searchsorted([1.0, 2.0, 3.0], [0.5, 2.0]))
@@ -229,13 +230,12 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
     """Return the index of the interval that contains each element.
 
     Args:
-        x (Tensor or array_like): the elements.
-        bins (Tensor or array_like): bounds of the intervals, a vector in ascending or descending
-            order.
+        x (Tensor or array_like): elements to assign to intervals.
+        bins (Tensor or array_like): bounds of the intervals, a 1-D tensor in ascending or descending order.
         right (bool): whether an interval includes its upper bound instead of its lower one.
 
     Returns:
-        Integer tensor of the shape of ``x``.
+        Integer tensor of interval indices, of the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.digitize([0.5, 1.0, 9.0], [1.0, 2.0]))
@@ -258,11 +258,11 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     """Interpolate linearly between given points, differentiable in all arguments.
 
     Args:
-        x (Tensor or array_like): positions at which to interpolate.
-        xp (Tensor or array_like): positions of the points, ascending.
-        fp (Tensor or array_like): values of the points.
-        left, right (number or None): values before the first and after the last point. ``None``
-            means the values of these points.
+        x (Tensor or array_like): x-coordinates at which to interpolate.
+        xp (Tensor or array_like): x-coordinates of the given points, in ascending order.
+        fp (Tensor or array_like): y-coordinates of the given points, of the shape of ``xp``.
+        left, right (number or None): results for ``x`` below the first and above the last point. ``None``
+            means the values ``fp`` of these points.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -296,14 +296,15 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     """Convert coordinates to flat indices.
 
     Args:
-        multi_index (tuple of Tensor or array_like): coordinates along each axis.
-        dims (tuple of int): the shape.
-        mode (str): how to treat a coordinate out of range: ``"clip"`` uses the nearest one,
-            ``"wrap"`` the coordinate modulo the size.
-        order (str): ``"C"`` if the last axis varies fastest, ``"F"`` if the first does.
+        multi_index (tuple of Tensor or array_like): index tensors, one with the coordinates along each axis.
+        dims (tuple of int): shape of the tensor that the coordinates address.
+        mode (str): how to treat a coordinate out of range. ``"clip"`` uses the nearest valid coordinate,
+            ``"wrap"`` the coordinate modulo the size of the axis.
+        order (str): memory order of the flat indices: ``"C"`` if the last axis varies fastest, ``"F"`` if the
+            first axis varies fastest.
 
     Returns:
-        Integer tensor.
+        Integer tensor of flat indices.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ravel_multi_index([[1, 0], [2, 1]], (2, 3)))
@@ -332,12 +333,12 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     """Compute the convolution Σ_j a[j] v[k − j] of two vectors.
 
     Args:
-        a, v (Tensor or array_like): the vectors.
-        mode (str): ``"full"`` returns all overlaps, ``"same"`` the central part with the size of the longer
-            vector, and ``"valid"`` complete overlaps only.
+        a, v (Tensor or array_like): 1-D tensors.
+        mode (str): part of the result. ``"full"`` returns all overlaps, ``"same"`` the central part with the
+            size of the longer vector, and ``"valid"`` only complete overlaps.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the convolution.
 
     >>> import mindgrad.numpy as np
     >>> print(np.convolve([1, 2, 3], [0, 1]))
@@ -353,7 +354,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     if x.size < y.size:
         x, y = y, x
     n, m = x.size, y.size
-    # each result is the product of the reversed shorter vector and a window of the longer one
+    # each element of the result is the dot product of the reversed shorter vector and a window of the longer
+    # one
     first, count = {"full": (0, n + m - 1), "same": ((m - 1) // 2, n), "valid": (m - 1, n - m + 1)}[mode]
     places = np.arange(first, first + count)[:, None] + np.arange(m) - (m - 1)
     inside = (places >= 0) & (places < n)
@@ -366,11 +368,11 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
     """Compute the correlation Σ_j a[j + k] conj(v[j]) of two vectors.
 
     Args:
-        a, v (Tensor or array_like): the vectors.
-        mode (str): ``"full"``, ``"same"``, or ``"valid"``, as for :func:`convolve`.
+        a, v (Tensor or array_like): 1-D tensors.
+        mode (str): part of the result: ``"full"``, ``"same"``, or ``"valid"``, as for :func:`convolve`.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the correlation.
 
     >>> import mindgrad.numpy as np
     >>> print(np.correlate([1, 2, 3], [0, 1]))
@@ -406,17 +408,19 @@ def cov(
     """Compute the covariance matrix of variables.
 
     Args:
-        m (Tensor or array_like): observations; each row is a variable.
-        y (Tensor, array_like, or None): further variables.
+        m (Tensor or array_like): observations of the variables. Each row is a variable, unless ``rowvar`` is
+            false.
+        y (Tensor, array_like, or None): observations of further variables, in the form of the first argument.
         rowvar (bool): whether the variables are rows instead of columns.
-        bias (bool): whether to divide by the number of observations instead of one less.
-        ddof (int or None): number to subtract from the number of observations. ``None`` means
-            that ``bias`` determines it.
-        fweights, aweights (Tensor, array_like, or None): weights of the observations.
+        bias (bool): whether to divide by the number n of observations instead of n − 1.
+        ddof (int or None): number to subtract from the number of observations in the divisor. ``None`` means
+            0 if ``bias`` is true, and 1 otherwise.
+        fweights, aweights (Tensor, array_like, or None): number of repetitions and weight of each
+            observation. ``None`` means 1.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
 
     Returns:
-        Tensor.
+        Tensor of shape (variables, variables), or 0-D for one variable.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -434,13 +438,14 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> T
     """Compute the correlation coefficients between variables.
 
     Args:
-        x (Tensor or array_like): observations; each row is a variable.
-        y (Tensor, array_like, or None): further variables.
+        x (Tensor or array_like): observations of the variables. Each row is a variable, unless ``rowvar`` is
+            false.
+        y (Tensor, array_like, or None): observations of further variables, in the form of the first argument.
         rowvar (bool): whether the variables are rows instead of columns.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
 
     Returns:
-        Tensor.
+        Tensor of shape (variables, variables), or 0-D for one variable.
 
     >>> import mindgrad.numpy as np
     >>> print(np.corrcoef([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))
@@ -455,10 +460,10 @@ def promote_types(type1: Any, type2: Any) -> Any:
     """Return the dtype to which two dtypes are promoted.
 
     Args:
-        type1, type2 (mindgrad.dtype): the dtypes.
+        type1, type2 (mindgrad.dtype): dtypes to promote.
 
     Returns:
-        The dtype.
+        The promoted dtype.
 
     >>> import mindgrad.numpy as np
     >>> np.promote_types(np.float32, np.float64)
@@ -471,10 +476,11 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     """Return the dtype of a result of tensors, numbers, and dtypes.
 
     Args:
-        *arrays_and_dtypes (Tensor, array_like, or mindgrad.dtype): the operands.
+        *arrays_and_dtypes (Tensor, array_like, or mindgrad.dtype): operands of the operation, or their
+            dtypes.
 
     Returns:
-        The dtype.
+        The promoted dtype.
 
     >>> import mindgrad.numpy as np
     >>> np.result_type(np.array([1]), np.float16)

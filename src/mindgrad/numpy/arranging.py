@@ -23,11 +23,11 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
     """Insert axes of size 1 at given indices of the result.
 
     Args:
-        a (Tensor or array_like): the tensor.
-        axis (int or tuple of int): indices of the new axes.
+        a (Tensor or array_like): tensor of any shape.
+        axis (int or tuple of int): indices of the new axes in the result.
 
     Returns:
-        Tensor.
+        Tensor with the elements of ``a`` and the new axes.
 
     >>> import mindgrad.numpy as np
     >>> np.expand_dims([1, 2], (0, 2)).shape
@@ -42,14 +42,14 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
-    """Permute the axes; by default reverse them.
+    """Permute the axes of a tensor; by default, reverse their order.
 
     Args:
-        a (Tensor or array_like): the tensor.
-        axes (tuple of int or None): order of the axes. ``None`` reverses them.
+        a (Tensor or array_like): tensor of any shape.
+        axes (tuple of int or None): new order of the axes. ``None`` reverses the axes.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.transpose([[1, 2]]))
@@ -64,12 +64,12 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
     """Move an axis before another axis.
 
     Args:
-        x (Tensor or array_like): the tensor.
+        x (Tensor or array_like): tensor of any shape.
         axis (int): axis to move.
-        start (int): axis before which it is moved.
+        start (int): axis before which ``axis`` is moved.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     >>> import mindgrad.numpy as np
     >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
@@ -89,10 +89,10 @@ def broadcast_arrays(*args: Any) -> list[Tensor]:
     """Broadcast tensors to their common shape.
 
     Args:
-        *args (Tensor or array_like): the tensors.
+        *args (Tensor or array_like): tensors to broadcast.
 
     Returns:
-        List of tensors.
+        List of the broadcast tensors.
 
     >>> import mindgrad.numpy as np
     >>> [x.shape for x in np.broadcast_arrays([1, 2], [[1], [2]])]
@@ -112,10 +112,10 @@ def atleast_1d(*arys: Any) -> Any:
     """Convert 0-D tensors to 1-D tensors.
 
     Args:
-        *arys (Tensor or array_like): the tensors.
+        *arys (Tensor or array_like): tensors to convert.
 
     Returns:
-        Tensor, or a list of several.
+        The converted tensor, or a list of tensors if several are passed.
 
     >>> import mindgrad.numpy as np
     >>> np.atleast_1d(3).shape
@@ -128,10 +128,10 @@ def atleast_2d(*arys: Any) -> Any:
     """Add axes of size 1 until there are two axes.
 
     Args:
-        *arys (Tensor or array_like): the tensors.
+        *arys (Tensor or array_like): tensors to convert.
 
     Returns:
-        Tensor, or a list of several.
+        The converted tensor, or a list of tensors if several are passed.
 
     >>> import mindgrad.numpy as np
     >>> np.atleast_2d([1, 2]).shape
@@ -144,10 +144,10 @@ def atleast_3d(*arys: Any) -> Any:
     """Add axes of size 1 until there are three axes.
 
     Args:
-        *arys (Tensor or array_like): the tensors.
+        *arys (Tensor or array_like): tensors to convert.
 
     Returns:
-        Tensor, or a list of several.
+        The converted tensor, or a list of tensors if several are passed.
 
     >>> import mindgrad.numpy as np
     >>> np.atleast_3d([1, 2]).shape
@@ -160,11 +160,11 @@ def size(a: Any, axis: int | None = None) -> int:
     """Return the number of elements, or the size of an axis.
 
     Args:
-        a (Tensor or array_like): the tensor.
-        axis (int or None): the axis. ``None`` means all elements.
+        a (Tensor or array_like): tensor of any shape.
+        axis (int or None): axis whose size is returned. ``None`` counts all elements.
 
     Returns:
-        int.
+        int: the number of elements.
 
     >>> import mindgrad.numpy as np
     >>> np.size([[1, 2]]), np.size([[1, 2]], 0)
@@ -178,10 +178,10 @@ def array_str(a: Any) -> str:
     """Return the elements as a string.
 
     Args:
-        a (Tensor or array_like): the tensor.
+        a (Tensor or array_like): tensor of any shape.
 
     Returns:
-        str.
+        str: the formatted elements.
 
     >>> import mindgrad.numpy as np
     >>> np.array_str([1, 2])
@@ -197,11 +197,11 @@ def flip(m: Any, axis: Any = None) -> Tensor:
     """Reverse the elements along axes.
 
     Args:
-        m (Tensor or array_like): the tensor.
-        axis (int, tuple of int, or None): axis or axes. ``None`` means all axes.
+        m (Tensor or array_like): tensor of any shape.
+        axis (int, tuple of int, or None): axis or axes to reverse. ``None`` means all axes.
 
     Returns:
-        Tensor.
+        Tensor of the shape of ``m``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.flip([1, 2, 3]))

@@ -28,12 +28,13 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Choose elements from two tensors, or find the indices of true elements.
 
     Args:
-        condition (Tensor or array_like): the condition.
+        condition (Tensor or array_like): Boolean tensor.
         x (Tensor, array_like, or None): values where the condition is true.
         y (Tensor, array_like, or None): values where the condition is false.
 
     Returns:
-        Tensor; without ``x`` and ``y`` a tuple of index tensors.
+        Tensor of the chosen elements. If only ``condition`` is passed, a tuple of index tensors of its true
+        elements, one for each axis.
 
     >>> import mindgrad.numpy as np
     >>> print(np.where([True, False], 1.0, [2.0, 3.0]), np.where([False, True])[0])
@@ -51,12 +52,12 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
-    """Take one element per index along an axis.
+    """Select one element per index along an axis.
 
     Args:
-        arr (Tensor or array_like): the tensor.
-        indices (Tensor or array_like): integers with the number of axes of ``arr``.
-        axis (int or None): the axis. ``None`` flattens ``arr``.
+        arr (Tensor or array_like): tensor with at least one axis.
+        indices (Tensor or array_like): integer tensor with as many axes as ``arr``.
+        axis (int or None): axis of ``arr`` that ``indices`` index. ``None`` flattens ``arr`` first.
 
     Returns:
         Tensor of the shape of ``indices``.
@@ -83,9 +84,10 @@ def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
     """Choose elements from several tensors by index.
 
     Args:
-        a (Tensor or array_like): integers, indices into ``choices``.
-        choices (tuple or list of Tensor or array_like): the tensors, whose shapes broadcast.
-        mode (str): how to treat an index out of range: ``"clip"`` or ``"wrap"``.
+        a (Tensor or array_like): integer tensor of indices into ``choices``.
+        choices (tuple or list of Tensor or array_like): tensors to choose from, whose shapes broadcast.
+        mode (str): how to treat an index out of range: ``"clip"`` uses the nearest choice, ``"wrap"`` the
+            index modulo the number of choices.
 
     Returns:
         Tensor of the broadcast shape.
@@ -102,12 +104,12 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     """Choose elements by the first condition that is true.
 
     Args:
-        condlist (list of Tensor or array_like): the conditions.
-        choicelist (list of Tensor or array_like): the values of each condition.
-        default (Tensor or array_like): value if all conditions are false.
+        condlist (list of Tensor or array_like): conditions, as Boolean tensors.
+        choicelist (list of Tensor or array_like): values to choose for each condition.
+        default (Tensor or array_like): value of elements for which all conditions are false.
 
     Returns:
-        Tensor.
+        Tensor of the chosen elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.select([[True, False], [True, True]], [[1, 2], [3, 4]]))
@@ -129,10 +131,10 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     """Evaluate a piecewise function; the last true condition determines the value.
 
     Args:
-        x (Tensor or array_like): argument of the functions.
-        condlist (list of Tensor or array_like): the conditions.
-        funclist (list of callable or number): functions or numbers, one for each condition, and
-            optionally one more for all other elements, which are 0 otherwise.
+        x (Tensor or array_like): tensor whose elements are passed to the functions.
+        condlist (list of Tensor or array_like): conditions, as Boolean tensors.
+        funclist (list of callable or number): functions or numbers, one for each condition. One more entry,
+            if given, is used for elements that satisfy no condition; otherwise, these elements are 0.
         *args, **kw (object): further arguments of the functions.
 
     Returns:
@@ -176,10 +178,10 @@ def argwhere(a: Any) -> Tensor:
     """Return the indices of nonzero elements, one row for each.
 
     Args:
-        a (Tensor or array_like): the tensor, whose values must be known.
+        a (Tensor or array_like): tensor whose values are known at compile time.
 
     Returns:
-        Integer tensor of shape (count, rank).
+        Integer tensor of shape (number of nonzero elements, number of axes).
 
     >>> import mindgrad.numpy as np
     >>> print(np.argwhere([[0, 3], [5, 0]]))
@@ -193,16 +195,17 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     """Return the distinct elements that two tensors share, in ascending order.
 
     Args:
-        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be
-            known.
+        ar1, ar2 (Tensor or array_like): tensors, which are flattened. Their values must be known at compile
+            time.
         assume_unique (bool): whether the elements of each tensor are known to be distinct.
-        return_indices (bool): whether to return the first indices in ``ar1`` and ``ar2`` too.
+        return_indices (bool): whether to return also the first index of each common element in ``ar1`` and in
+            ``ar2``.
 
     Returns:
-        1-D tensor, or a tuple of three.
+        1-D tensor of the common elements, or a tuple of this tensor and two index tensors.
 
     Raises:
-        RuntimeError: If values are unknown at compile time.
+        RuntimeError: If the values of ``ar1`` or ``ar2`` are unknown at compile time.
 
     >>> import mindgrad.numpy as np
     >>> print(np.intersect1d([3, 1, 2], [2, 3, 3]))
@@ -220,16 +223,16 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
     """Return the distinct elements of ``ar1`` that are not in ``ar2``.
 
     Args:
-        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be
-            known.
-        assume_unique (bool): whether the elements are known to be distinct; they are not sorted
-            then.
+        ar1, ar2 (Tensor or array_like): tensors, which are flattened. Their values must be known at compile
+            time.
+        assume_unique (bool): whether the elements of each tensor are known to be distinct. If it is true, the
+            result is not sorted.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the remaining elements.
 
     Raises:
-        RuntimeError: If values are unknown at compile time.
+        RuntimeError: If the values of ``ar1`` or ``ar2`` are unknown at compile time.
 
     >>> import mindgrad.numpy as np
     >>> print(np.setdiff1d([3, 1, 2, 3], [2]))
@@ -247,14 +250,15 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
     """Return the distinct elements of the flattened tensor in ascending order.
 
     Args:
-        x (Tensor or array_like): the tensor, whose values must be known.
-        return_inverse (bool): whether to return the index of each element among them too.
+        x (Tensor or array_like): tensor whose values are known at compile time.
+        return_inverse (bool): whether to return also the index of each element of ``x`` among the distinct
+            elements.
 
     Returns:
-        1-D tensor, or a tuple of two.
+        1-D tensor of the distinct elements, or a tuple of this tensor and the inverse indices.
 
     Raises:
-        RuntimeError: If the values are unknown at compile time.
+        RuntimeError: If the values of ``x`` are unknown at compile time.
 
     >>> import mindgrad.numpy as np
     >>> print(np.unique([3, 1, 3]))
@@ -271,12 +275,12 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
     """Convert flat indices to coordinates in a shape.
 
     Args:
-        indices (Tensor or array_like): the flat indices.
-        shape (tuple of int): the shape.
+        indices (Tensor or array_like): integer tensor of flat indices.
+        shape (tuple of int): shape of the tensor that the flat indices address.
         order (str): ``"C"`` if the last axis varies fastest, ``"F"`` if the first does.
 
     Returns:
-        Tuple of integer tensors.
+        Tuple of integer tensors, one with the coordinates along each axis.
 
     >>> import mindgrad.numpy as np
     >>> print(np.unravel_index(5, (2, 3)))
@@ -298,13 +302,13 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     """Apply a function to each vector along an axis.
 
     Args:
-        func1d (callable): function of a 1-D tensor.
-        axis (int): the axis.
-        arr (Tensor or array_like): the tensor.
+        func1d (callable): function of a 1-D tensor; it is called as ``func1d(vector, *args, **kwargs)``.
+        axis (int): axis of the vectors.
+        arr (Tensor or array_like): tensor with at least one axis.
         *args, **kwargs (object): further arguments of the function.
 
     Returns:
-        Tensor.
+        Tensor of the results. The axes of one result of ``func1d`` replace ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.apply_along_axis(lambda v: v.sum(), 1, np.array([[1, 2], [3, 4]])))
@@ -328,12 +332,12 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
     """Apply a function of a tensor and an axis for one axis after another.
 
     Args:
-        func (callable): function of a tensor and an axis.
-        a (Tensor or array_like): the tensor.
-        axes (int or tuple of int): the axes.
+        func (callable): function that is called as ``func(tensor, axis)``.
+        a (Tensor or array_like): tensor with at least one axis.
+        axes (int or tuple of int): axes that are passed to ``func``, one after another.
 
     Returns:
-        Tensor with the same number of axes.
+        Tensor with as many axes as ``a``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.apply_over_axes(np.sum, [[1, 2], [3, 4]], (0, 1)))

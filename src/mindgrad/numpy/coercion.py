@@ -15,7 +15,8 @@ __all__ = ["common", "converted", "count", "element_type", "floating", "tensor",
 
 #: dtypes to which 64-bit Python and NumPy numbers are converted; tensors keep their dtype
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
-#: dtypes of Python's ``int`` and ``float`` as arguments ``dtype``; in NumPy they have 64 bits
+#: dtype that Python's ``int`` or ``float`` means if it is passed as ``dtype``; in NumPy, it means a 64-bit
+#: dtype
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 

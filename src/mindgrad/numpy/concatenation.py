@@ -18,11 +18,11 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
     """Join tensors along an axis.
 
     Args:
-        arrays (tuple or list of Tensor or array_like): the tensors.
-        axis (int or None): the axis. ``None`` flattens the tensors first.
+        arrays (tuple or list of Tensor or array_like): tensors to concatenate.
+        axis (int or None): axis along which to concatenate. ``None`` flattens the tensors first.
 
     Returns:
-        Tensor.
+        Tensor of the joined elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.concatenate(([1, 2], [3.0])))
@@ -38,11 +38,11 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
     """Append values to a tensor along an axis.
 
     Args:
-        arr, values (Tensor or array_like): the tensor and the values.
-        axis (int or None): the axis. ``None`` flattens both first.
+        arr, values (Tensor or array_like): tensor, and the values to append to it.
+        axis (int or None): axis along which to append. ``None`` flattens both tensors first.
 
     Returns:
-        Tensor.
+        Tensor of the joined elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.append([1, 2], [[3]]))
@@ -55,16 +55,16 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
     """Split a tensor along an axis into equal parts, or at indices.
 
     Args:
-        x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
-            begins.
-        axis (int): the axis.
+        x (Tensor or array_like): tensor to split.
+        indices_or_sections (int or tuple of int): number of equal parts, or indices at which the second and
+            all later parts begin.
+        axis (int): axis to split.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts.
 
     Raises:
-        ValueError: If the parts do not have the same size.
+        ValueError: If ``indices_or_sections`` is an int that does not divide the size of the axis.
 
     >>> import mindgrad.numpy as np
     >>> [part.shape for part in np.split([1, 2, 3], [1])]
@@ -85,12 +85,12 @@ def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along its second axis, or its only axis.
 
     Args:
-        x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
-            begins.
+        x (Tensor or array_like): tensor to split.
+        indices_or_sections (int or tuple of int): number of equal parts, or indices at which the second and
+            all later parts begin.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts.
 
     >>> import mindgrad.numpy as np
     >>> len(np.hsplit([1, 2], 2))
@@ -104,12 +104,12 @@ def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along its first axis.
 
     Args:
-        x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
-            begins.
+        x (Tensor or array_like): tensor to split.
+        indices_or_sections (int or tuple of int): number of equal parts, or indices at which the second and
+            all later parts begin.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts.
 
     >>> import mindgrad.numpy as np
     >>> len(np.vsplit([[1], [2]], 2))
@@ -122,12 +122,12 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along its third axis.
 
     Args:
-        x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
-            begins.
+        x (Tensor or array_like): tensor to split.
+        indices_or_sections (int or tuple of int): number of equal parts, or indices at which the second and
+            all later parts begin.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts.
 
     >>> import mindgrad.numpy as np
     >>> len(np.dsplit(np.ones((1, 1, 2)), 2))
@@ -140,11 +140,11 @@ def tile(a: Any, reps: Any) -> Tensor:
     """Repeat a tensor along its axes.
 
     Args:
-        a (Tensor or array_like): the tensor.
+        a (Tensor or array_like): tensor to repeat.
         reps (int or tuple of int): number of repetitions for each axis.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     >>> import mindgrad.numpy as np
     >>> print(np.tile([1, 2], 2))

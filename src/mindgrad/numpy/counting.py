@@ -39,14 +39,14 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
 
     Args:
         x (Tensor or array_like): 1-D tensor of nonnegative integers.
-        weights (Tensor, array_like, or None): weights to add instead of 1; derivatives pass to
-            them.
-        minlength (int): smallest size of the result.
+        weights (Tensor, array_like, or None): weight of each element of ``x``, which is added instead of 1.
+            The result is differentiable with respect to the weights.
+        minlength (int): minimum size of the result.
         length (int or None): size of the result; required if the values of ``x`` are unknown at
             compile time.
 
     Returns:
-        1-D tensor.
+        1-D tensor whose element i is the count, or the sum of weights, of i.
 
     >>> import mindgrad.numpy as np
     >>> print(np.bincount([0, 2, 2]))
@@ -70,14 +70,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     """Return the edges of bins of equal width.
 
     Args:
-        a (Tensor or array_like): the elements.
-        bins (int, Tensor, or array_like): number of bins, or the edges.
-        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the
-            largest element.
+        a (Tensor or array_like): elements to count, of any shape.
+        bins (int, Tensor, or array_like): number of bins, or the edges of the bins.
+        range (tuple of float or None): lower end of the first bin and upper end of the last bin. ``None``
+            means the smallest and the largest element.
         weights (object): accepted for compatibility and ignored.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the edges, one more than the number of bins.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogram_bin_edges([1.0, 3.0], 2))
@@ -112,15 +112,17 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     """Count the elements in each bin.
 
     Args:
-        a (Tensor or array_like): the elements.
-        bins (int, Tensor, or array_like): number of bins, or the edges.
-        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the
-            largest element.
-        weights (Tensor, array_like, or None): weight of each element; derivatives pass to them.
-        density (bool): whether to divide the counts by the widths of the bins and the sum.
+        a (Tensor or array_like): elements to count, of any shape.
+        bins (int, Tensor, or array_like): number of bins, or the edges of the bins.
+        range (tuple of float or None): lower end of the first bin and upper end of the last bin. ``None``
+            means the smallest and the largest element.
+        weights (Tensor, array_like, or None): weight of each element, which is added instead of 1. The counts
+            are differentiable with respect to the weights.
+        density (bool): whether to return a density: each count divided by the sum of the counts and the width
+            of its bin.
 
     Returns:
-        ``(counts, edges)``.
+        ``(counts, edges)``: the count of each bin, and the edges of the bins.
 
     >>> import mindgrad.numpy as np
     >>> counts, edges = np.histogram([1.0, 2.0, 2.5], bins=[0.0, 2.0, 3.0])
@@ -140,16 +142,18 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> Any:
-    """Count the points in each bin of a plane.
+    """Compute the two-dimensional histogram of points.
 
     Args:
         x, y (Tensor or array_like): coordinates of the points.
-        bins (int, tuple of int, or list of array_like): number of bins, for both axes or for
-            each, or the edges.
-        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the
-            largest coordinate.
-        weights (Tensor, array_like, or None): weight of each point; derivatives pass to them.
-        density (bool): whether to divide the counts by the areas of the bins and the sum.
+        bins (int, tuple of int, or list of array_like): number of bins for both axes, or one number or the
+            edges of the bins for each axis.
+        range (list of pair or None): lower and upper end of the bins along each axis. ``None`` means the
+            smallest and the largest coordinate.
+        weights (Tensor, array_like, or None): weight of each point, which is added instead of 1. The counts
+            are differentiable with respect to the weights.
+        density (bool): whether to return a density: each count divided by the sum of the counts and the area
+            of its bin.
 
     Returns:
         ``(counts, edges of x, edges of y)``.
@@ -168,16 +172,18 @@ def histogram2d(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> tuple[Tensor, list[Tensor]]:
-    """Count the points in each bin of a space of d dimensions.
+    """Compute the histogram of points in d dimensions.
 
     Args:
         sample (Tensor or array_like): points of shape (n, d), or d vectors of n coordinates.
-        bins (int, tuple of int, or list of array_like): number of bins, for all axes or for each,
-            or the edges along each.
-        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the
-            largest coordinate.
-        weights (Tensor, array_like, or None): weight of each point; derivatives pass to them.
-        density (bool): whether to divide the counts by the volumes of the bins and the sum.
+        bins (int, tuple of int, or list of array_like): number of bins for all axes, or one number or the
+            edges of the bins for each axis.
+        range (list of pair or None): lower and upper end of the bins along each axis. ``None`` means the
+            smallest and the largest coordinate.
+        weights (Tensor, array_like, or None): weight of each point, which is added instead of 1. The counts
+            are differentiable with respect to the weights.
+        density (bool): whether to return a density: each count divided by the sum of the counts and the
+            volume of its bin.
 
     Returns:
         ``(counts, [edges along each axis])``.
@@ -197,7 +203,7 @@ def histogramdd(
     columns = [points[:, k] for k in np.arange(axes)]  # type: ignore[index]
     edges = [histogram_bin_edges(x, b, r) for x, b, r in zip(columns, sizes, ends, strict=True)]
     one = creation.ones((points.shape[0],), float32) if weights is None else floating(weights, "histogramdd")
-    # a product over axes is 1 if the element is in this bin, otherwise 0
+    # the product of the masks of all axes is 1 if the point is in this bin, and 0 otherwise
     hits = layout.ravel(one)
     for k, (x, edge) in enumerate(zip(columns, edges, strict=True)):
         own = comparison.equal(layout.expand_dims(_bin_of(x, edge), -1), creation.arange(edge.size - 1))
@@ -233,10 +239,10 @@ def polyadd(a1: Any, a2: Any) -> Tensor:
     """Add two polynomials.
 
     Args:
-        a1, a2 (Tensor or array_like): coefficients, the highest power first.
+        a1, a2 (Tensor or array_like): coefficients of the polynomials, the highest power first.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyadd([1, 2], [3, 4, 5]))
@@ -249,10 +255,10 @@ def polysub(a1: Any, a2: Any) -> Tensor:
     """Subtract two polynomials.
 
     Args:
-        a1, a2 (Tensor or array_like): coefficients, the highest power first.
+        a1, a2 (Tensor or array_like): coefficients of the polynomials, the highest power first.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polysub([1, 2], [3, 4, 5]))
@@ -265,10 +271,10 @@ def polymul(a1: Any, a2: Any) -> Tensor:
     """Multiply two polynomials.
 
     Args:
-        a1, a2 (Tensor or array_like): coefficients, the highest power first.
+        a1, a2 (Tensor or array_like): coefficients of the polynomials, the highest power first.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polymul([1, 1], [1, -1]))
@@ -281,8 +287,8 @@ def polyval(p: Any, x: Any) -> Tensor:
     """Evaluate a polynomial by Horner's rule.
 
     Args:
-        p (Tensor or array_like): coefficients, the highest power first.
-        x (Tensor or array_like): positions.
+        p (Tensor or array_like): coefficients of the polynomial, the highest power first.
+        x (Tensor or array_like): values at which to evaluate the polynomial.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -302,11 +308,11 @@ def polyder(p: Any, m: int = 1) -> Tensor:
     """Differentiate a polynomial ``m`` times.
 
     Args:
-        p (Tensor or array_like): coefficients, the highest power first.
-        m (int): number of derivatives.
+        p (Tensor or array_like): coefficients of the polynomial, the highest power first.
+        m (int): order of the derivative.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyder([1, 2, 3]))
@@ -326,12 +332,13 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     """Integrate a polynomial ``m`` times.
 
     Args:
-        p (Tensor or array_like): coefficients, the highest power first.
+        p (Tensor or array_like): coefficients of the polynomial, the highest power first.
         m (int): number of integrations.
-        k (number, list of number, or None): constants of integration. ``None`` means 0.
+        k (number, list of number, or None): constants of integration, one for all integrations or one for
+            each. ``None`` means 0.
 
     Returns:
-        1-D tensor.
+        1-D tensor of coefficients, the highest power first.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyint([2.0, 2.0]))

@@ -26,15 +26,17 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     """Convert data to a tensor: floats to float32, integers to int32.
 
     Args:
-        obj (Tensor or array_like): a tensor, number, NumPy array, or nested list of numbers and
-            tensors.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` keeps the dtype of a tensor.
-        copy (bool): whether a tensor is copied, so that later assignments to elements do not
-            change the result.
-        ndmin (int): smallest number of axes; leading axes of size 1 are added.
+        obj (Tensor or array_like): data to convert: a tensor, number, NumPy array, or nested list of numbers
+            and tensors.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the data if it is a tensor,
+            and otherwise float32 for floats and int32 for integers.
+        copy (bool): whether to copy ``obj`` if it is a tensor, so that later assignments to its elements do
+            not change the result.
+        ndmin (int): minimum number of axes of the result. Leading axes of size 1 are added if the data has
+            fewer axes.
 
     Returns:
-        Tensor.
+        Tensor of the data.
 
     >>> import mindgrad.numpy as np
     >>> np.array([1, 2])
@@ -50,11 +52,12 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
     """Convert data to a tensor without a copy.
 
     Args:
-        a (Tensor or array_like): the data.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` keeps the dtype of a tensor.
+        a (Tensor or array_like): data to convert.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the data if it is a tensor,
+            and otherwise float32 for floats and int32 for integers.
 
     Returns:
-        Tensor.
+        Tensor of the data.
 
     >>> import mindgrad.numpy as np
     >>> print(np.asarray([1.5, 2]).dtype)
@@ -67,11 +70,11 @@ def asfarray(a: Any, dtype: Any = float32) -> Tensor:
     """Convert data to a floating-point tensor.
 
     Args:
-        a (Tensor or array_like): the data.
-        dtype (mindgrad.dtype): a floating-point dtype.
+        a (Tensor or array_like): data to convert.
+        dtype (mindgrad.dtype): floating-point dtype of the result.
 
     Returns:
-        Tensor.
+        Tensor of dtype ``dtype``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.asfarray([1, 2]))
@@ -85,10 +88,10 @@ def copy(a: Any) -> Tensor:
     """Copy a tensor.
 
     Args:
-        a (Tensor or array_like): the tensor.
+        a (Tensor or array_like): tensor to copy.
 
     Returns:
-        Tensor.
+        Tensor of the shape and dtype of ``a``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.copy([1.0]))
@@ -104,12 +107,12 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """Create a tensor filled with a value.
 
     Args:
-        shape (int or tuple of int): the shape.
-        fill_value (Tensor or array_like): the value; it broadcasts to the shape.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the value.
+        shape (int or tuple of int): shape of the result.
+        fill_value (Tensor or array_like): value of the elements. It broadcasts to ``shape``.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``fill_value``.
 
     Returns:
-        Tensor.
+        Tensor of shape ``shape``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.full((2, 2), [1, 2]))
@@ -130,10 +133,10 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
     Args:
         a (Tensor or array_like): tensor whose shape and dtype are used.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
-        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+        shape (int, tuple of int, or None): shape of the result. ``None`` means the shape of the tensor.
 
     Returns:
-        Tensor.
+        Tensor of zeros.
 
     >>> import mindgrad.numpy as np
     >>> print(np.zeros_like([1, 2]))
@@ -148,10 +151,10 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
     Args:
         a (Tensor or array_like): tensor whose shape and dtype are used.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
-        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+        shape (int, tuple of int, or None): shape of the result. ``None`` means the shape of the tensor.
 
     Returns:
-        Tensor.
+        Tensor of ones.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ones_like([1, 2]))
@@ -166,10 +169,10 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Tensor:
     Args:
         prototype (Tensor or array_like): tensor whose shape and dtype are used.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
-        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+        shape (int, tuple of int, or None): shape of the result. ``None`` means the shape of the tensor.
 
     Returns:
-        Tensor.
+        Tensor of zeros.
 
     >>> import mindgrad.numpy as np
     >>> np.empty_like([1, 2]).shape
@@ -183,12 +186,12 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
 
     Args:
         a (Tensor or array_like): tensor whose shape and dtype are used.
-        fill_value (Tensor or array_like): the value.
+        fill_value (Tensor or array_like): value of the elements.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
-        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+        shape (int, tuple of int, or None): shape of the result. ``None`` means the shape of the tensor.
 
     Returns:
-        Tensor.
+        Tensor filled with ``fill_value``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.full_like([1.0, 2.0], 7))
@@ -206,13 +209,13 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     Args:
         start (int or float): first number. If it is the only argument, it is ``stop`` and the
             first number is 0.
-        stop (int, float, or None): exclusive upper bound.
+        stop (int, float, or None): exclusive upper bound of the numbers.
         step (int, float, or None): difference between neighboring numbers. ``None`` means 1.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for ints and float32 for
             floats.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the numbers.
 
     >>> import mindgrad.numpy as np
     >>> print(np.arange(3), np.arange(1, 2, 0.5))
@@ -236,18 +239,18 @@ def linspace(
 ) -> Any:
     """Return equally spaced numbers from ``start`` to ``stop``.
 
-    Derivatives pass to both ends.
+    The result is differentiable with respect to ``start`` and ``stop``.
 
     Args:
-        start, stop (Tensor or array_like): the ends.
-        num (int): number of elements.
-        endpoint (bool): whether ``stop`` is the last number.
-        retstep (bool): whether to return ``(numbers, spacing)``.
+        start, stop (Tensor or array_like): first number, and end of the interval.
+        num (int): number of elements of the result.
+        endpoint (bool): whether ``stop`` is the last number. If it is false, ``stop`` is excluded.
+        retstep (bool): whether to return also the spacing, as ``(numbers, spacing)``.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
-        axis (int): index of the new axis if ``start`` or ``stop`` is not 0-D.
+        axis (int): index of the axis of the numbers in the result if ``start`` or ``stop`` is not 0-D.
 
     Returns:
-        Tensor.
+        Tensor of the numbers, with ``num`` elements along ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.linspace(0, 1, 5))
@@ -261,7 +264,7 @@ def linspace(
     else:
         first, last = floating(start, "linspace"), floating(stop, "linspace")
         distance = arithmetic.true_divide(arithmetic.sub(last, first), divisions if divisions > 0 else np.nan)
-        # interpolate such that both ends are exact
+        # interpolate between start and stop, so that both are exact
         column = (np.arange(count) / max(divisions, 1)).reshape(count, *(1 for _ in distance.shape))
         share = Tensor(column, distance.dtype)
         numbers = arithmetic.add(arithmetic.mul(first, arithmetic.sub(1, share)), arithmetic.mul(last, share))
@@ -282,15 +285,15 @@ def logspace(
     """Return powers of ``base`` with equally spaced exponents.
 
     Args:
-        start, stop (Tensor or array_like): the first and the last exponent.
-        num (int): number of elements.
-        endpoint (bool): whether ``stop`` is the last exponent.
-        base (float): the base.
+        start, stop (Tensor or array_like): first exponent, and end of the interval of exponents.
+        num (int): number of elements of the result.
+        endpoint (bool): whether ``stop`` is the last exponent. If it is false, ``stop`` is excluded.
+        base (float): base of the powers.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
-        axis (int): index of the new axis if ``start`` or ``stop`` is not 0-D.
+        axis (int): index of the axis of the numbers in the result if ``start`` or ``stop`` is not 0-D.
 
     Returns:
-        Tensor.
+        Tensor of the powers, with ``num`` elements along ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.logspace(0, 2, 3))
@@ -305,14 +308,14 @@ def geomspace(
     """Return positive numbers from ``start`` to ``stop`` with constant ratios.
 
     Args:
-        start, stop (Tensor or array_like): the ends.
-        num (int): number of elements.
-        endpoint (bool): whether ``stop`` is the last number.
+        start, stop (Tensor or array_like): first number, and end of the interval.
+        num (int): number of elements of the result.
+        endpoint (bool): whether ``stop`` is the last number. If it is false, ``stop`` is excluded.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
-        axis (int): index of the new axis if ``start`` or ``stop`` is not 0-D.
+        axis (int): index of the axis of the numbers in the result if ``start`` or ``stop`` is not 0-D.
 
     Returns:
-        Tensor.
+        Tensor of the numbers, with ``num`` elements along ``axis``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.geomspace(1, 4, 3))
@@ -331,7 +334,7 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tenso
     Args:
         N (int): number of rows.
         M (int or None): number of columns. ``None`` means ``N``.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        k (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -380,11 +383,11 @@ def diag(v: Any, k: int = 0) -> Tensor:
     """Return a diagonal of a matrix, or a matrix with a given diagonal.
 
     Args:
-        v (Tensor or array_like): a matrix, or a vector with the diagonal.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        v (Tensor or array_like): a matrix, or a vector with the elements of the diagonal.
+        k (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
 
     Returns:
-        Tensor.
+        1-D tensor of the diagonal if ``v`` is a matrix, or a matrix with this diagonal if ``v`` is a vector.
 
     >>> import mindgrad.numpy as np
     >>> print(np.diag([1, 2]), np.diag([[1, 2], [3, 4]], 1))
@@ -402,13 +405,13 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
     Args:
         a (Tensor or array_like): tensor with at least two axes.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
-        axis1, axis2 (int): axes of rows and columns.
+        offset (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
+        axis1, axis2 (int): axes of the rows and of the columns of the matrices.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
             dtype of the tensor otherwise.
 
     Returns:
-        Tensor.
+        Tensor of the sums, without ``axis1`` and ``axis2``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.trace([[1, 2], [3, 4]]))
@@ -423,11 +426,12 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
 
     Args:
         x (Tensor or array_like): 1-D tensor.
-        N (int or None): number of powers. ``None`` means the number of elements.
+        N (int or None): number of powers, which is the number of columns. ``None`` means the number of
+            elements of ``x``.
         increasing (bool): whether the powers increase from left to right.
 
     Returns:
-        Tensor of shape (n, N).
+        Tensor of shape (n, N), where n is the number of elements of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.vander([2, 3], 2))
@@ -450,11 +454,11 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]
 
     Args:
         n (int): number of rows.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        k (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
         m (int or None): number of columns. ``None`` means ``n``.
 
     Returns:
-        Row indices and column indices.
+        Tuple of two integer tensors: the row indices and the column indices.
 
     >>> import mindgrad.numpy as np
     >>> rows, columns = np.tril_indices(2)
@@ -469,11 +473,11 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]
 
     Args:
         n (int): number of rows.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        k (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
         m (int or None): number of columns. ``None`` means ``n``.
 
     Returns:
-        Row indices and column indices.
+        Tuple of two integer tensors: the row indices and the column indices.
 
     >>> import mindgrad.numpy as np
     >>> rows, columns = np.triu_indices(2)
@@ -487,11 +491,11 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
     """Return the indices on and below a diagonal of a given matrix.
 
     Args:
-        arr (Tensor or array_like): the matrix.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        arr (Tensor or array_like): matrix whose shape is used.
+        k (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
 
     Returns:
-        Row indices and column indices.
+        Tuple of two integer tensors: the row indices and the column indices.
 
     >>> import mindgrad.numpy as np
     >>> len(np.tril_indices_from(np.ones((2, 2))))
@@ -505,11 +509,11 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
     """Return the indices on and above a diagonal of a given matrix.
 
     Args:
-        arr (Tensor or array_like): the matrix.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        arr (Tensor or array_like): matrix whose shape is used.
+        k (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
 
     Returns:
-        Row indices and column indices.
+        Tuple of two integer tensors: the row indices and the column indices.
 
     >>> import mindgrad.numpy as np
     >>> len(np.triu_indices_from(np.ones((2, 2))))
@@ -523,7 +527,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     """Return the indices of the main diagonal of a tensor with axes of size ``n``.
 
     Args:
-        n (int): size of the axes.
+        n (int): size of each axis.
         ndim (int): number of axes.
 
     Returns:

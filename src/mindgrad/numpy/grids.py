@@ -18,15 +18,17 @@ __all__ = ["indices", "ix_", "meshgrid", "mgrid", "ogrid", "rand", "randint", "r
 
 
 def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
-    """Return the coordinates of all elements of a shape.
+    """Return the index coordinates of all elements of a grid of a given shape.
 
     Args:
-        dimensions (tuple of int): the shape.
+        dimensions (tuple of int): shape of the grid.
         dtype (mindgrad.dtype): dtype of the result.
-        sparse (bool): whether to return a tuple of tensors that broadcast to the shape.
+        sparse (bool): whether to return a tuple of tensors that broadcast to ``dimensions`` instead of one
+            dense tensor.
 
     Returns:
-        Tensor with a leading axis for the coordinates, or a tuple.
+        Integer tensor of shape ``(len(dimensions), *dimensions)``, or a tuple of ``len(dimensions)`` tensors
+        if ``sparse`` is true.
 
     >>> import mindgrad.numpy as np
     >>> print(np.indices((2, 2)))
@@ -46,13 +48,13 @@ def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
 
 
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    """Return vectors as an open grid, the k-th along the k-th axis.
+    """Return an open grid: vector k is reshaped to lie along axis k.
 
     Args:
-        *args (Tensor or array_like): the vectors.
+        *args (Tensor or array_like): 1-D tensors, one for each axis of the grid.
 
     Returns:
-        Tuple of tensors.
+        Tuple of integer tensors that broadcast to the grid, one for each argument.
 
     >>> import mindgrad.numpy as np
     >>> [each.shape for each in np.ix_([0, 1], [2, 3, 4])]
@@ -71,13 +73,14 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
     """Return the coordinates of the grid that vectors span.
 
     Args:
-        *xi (Tensor or array_like): the vectors.
-        sparse (bool): whether the results have size 1 along the axes of the other vectors.
-        indexing (str): ``"xy"``: the first vector varies along the second axis; ``"ij"``: along
-            the first axis.
+        *xi (Tensor or array_like): 1-D tensors, each with the coordinates along one axis of the grid.
+        sparse (bool): whether each result has size 1 along all axes but its own, instead of the shape of the
+            grid.
+        indexing (str): with ``"xy"``, the first vector varies along the second axis of the results. With
+            ``"ij"``, it varies along the first axis.
 
     Returns:
-        Tuple of tensors.
+        Tuple of coordinate tensors, one for each argument.
 
     >>> import mindgrad.numpy as np
     >>> print(np.meshgrid([1, 2], [3, 4, 5])[0])
@@ -131,7 +134,7 @@ def rand(*shape: int, dtype: Any = float32) -> Tensor:
     """Draw uniform random numbers from the interval [0, 1).
 
     Args:
-        *shape (int): the shape.
+        *shape (int): sizes of the axes of the result.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -148,7 +151,7 @@ def randn(*shape: int, dtype: Any = float32) -> Tensor:
     """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        *shape (int): the shape.
+        *shape (int): sizes of the axes of the result.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -165,10 +168,10 @@ def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: An
     """Draw random integers from [``minval``, ``maxval``).
 
     Args:
-        minval (int): lower bound. If it is the only bound, it is ``maxval`` and the lower bound
-            is 0.
-        maxval (int or None): exclusive upper bound.
-        shape (int, tuple of int, or None): the shape.
+        minval (int): inclusive lower bound. If ``maxval`` is ``None``, ``minval`` is the exclusive upper
+            bound and the lower bound is 0.
+        maxval (int or None): exclusive upper bound of the integers.
+        shape (int, tuple of int, or None): shape of the result. ``None`` means 0-D.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:

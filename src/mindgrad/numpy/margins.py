@@ -39,26 +39,28 @@ def pad(
     """Pad a tensor along its axes.
 
     Args:
-        arr (Tensor or array_like): the tensor.
-        pad_width (int, tuple, or list): numbers of elements before and after: one number for all,
-            a pair for all axes, or a pair for each axis.
-        mode (str): ``"constant"``, ``"linear_ramp"`` from the edge to ``end_values``, or one of the
-            following. ``"edge"``, ``"reflect"``, ``"symmetric"``, and ``"wrap"`` repeat elements of the
-            tensor. ``"maximum"``, ``"mean"``, ``"median"``, and ``"minimum"`` are statistics of the elements
-            next to the edge.
-        stat_length (int, tuple, or None): number of elements for the last four modes. ``None``
-            means all.
-        constant_values (number or tuple): numbers for ``"constant"``, in the form of
+        arr (Tensor or array_like): tensor to pad.
+        pad_width (int, tuple, or list): numbers of elements to add before and after each axis: one number for
+            all, one pair (before, after) for all axes, or one pair for each axis.
+        mode (str): how to compute the new elements. ``"constant"`` uses ``constant_values``, and
+            ``"linear_ramp"`` interpolates from the edge to ``end_values``. ``"edge"``, ``"reflect"``,
+            ``"symmetric"``, and ``"wrap"`` repeat elements of the tensor. ``"maximum"``, ``"mean"``,
+            ``"median"``, and ``"minimum"`` use a statistic of the elements next to the edge.
+        stat_length (int, tuple, or None): number of elements at the edge from which ``"maximum"``,
+            ``"mean"``, ``"median"``, and ``"minimum"`` are computed, in the form of ``pad_width``. ``None``
+            means all elements.
+        constant_values (number or tuple): fill values for the mode ``"constant"``, in the form of
             ``pad_width``.
-        end_values (number or tuple): last numbers of a ramp, in the form of ``pad_width``.
-        reflect_type (str): ``"even"``.
+        end_values (number or tuple): outermost values of the ramps of ``"linear_ramp"``, in the form of
+            ``pad_width``.
+        reflect_type (str): kind of reflection; only ``"even"`` is supported.
         **kwargs (object): arguments of a mode that is a function, which is not supported.
 
     Returns:
-        Tensor.
+        Tensor of the padded shape.
 
     Raises:
-        ValueError: If the mode is not one of these, or the widths do not match the axes.
+        ValueError: If ``mode`` is unknown, or ``pad_width`` does not match the number of axes.
         NotImplementedError: If ``mode`` is a function, or ``reflect_type`` is ``"odd"``.
 
     >>> import mindgrad.numpy as np

@@ -51,7 +51,7 @@ def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
     return arithmetic.pow(floating(x, "float_power"), y)
 
 
-#: alternative names of arguments
+#: function -> alternative names of its arguments
 _SECOND_NAMES = {
     "arccos": {"input": "x"},
     "logical_not": {"a": "x"},
@@ -59,7 +59,7 @@ _SECOND_NAMES = {
     "positive": {"a": "x"},
 }
 
-#: types and descriptions of the arguments
+#: type of an operand in docstrings
 _OPERAND = "Tensor or array_like"
 _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
@@ -89,7 +89,8 @@ def elementwise(form: Form) -> Callable[..., Tensor]:
     else:
 
         def two(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-            # a number takes the dtype of the tensor that it is combined with; two numbers become two tensors
+            # a Python number stays a number if the other operand is a tensor, because it takes the tensor's
+            # dtype
             first = x1 if _number(x1) and not _number(x2) else tensor(x1, name)
             second = x2 if _number(x2) and not _number(x1) else tensor(x2, name)
             return converted(function(first, second), dtype)

@@ -22,7 +22,7 @@ def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the matrix product; see :func:`mindgrad.ops.matmul`.
 
     Args:
-        x1, x2 (Tensor or array_like): the operands, of shapes (…, m, k) and (…, k, n).
+        x1, x2 (Tensor or array_like): matrices, of shapes (…, m, k) and (…, k, n).
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
 
     Returns:
@@ -39,10 +39,10 @@ def dot(a: Any, b: Any) -> Tensor:
     """Sum products over the last axis of ``a`` and the second-to-last axis of ``b``.
 
     Args:
-        a, b (Tensor or array_like): the operands.
+        a, b (Tensor or array_like): operands of the product.
 
     Returns:
-        Tensor.
+        Tensor of the sums of products.
 
     >>> import mindgrad.numpy as np
     >>> print(np.dot([1.0, 2.0], [3.0, 4.0]))
@@ -58,10 +58,10 @@ def inner(a: Any, b: Any) -> Tensor:
     """Sum products over the last axes of two tensors.
 
     Args:
-        a, b (Tensor or array_like): the operands.
+        a, b (Tensor or array_like): operands of the product.
 
     Returns:
-        Tensor.
+        Tensor of the sums of products.
 
     >>> import mindgrad.numpy as np
     >>> print(np.inner([1.0, 2.0], [3.0, 4.0]))
@@ -74,10 +74,10 @@ def outer(a: Any, b: Any) -> Tensor:
     """Compute all products of elements of two flattened tensors.
 
     Args:
-        a, b (Tensor or array_like): the operands.
+        a, b (Tensor or array_like): operands of the product.
 
     Returns:
-        2-D tensor.
+        2-D tensor whose element (i, j) is the product of element i of ``a`` and element j of ``b``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.outer([1, 2], [3, 4]))
@@ -91,12 +91,12 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
     """Sum products over several axes; see :func:`mindgrad.ops.tensor_dot`.
 
     Args:
-        a, b (Tensor or array_like): the operands.
-        axes (int, or pair of int or tuple of int): number of axes to sum, or the axes of ``a``
-            and of ``b``.
+        a, b (Tensor or array_like): operands of the product.
+        axes (int, or pair of int or tuple of int): number of trailing axes of ``a`` and leading axes of ``b``
+            to sum over, or a pair of the axes of ``a`` and the axes of ``b``.
 
     Returns:
-        Tensor.
+        Tensor of the sums of products.
 
     >>> import mindgrad.numpy as np
     >>> print(np.tensordot(np.ones((2, 3)), np.ones((2, 3))))
@@ -110,10 +110,10 @@ def kron(a: Any, b: Any) -> Tensor:
     """Compute the Kronecker product.
 
     Args:
-        a, b (Tensor or array_like): the operands.
+        a, b (Tensor or array_like): operands of the product.
 
     Returns:
-        Tensor.
+        Tensor of the Kronecker product.
 
     >>> import mindgrad.numpy as np
     >>> print(np.kron([1, 2], [1, 1]))
@@ -128,15 +128,15 @@ def cross(
     """Compute the cross product of vectors of two or three elements.
 
     Args:
-        a, b (Tensor or array_like): tensors of vectors; the third element of a vector of two
-            elements is 0.
-        axisa, axisb (int): axes of the vectors.
-        axisc (int): axis of the result; the product of two vectors of two elements is a number
-            without this axis.
-        axis (int or None): all three axes in one argument.
+        a, b (Tensor or array_like): tensors of vectors with two or three elements. A missing third element is
+            0.
+        axisa, axisb (int): axis of the vectors in ``a`` and in ``b``.
+        axisc (int): axis of the vectors in the result. If both operands have vectors of two elements, the
+            product is a number and the result has no such axis.
+        axis (int or None): if given, replaces ``axisa``, ``axisb``, and ``axisc``.
 
     Returns:
-        Tensor.
+        Tensor of the cross products.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cross([1, 2, 3], [4, 5, 6]), np.cross([1, 2], [3, 4]))

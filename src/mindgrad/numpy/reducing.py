@@ -37,12 +37,12 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
     """Sum the elements along axes; integers and Booleans are summed as int64.
 
     Args:
-        a (Tensor or array_like): the values.
+        a (Tensor or array_like): values of any shape.
         axis (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
-            dtype of the values otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and Booleans, and the
+            dtype of ``a`` otherwise.
         keepdims (bool): whether to keep the reduced axes with size 1.
-        initial (number or None): number to add.
+        initial (number or None): number to add to the sum.
 
     Returns:
         Tensor without the reduced axes.
@@ -59,14 +59,14 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     """Compute the weighted mean along axes.
 
     Args:
-        x (Tensor or array_like): the values.
+        x (Tensor or array_like): values of any shape.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
         weights (Tensor, array_like, or None): weight of each element. ``None`` means equal
             weights.
-        returned (bool): whether to return the sum of the weights too.
+        returned (bool): whether to return also the sum of the weights.
 
     Returns:
-        Tensor, or a tuple of two.
+        Tensor of the means; if ``returned`` is true, a tuple of the means and the sums of the weights.
 
     >>> import mindgrad.numpy as np
     >>> print(np.average([1.0, 2.0], weights=[3.0, 1.0]))
@@ -99,10 +99,10 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
     """Compute the variance along axes, ignoring NaN.
 
     Args:
-        a (Tensor or array_like): the values.
+        a (Tensor or array_like): values of any shape.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
-        ddof (int): number to subtract from the number of elements.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``a``.
+        ddof (int): number to subtract from the number of elements in the divisor.
         keepdims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
@@ -144,9 +144,9 @@ def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
     """Return the largest element along axes, ignoring NaN.
 
     Args:
-        a (Tensor or array_like): the values.
+        a (Tensor or array_like): values of any shape.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``a``.
         keepdims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
@@ -187,12 +187,13 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Compute the cumulative product along an axis, or of the flattened tensor.
 
     Args:
-        a (Tensor or array_like): the values.
-        axis (int or None): the axis. ``None`` flattens the tensor.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the product.
+        a (Tensor or array_like): values of any shape.
+        axis (int or None): axis along which to accumulate. ``None`` flattens the tensor first.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for Booleans and small
+            integers, and the dtype of ``a`` otherwise.
 
     Returns:
-        Tensor.
+        Tensor of the cumulative products.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cumprod([1, 2, 3]))
@@ -207,12 +208,12 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Compute the cumulative sum, with NaN counted as 0.
 
     Args:
-        a (Tensor or array_like): the values.
-        axis (int or None): the axis. ``None`` flattens the tensor.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the sum.
+        a (Tensor or array_like): values of any shape.
+        axis (int or None): axis along which to accumulate. ``None`` flattens the tensor first.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``a``.
 
     Returns:
-        Tensor.
+        Tensor of the cumulative sums.
 
     >>> import mindgrad.numpy as np
     >>> print(np.nancumsum([1.0, np.nan, 2.0]))
@@ -230,12 +231,12 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
     """Check for each element of the flattened tensor whether it is in another tensor.
 
     Args:
-        ar1 (Tensor or array_like): the elements.
-        ar2 (Tensor or array_like): the test elements.
-        invert (bool): whether to negate the result.
+        ar1 (Tensor or array_like): elements to look for in ``ar2``, which are flattened.
+        ar2 (Tensor or array_like): tensor of any shape in which to look.
+        invert (bool): whether to return true for the elements that are not found.
 
     Returns:
-        Boolean 1-D tensor.
+        Boolean 1-D tensor with one element for each element of ``ar1``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.in1d([[1], [2]], [2, 3]))
@@ -251,7 +252,7 @@ def isscalar(element: Any) -> bool:
         element (object): any object.
 
     Returns:
-        bool.
+        bool: ``True`` for a number or a string.
 
     >>> import mindgrad.numpy as np
     >>> np.isscalar(3), np.isscalar([3])
@@ -265,12 +266,12 @@ def sometrue(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Check whether any element along axes is true.
 
     Args:
-        x (Tensor or array_like): the values.
+        x (Tensor or array_like): values of any shape.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Boolean tensor.
+        Boolean tensor without the reduced axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.sometrue([False, True]))
@@ -283,11 +284,11 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Check whether two tensors have the same shape and elements.
 
     Args:
-        a1, a2 (Tensor or array_like): the tensors.
-        equal_nan (bool): whether two NaN are equal.
+        a1, a2 (Tensor or array_like): tensors to compare.
+        equal_nan (bool): whether NaN counts as equal to NaN.
 
     Returns:
-        Boolean tensor.
+        0-D Boolean tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.array_equal([1, 2], [1, 2]), np.array_equal([1], [1, 1]))
@@ -306,10 +307,10 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     """Check whether two tensors have the same elements after broadcasting.
 
     Args:
-        a1, a2 (Tensor or array_like): the tensors.
+        a1, a2 (Tensor or array_like): tensors to compare.
 
     Returns:
-        Boolean tensor.
+        0-D Boolean tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.array_equiv([1, 1], 1))

@@ -29,8 +29,9 @@ __all__ = [
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
-#: Row and column part of each direction: top, top right, right, bottom right, bottom, bottom left, left, top
-#: left. -1 is the beginning of an axis, 1 is its end, and 0 is the whole axis.
+#: Each direction addresses one side of the row axis and one side of the column axis. -1 is the beginning of
+#: the axis, 1 is its end, and 0 is the whole axis. The order is top, top right, right, bottom right, bottom,
+#: bottom left, left, top left.
 _DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
@@ -40,7 +41,7 @@ class Message(NamedTuple):
     Attributes:
         source, target: ranks of the sender and the receiver.
         tag: integer that distinguishes messages between the same two processes.
-        size: number of elements.
+        size: number of elements of the message.
     """
 
     source: int
@@ -103,11 +104,11 @@ def exchanged_with_neighbors(
         send_ranks: distinct ranks of the processes to send to.
         receive_ranks: distinct ranks of the processes to receive from.
         receive_shapes: shape of the tensor from each of ``receive_ranks``.
-        dtype: element type of all tensors.
+        dtype: dtype of all tensors that are sent or received.
         group: group of processes.
 
     Raises:
-        TypeError: If a tensor does not have the element type ``dtype``.
+        TypeError: If an element of ``tensors`` does not have the dtype ``dtype``.
         ValueError: If, on any process of the group, the tensors sent do not match the tensors expected.
 
     >>> from mindgrad import Tensor, float32
@@ -154,15 +155,18 @@ def exchanged_halos(
 
     Args:
         tensor: tensor of shape ``(N, C, H, W)``.
-        send_ranks: rank to send to in each direction; -1 to send nothing.
-        send_lengths: numbers of rows (top, bottom) and of columns (left, right) to send.
-        receive_ranks: rank to receive from in each direction; -1 to receive nothing.
-        receive_lengths: numbers of rows (top, bottom) and of columns (left, right) to receive.
+        send_ranks: for each of the eight directions, the rank to send a border to; -1 to send nothing.
+        send_lengths: numbers of rows to send (top, bottom), followed by numbers of columns (left, right).
+        receive_ranks: for each of the eight directions, the rank to receive a border from; -1 to receive
+            nothing.
+        receive_lengths: numbers of rows to receive (top, bottom), followed by numbers of columns (left,
+            right).
         group: group of processes.
 
     Returns:
-        Tensor: shape ``(N, C, top + H + bottom, left + W + right)`` with the received lengths. Borders that
-        this process does not receive are zero.
+        Tensor: ``tensor`` with the received borders around it, of shape ``(N, C, top + H + bottom, left + W +
+        right)``, where the four numbers are ``receive_lengths``. Borders that this process does not receive
+        are zero.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
@@ -191,7 +195,7 @@ def exchanged_halos(
     sent: dict[tuple[int, int], Tensor] = {}
     shapes: dict[int, tuple[int, ...]] = {}
     for direction, (vertical, horizontal) in enumerate(_DIRECTIONS):
-        opposite = (direction + 4) % len(_DIRECTIONS)  # the direction as the receiver sees it
+        opposite = (direction + 4) % len(_DIRECTIONS)  # direction from the receiver to this process
         rank = send_ranks[direction]
         part = _border(_border(x, 2, vertical, send_lengths[:2]), 3, horizontal, send_lengths[2:])
         if rank >= 0 and part.size:

@@ -1,4 +1,4 @@
-"""Normalization over some axes: (x − mean) / √(variance + ε) · scale + shift.
+"""Normalization layers as functions: (x − mean) / √(variance + ε) · scale + shift.
 
 float16 and bfloat16 inputs are computed in float32 and converted back. A batch is normalized with its
 population variance (divided by n). Moving statistics follow the unbiased variance (divided by n − 1), as in
@@ -83,8 +83,8 @@ def normalized_batch(
     Args:
         operator: name of the operator in errors.
         x: the batch.
-        running: running mean and variance. With ``of_batch`` they are not used, but those that are Parameters
-            are updated.
+        running: running mean and variance. If ``of_batch``, they do not affect the result, but Parameters
+            among them are updated.
         affine: weight and bias, each may be ``None``.
         of_batch: whether to normalize with the statistics of the batch.
         momentum: weight of the new statistics when ``running`` is updated.
@@ -98,7 +98,7 @@ def normalized_batch(
         raise ValueError(
             f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
         )
-    with state.computing_in(None):  # statistics are not computed in a narrower type
+    with state.computing_in(None):  # read all Parameters in their own dtype, not as float16
         scale, shift = [
             of_channels(operator, name, value, x)
             for name, value in zip(("weight", "bias"), affine, strict=True)
@@ -143,19 +143,21 @@ def batch_norm(
 
     Args:
         input_x (Tensor): real tensor of shape (n, c, …).
-        running_mean, running_var (Parameter or Tensor): statistics of shape (c,). With ``training`` the
-            mean and variance of the batch (divided by n) are used instead, and Parameters among them are
-            updated with the mean and the variance of the batch (divided by n − 1).
-        weight, bias (Tensor or None): tensors of shape (c,).
-        training (bool): whether to use the statistics of the batch.
-        momentum (float): weight of the new statistics in the update.
+        running_mean, running_var (Parameter or Tensor): mean and variance of each channel, of shape (c,). If
+            ``training`` is true, the mean and the population variance of the batch are used instead.
+            Parameters are then updated with the mean and the unbiased variance of the batch (divided by n −
+            1).
+        weight, bias (Tensor or None): scale and shift of each channel, of shape (c,). ``None`` omits them.
+        training (bool): whether to normalize with the mean and variance of the batch instead of the running
+            statistics.
+        momentum (float): weight of the statistics of the batch when the running statistics are updated.
         eps (float): number added to the variance.
 
     Returns:
         Tensor of the shape of ``input_x``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
@@ -176,15 +178,16 @@ def batch_norm(
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
-    """Normalize over the last axes (Ba, Kiros, and Hinton, 2016).
+    """Normalize over the trailing dimensions (Ba, Kiros, and Hinton, 2016).
 
     The result is (x − mean) / √(variance + eps) · weight + bias.
 
     Args:
         input (Tensor): real tensor.
-        normalized_shape (tuple or list of int): sizes of the last axes, which are normalized
+        normalized_shape (tuple or list of int): shape of the trailing dimensions that are normalized
             together.
-        weight, bias (Tensor or None): tensors of that shape.
+        weight, bias (Tensor or None): elementwise scale and shift, of shape ``normalized_shape``. ``None``
+            omits them.
         eps (float): number added to the variance.
 
     Returns:
@@ -224,12 +227,13 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
 
     Args:
         x (Tensor): real tensor.
-        gamma (Tensor): scale; its shape gives the last axes of ``x``, which are normalized
-            together.
+        gamma (Tensor): elementwise scale. Its shape is the shape of the trailing dimensions of ``x`` that are
+            normalized together.
         epsilon (float): number added to the mean of squares.
 
     Returns:
-        The result, and 1 / √(mean of x² + epsilon), in which these axes have size 1.
+        Two tensors: the normalized tensor, of the shape of ``x``, and the factor 1 / √(mean of x² + epsilon),
+        in which the normalized axes have size 1.
 
     {errors of arguments}
 
@@ -263,7 +267,7 @@ def group_norm(
         num_groups (int): number of groups into which the channels are split.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not match, or the number of channels is not divisible by
             ``num_groups``.
 
@@ -306,14 +310,14 @@ def lrn(
     Args:
         x (Tensor): real tensor of shape (n, c, h, w).
         depth_radius (int): number of neighboring channels on each side.
-        bias, alpha, beta (float): the numbers of the formula.
+        bias, alpha, beta (float): coefficients of the formula x / (bias + alpha · Σ x²)^beta.
         norm_region (str): must be ``"ACROSS_CHANNELS"``.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``x`` is not 4-D, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops

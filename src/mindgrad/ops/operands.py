@@ -32,15 +32,15 @@ __all__ = [
 _STACKING = frozenset({"Add", "Sub", "FloorDiv"})
 _NUMBER = (bool, int, float, complex, np.generic)
 
-# (primitive, element type) pairs that the type rule of the primitive accepted; a few hundred at most
+# cache of (primitive, element type) pairs that the primitive's type rule accepted; a few hundred at most
 _ACCEPTED: set[tuple[Primitive, DType]] = set()
 
-# (primitive, element type, float_only): the primitive accepts tensors of this type without conversion
+# cache of (primitive, element type, float_only) for which operands need no conversion
 _AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
 
-# Python numbers converted to tensors. The key is the primitive, float_only, type and value of the number, and
-# the type of the other operand, which the number does not widen. The value of a zero is its repr, which has
-# the sign.
+# Cache of Python numbers converted to tensors. The key consists of the primitive, float_only, type and value
+# of the number, and the type of the other operand, which determines the type of the converted number. For a
+# zero, the key contains its repr, which distinguishes 0.0 from -0.0.
 _NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
 _NUMBERS_KEPT = 1024
 
@@ -59,7 +59,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
         if not x.is_parameter:
             return x
         found = _read(x)
-        # a function may return its operand unchanged; the result must not change with the Parameter
+        # if a function returns its operand unchanged, a later assignment to the Parameter must not change the
+        # result
         return as_it_is(found) if found is x else found
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
@@ -91,7 +92,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
 
 
 def _are_numbers(values: Any) -> bool:
-    """Whether the tensors among ``values`` are Python numbers of the program."""
+    """Whether all tensors among ``values`` are traced Python numbers."""
     return all(type(each) is Number for each in values if isinstance(each, Tensor))
 
 
@@ -139,7 +140,7 @@ def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters
     """Check the element types of the operands, once for each primitive and type.
 
     Raises:
-        TypeError: If the primitive does not accept them.
+        TypeError: If the primitive does not accept the element types.
     """
     if (primitive, (tensors[0]._type or tensors[0].type).dtype) not in _ACCEPTED:
         accepted_types(primitive, operator, *[tensor.type for tensor in tensors], **parameters)
@@ -159,7 +160,7 @@ def applied(primitive: Primitive, operator: str, *tensors: Tensor, **parameters:
     Without this check, an eager kernel would find a mistake later or not at all, with another message.
 
     Raises:
-        TypeError, ValueError: If the primitive does not accept them.
+        TypeError, ValueError: If the primitive does not accept the operands or parameters.
     """
     _check(primitive, operator, [tensor.type for tensor in tensors], parameters)
     return apply(primitive, *tensors, **parameters)
@@ -231,7 +232,7 @@ def promoted(operator: str, *xs: Any, broadcast: bool = True) -> list[Tensor]:
     mixed = False
     for x in xs:
         if type(x) is not Tensor:
-            # `like` is only used for a number, which gets a type like the first tensor
+            # `like` is only used if x is a number, which gets a type like the first tensor
             x = operand(x, operator, None if getattr(x, "is_parameter", False) else _anchor(xs))
         tensors.append(x)
         own = (x._type or x.type).dtype
@@ -392,7 +393,7 @@ _LARGEST_HALF = 65504.0
 def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
     try:
         if type(number) is float and abs(number) > _LARGEST_HALF:
-            with np.errstate(over="ignore"):  # the result is infinite if the type cannot represent the number
+            with np.errstate(over="ignore"):  # too large a number becomes infinite
                 return scalar_tensor(number, like.type)
         return scalar_tensor(number, like.type)
     except OverflowError:
@@ -421,5 +422,5 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
 
 def full_tensor(number: Any, dtype: DType, shape: tuple[int, ...]) -> Tensor:
     """Create a tensor whose elements all equal ``number``."""
-    made = tensor_type(dtype, shape)  # first, because this raises if the shape is too large
+    made = tensor_type(dtype, shape)  # raises if the shape is too large to allocate
     return make_tensor(np.full(shape, number, dtype.numpy), made)

@@ -50,10 +50,10 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
         descending (bool): whether to sort in descending order.
 
     Returns:
-        The sorted elements, and their indices in ``input_x`` as int32.
+        Two tensors of the shape of ``input_x``: the sorted elements, and their int32 indices along ``axis``.
 
     Raises:
-        TypeError: If ``axis`` is not an int, or the input is complex.
+        TypeError: If ``axis`` is not an int, or the tensor to sort is complex.
         ValueError: If ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
@@ -79,7 +79,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
         descending (bool): whether to sort in descending order.
 
     Returns:
-        int32 tensor of the shape of ``input``.
+        int32 tensor of the indices, of the shape of ``input``.
 
     {Raises as sort}
 
@@ -119,18 +119,18 @@ def topk(
 
     Args:
         input (Tensor): real tensor.
-        k (int): number of elements.
+        k (int): number of elements to return along the axis.
         dim (int or None): axis along which to search. ``None`` means the last axis.
         largest (bool): whether to return the largest elements instead of the smallest.
-        sorted (bool): whether the elements are sorted; if not and all are requested, they keep
-            their order.
+        sorted (bool): whether the returned elements are sorted. If it is false and ``k`` is the size of the
+            axis, the elements keep their original order.
 
     Returns:
-        The elements, and their indices as int32.
+        Two tensors of size ``k`` along the axis: the elements, and their int32 indices.
 
     Raises:
-        TypeError: If ``k`` or ``dim`` is not an int, or the input is complex.
-        ValueError: If ``dim`` is out of range, or ``k`` is not between 0 and the size of that axis.
+        TypeError: If ``k`` or ``dim`` is not an int, or ``input`` is complex.
+        ValueError: If ``dim`` is out of range, or ``k`` is not between 0 and the size of axis ``dim``.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.topk(Tensor([3.0, 1.0, 2.0]), 2)
@@ -175,11 +175,12 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
         as_tuple (bool): whether to return one tensor of indices for each axis.
 
     Returns:
-        int64 tensor of shape (count, rank), or a tuple of tensors of shape (count,).
+        int64 tensor of shape (number of nonzero elements, number of axes), or with ``as_tuple`` a tuple of
+        int64 tensors, each of shape (number of nonzero elements,).
 
     Raises:
-        ValueError: If the input is 0-D.
-        RuntimeError: If the values are unknown at compile time.
+        ValueError: If ``input`` is 0-D.
+        RuntimeError: If the values of ``input`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.nonzero(Tensor([[1.0, 0.0], [0.0, 2.0]])))
@@ -203,7 +204,7 @@ def argwhere(input: Any) -> Tensor:
         input (Tensor): tensor with at least one axis.
 
     Returns:
-        int64 tensor of shape (count, rank).
+        int64 tensor of shape (number of nonzero elements, number of axes).
 
     {Raises as nonzero}
 
@@ -222,11 +223,11 @@ def unique(input: Any) -> tuple[Tensor, Tensor]:
         input (Tensor): tensor of any shape.
 
     Returns:
-        The elements as a 1-D tensor; and for every element of ``input`` its index among them, in the shape
-        of ``input``, as int32 (int64 for int64 inputs).
+        Two tensors: the distinct elements, 1-D, and the index of each element of ``input`` among them, of the
+        shape of ``input``. The indices have dtype int32, or int64 if ``input`` is int64.
 
     Raises:
-        RuntimeError: If the values are unknown at compile time.
+        RuntimeError: If the values of ``input`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> elements, which = ops.unique(Tensor([3, 1, 3, 2]))
@@ -260,8 +261,8 @@ def searchsorted(
     """Return the indices at which values keep a sequence sorted.
 
     Args:
-        sorted_sequence (Tensor): vector in ascending order, or a tensor whose last axis is sorted
-            and whose other axes are the other axes of ``values``.
+        sorted_sequence (Tensor): 1-D tensor in ascending order, or a tensor that is sorted along its last
+            axis and whose leading dimensions equal the leading dimensions of ``values``.
         values (Tensor or number): values to look up.
         out_int32 (bool): whether the result has dtype int32 instead of int64.
         right (bool): whether to return the index after equal elements instead of the index before
@@ -271,10 +272,11 @@ def searchsorted(
             entries sort it in ascending order. Required if ``sorted_sequence`` is not sorted.
 
     Returns:
-        Integer tensor of the shape of ``values``.
+        Integer tensor of insertion indices, of the shape of ``values``.
 
     Raises:
-        ValueError: If the axes of the two do not match, or ``side`` is unknown or contradicts ``right``.
+        ValueError: If the leading dimensions of ``sorted_sequence`` and ``values`` differ, or ``side`` is
+            unknown or contradicts ``right``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.searchsorted(Tensor([1.0, 2.0, 3.0]), Tensor([0.5, 2.0, 9.0])))
@@ -293,7 +295,7 @@ def searchsorted(
             f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
             f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
         )
-    # the index of a value is the number of elements that are smaller (or equal)
+    # the insertion index of a value is the number of elements of the sequence that are smaller (or equal)
     count = sequence.shape[-1]
     shape = (*needles.shape, count)
     spread = apply(structural.broadcast_in_dim, needles, shape=shape, dims=tuple(range(needles.ndim)))
@@ -311,17 +313,18 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
 
     Args:
         input (Tensor): nonnegative integers, 1-D.
-        weights (Tensor or None): tensor of the shape of ``input``.
-        minlength (int): smallest size of the result.
+        weights (Tensor or None): weight of each element of ``input``, in the same shape. ``None`` means 1.
+        minlength (int): minimum size of the result.
 
     Returns:
-        float32 tensor, or a tensor of the dtype of ``weights``.
+        1-D float32 tensor whose element i counts the occurrences of i. With ``weights``, the sums have the
+        dtype of ``weights``.
 
     Raises:
         TypeError: If ``input`` is not an integer tensor.
-        ValueError: If ``input`` is not 1-D or has a negative element, or ``weights`` does not have its
-            shape.
-        RuntimeError: If the values are unknown at compile time.
+        ValueError: If ``input`` is not 1-D or has a negative element, or ``weights`` does not have the shape
+            of ``input``.
+        RuntimeError: If the values of ``input`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bincount(Tensor([1, 1, 3])))

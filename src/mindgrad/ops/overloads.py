@@ -60,7 +60,7 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
     },
 }
 
-#: methods that accept numbers one by one or as a tuple, with keyword names for the tuple
+#: methods that accept ints as separate arguments or as one tuple; the values are keyword names of the tuple
 _TUPLES: dict[str, tuple[str, ...]] = {"flip": ("dims",), "tile": ("dims", "reps")}
 
 
@@ -112,12 +112,13 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
     or with an axis that is 0 or negative. If both meanings are possible and differ, it prints a warning.
 
     Args:
-        *repeats (int or tuple of int): numbers of repetitions.
+        *repeats (int or tuple of int): number of repetitions along each axis, or of each element along
+            ``axis``.
         axis (int or None): axis along which each element is repeated.
-        **named (object): ``repeats`` as a keyword.
+        **named (object): the argument ``repeats``, if it is passed by keyword.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0]])
@@ -155,7 +156,7 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Add ``alpha · other`` to the tensor; see :func:`mindgrad.ops.add`.
 
     Args:
-        other (Tensor or number): operand; the shapes broadcast.
+        other (Tensor or number): second operand, which broadcasts with the tensor.
         alpha (int or float): factor of ``other``.
 
     Returns:
@@ -177,12 +178,12 @@ def sort(
     See :func:`mindgrad.ops.sort`.
 
     Args:
-        axis (int): axis along which to sort; ``dim`` as a keyword too.
+        axis (int): axis along which to sort. The keyword ``dim`` is a synonym.
         descending (bool): whether to sort in descending order.
         stable (bool): accepted for compatibility; equal elements always keep their order.
 
     Returns:
-        The sorted elements, and their indices as int32.
+        Two tensors: the sorted elements, and their int32 indices in the original order.
 
     >>> from mindgrad import Tensor
     >>> print(*Tensor([3.0, 1.0, 2.0]).sort())
@@ -196,10 +197,10 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return a diagonal of a matrix, or a matrix with a given diagonal.
 
     Args:
-        diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        diagonal (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
 
     Returns:
-        Tensor.
+        1-D tensor of the diagonal of a matrix, or a matrix with the elements of a vector on this diagonal.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 2]).diag(diagonal=1))
@@ -219,13 +220,13 @@ def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_
     """Merge axes of the tensor into one; see :func:`mindgrad.ops.flatten`.
 
     Args:
-        *args (int or str): ``start_dim`` and ``end_dim``, or ``order``.
+        *args (int or str): the arguments ``start_dim`` and ``end_dim``, or ``order``, passed by position.
         order (str): ``"C"`` for row-major order; ``"F"`` reverses the axes first.
         start_dim (int): first axis to merge.
         end_dim (int): last axis to merge.
 
     Returns:
-        Tensor.
+        Tensor in which the axes from ``start_dim`` to ``end_dim`` are merged into one.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3, 4)).flatten(1, 2).shape, ops.ones((2, 3, 4)).flatten("F").shape
@@ -248,10 +249,10 @@ def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
     Args:
         *args (int or Tensor): ``dim`` and ``index``, or ``input_indices``, ``axis``, and
             ``batch_dims``.
-        **named (int or Tensor): the same by keyword.
+        **named (int or Tensor): the same arguments, passed by keyword.
 
     Returns:
-        Tensor of the elements.
+        Tensor of the gathered elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -270,10 +271,10 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
     """Write values at given indices along an axis; see :func:`mindgrad.ops.scatter`.
 
     Args:
-        axis (int): axis along which the indices count; ``dim`` as a keyword too.
-        index (Tensor): integer indices.
-        src (Tensor or None): values to write.
-        value (number or None): one number to write instead of ``src``.
+        axis (int): axis that ``index`` indexes. The keyword ``dim`` is a synonym.
+        index (Tensor): integer indices along ``axis``.
+        src (Tensor or None): values to write, one for each index.
+        value (number or None): number to write at every index, instead of ``src``.
 
     Returns:
         Tensor of the shape of the tensor.
@@ -298,7 +299,7 @@ def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
 
     Args:
         *args (int or Tensor): ``dim``, ``index``, and ``src``, or ``indices`` and ``updates``.
-        **named (int or Tensor): the same by keyword.
+        **named (int or Tensor): the same arguments, passed by keyword.
 
     Returns:
         Tensor of the shape of the tensor.
@@ -326,17 +327,20 @@ def unique(
 ) -> Any:
     """Return the distinct elements.
 
-    Without arguments they are in order of appearance, as for :func:`mindgrad.ops.unique`. The values are
-    read, so that the result has no derivative and cannot be compiled.
+    If no argument is passed, the elements are in order of appearance, as for :func:`mindgrad.ops.unique`. The
+    method reads the values of the tensor, so its result has no derivative and compiled functions cannot call
+    it.
 
     Args:
-        sorted (bool or None): if it or any other argument is given, the elements are sorted.
-        return_inverse (bool): whether to return the index of each element among the distinct ones.
-        return_counts (bool): whether to return the number of occurrences of each.
+        sorted (bool or None): if this or any other argument is passed, the distinct elements are sorted in
+            ascending order, whatever its value.
+        return_inverse (bool): whether to return also the index of each element among the distinct elements.
+        return_counts (bool): whether to return also the number of occurrences of each distinct element.
         dim (int or None): axis whose distinct slices are returned instead of the elements.
 
     Returns:
-        Without arguments a pair; otherwise a tensor, or a tuple with the requested results.
+        If no argument is passed, a pair of the distinct elements and the inverse indices. Otherwise, the
+        tensor of distinct elements, or a tuple of this tensor and the requested results.
 
     >>> from mindgrad import Tensor
     >>> print(*Tensor([3, 1, 1]).unique(return_counts=True))
@@ -356,13 +360,13 @@ def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return the elements in another shape, or their bytes in another dtype.
 
     Args:
-        *sizes (int, tuple of int, or mindgrad.dtype): the sizes, or one tuple of them; or a
-            dtype, in which the bytes of the last axis are read. The latter reads the values, so that the
-            result has no derivative and cannot be compiled.
-        shape (tuple of int or None): the shape as a keyword.
+        *sizes (int, tuple of int, or mindgrad.dtype): the new shape, as ints or one tuple; or a dtype as
+            which the bytes along the last axis are reinterpreted. Reinterpretation reads the values, so its
+            result has no derivative and compiled functions cannot use it.
+        shape (tuple of int or None): the new shape, if it is passed by keyword.
 
     Returns:
-        Tensor.
+        Tensor of the new shape or dtype.
 
     >>> import mindgrad as ms
     >>> ms.Tensor([1.0]).view(ms.int32), ms.Tensor([1.0, 2.0]).view(2, 1).shape

@@ -31,25 +31,26 @@ _MODES = {
 
 @public("mint.nn.functional.pad(input, pad, mode='constant', value=None)")
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """Pad a tensor before and after its last axes.
+    """Add elements before and after the trailing dimensions of a tensor.
 
     Args:
         input_x (Tensor): tensor of any shape.
-        padding (tuple of int, list of int, or Tensor): pairs (before, after) for the last axis,
-            then for the one before it, and so on, as one flat sequence. A negative number removes elements.
+        padding (tuple of int, list of int, or Tensor): flat sequence of pairs (before, after) of numbers of
+            elements to add: first the pair of the last axis, then of the second-to-last axis, and so on. A
+            negative number removes elements.
         mode (str): ``"constant"`` fills with ``value``. ``"reflect"`` mirrors at the edge element, which is
             not repeated. ``"symmetric"`` mirrors and repeats the edge element. ``"replicate"``
             (``"edge"``) repeats the edge element. ``"circular"`` (``"wrap"``) continues with the other
             end.
-        value (int, float, or None): number for ``"constant"``. ``None`` means 0.
+        value (int, float, or None): fill value for the mode ``"constant"``. ``None`` means 0.
 
     Returns:
         Tensor of the padded shape.
 
     Raises:
         TypeError: If an entry of ``padding`` is not an int.
-        ValueError: If the number of paddings is odd, there are more pairs than axes, ``mode`` is unknown,
-            or more elements are removed or mirrored than there are.
+        ValueError: If ``padding`` has an odd number of entries or more pairs than ``input_x`` has axes,
+            ``mode`` is unknown, or more elements are removed or mirrored than the axis has.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pad(Tensor([1.0, 2.0, 3.0]), (2, 1)))
@@ -72,7 +73,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
 
 @public("Padding(pad_dim_size=8)(x)")
 def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
-    """Extend the last axis, of size 1, with zeros: MindSpore's ``padding``.
+    """Pad a last axis of size 1 with zeros, as MindSpore's ``padding``.
 
     Args:
         x (Tensor): tensor of shape (…, 1) with at least two axes.
@@ -159,7 +160,7 @@ def _along_axis(x: Tensor, axis: int, before: int, behind: int, kind: str, mode:
         return slice_axis(x, axis, -before, count + behind)
     places, added = np.arange(count), (max(before, 0), max(behind, 0))
     window = slice(max(-before, 0), max(before, 0) + count + max(behind, 0) - max(-behind, 0))
-    if kind == "wrap":  # repeat the elements that remain after removal
+    if kind == "wrap":  # negative pairs have removed elements; wrap the remaining ones
         places = np.pad(places[max(-before, 0) : count - max(-behind, 0)], added, mode="wrap")
     else:
         places = np.pad(places, added, mode=kind)[window]  # type: ignore[call-overload]

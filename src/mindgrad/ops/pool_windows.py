@@ -32,8 +32,8 @@ from mindgrad.primitives.static_slices import slice as slice_row
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 
-# if a window has more elements along an axis than this, reduce it in one operator, not in a chain of
-# operators
+# if a window has more elements along an axis than this, reduce it with one operator instead of a chain of
+# elementwise operators
 _CHAIN = 8
 
 
@@ -82,7 +82,7 @@ def pool_windows(
         travel = n + low + high - k
         count = travel // s + 1
         if flag(ceil_mode, operator, "ceil_mode") and travel % s and count * s < n + low:
-            count += 1  # in ceil mode, a window that begins inside the input may extend past its end
+            count += 1  # in ceil mode, a window that begins inside the input may extend past the input's end
             high += (count - 1) * s - travel
         counts.append(count)
         pairs.append((low, high))
@@ -289,7 +289,7 @@ def adaptive_max(operator: str, axes: int, x: Any, output_size: Any, places: Any
         axis, size = first + k, x.shape[first + k]
         borders = _borders(size, targets[k])
         longest = max(stop - start for start, stop in borders)
-        # all windows get the length of the longest: shorter windows repeat their last element
+        # pad all windows to the length of the longest one by repeating the last element
         columns = [[min(start + j, stop - 1) for start, stop in borders] for j in range(longest)]
         parts = [tuple(_columns(y, axis, each) for y in pooled) for each in columns]
         pooled = _chained(parts, _greater)

@@ -30,15 +30,14 @@ _MAX = """Return the largest element of each window over {words}.
         padding (int or tuple of int): number of −∞ elements to add around the input, at most half
             a window.
         dilation (int or tuple of int): spacing between the elements of a window.
-        return_indices (bool): whether to return the indices of the elements in the pooled axes
-            too.
+        return_indices (bool): whether to return also the flat index of each maximum over the pooled axes.
         ceil_mode (bool): whether the last window may extend past the edge.
 
     Returns:
         Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
 
     Raises:
-        TypeError: If ``x`` is complex or not a tensor, or an argument does not have its type.
+        TypeError: If ``x`` is complex or not a tensor, or an argument has the wrong type.
         ValueError: If ``x`` does not have these axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
@@ -55,15 +54,15 @@ _AVG = """Average the elements of each window over {words}.
         padding (int or tuple of int): number of zeros to add around the input, at most half a
             window.
         ceil_mode (bool): whether the last window may extend past the edge.
-        count_include_pad (bool): whether to include zeros of the padding in the average.
-        divisor_override (int): divisor to use instead of the number of elements; 0 does not
-            override it.
+        count_include_pad (bool): whether the zeros of the padding count as elements of the average.
+        divisor_override (int): divisor to use instead of the number of elements in the window; 0 means no
+            override.
 
     Returns:
         Tensor of the averages.
 
     Raises:
-        TypeError: If ``input_x`` is complex or not a tensor, or an argument does not have its type.
+        TypeError: If ``input_x`` is complex or not a tensor, or an argument has the wrong type.
         ValueError: If ``input_x`` does not have these axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
@@ -95,7 +94,7 @@ _ADAPTIVE = """Return the {what} of each of ``output_size`` windows over {words}
     """
 
 _INDICES = """
-        return_indices (bool): whether to return the indices of the elements in the pooled axes too."""
+        return_indices (bool): whether to return also the flat index of each maximum over the pooled axes."""
 
 
 def _named(function: Callable[..., Any], name: str, doc: str, **words: Any) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tenso
         keepdims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Two tensors: the minimum and the maximum.
+        Two tensors without the reduced axes: the minimum and the maximum.
 
     >>> from mindgrad import Tensor, ops
     >>> low, high = ops.aminmax(Tensor([[3.0, 1.0], [2.0, 4.0]]))
@@ -65,10 +65,11 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
     """Sum the elements along axes, with NaN counted as 0.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): tensor of any shape.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the sum.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype that :func:`sum` returns for
+            ``input``.
 
     Returns:
         Tensor without the reduced axes.
@@ -114,7 +115,7 @@ def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False
 
     Args:
         input (Tensor): floating-point tensor; if it contains NaN, the result is NaN.
-        q (float or Tensor): number from 0 to 1, or a 1-D tensor of such numbers.
+        q (float or Tensor): quantile to compute, a number from 0 to 1, or a 1-D tensor of such numbers.
         axis (int or None): axis to reduce. ``None`` means all elements.
         keepdims (bool): whether to keep the reduced axis with size 1.
 
@@ -122,7 +123,7 @@ def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False
         Tensor without the axis; a 1-D ``q`` adds a leading axis.
 
     Raises:
-        ValueError: If ``q`` is not between 0 and 1 or has several axes, or ``axis`` is out of range.
+        ValueError: If ``q`` is not between 0 and 1 or has more than one axis, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.quantile(Tensor([3.0, 1.0, 2.0, 4.0]), 0.5))
@@ -136,7 +137,8 @@ def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = Fa
     """Compute quantiles, ignoring NaN.
 
     Returns:
-        Tensor without the axis; a 1-D ``q`` adds a leading axis. NaN if all elements are NaN.
+        Tensor without the reduced axis. A 1-D ``q`` adds a leading axis. The result is NaN if all elements
+        are NaN.
 
     {as quantile}
 
@@ -151,7 +153,7 @@ def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = Fa
 def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Return the median along an axis, ignoring NaN, and its index.
 
-    For an even number of elements it is the smaller of the two middle ones.
+    If the number of elements is even, the median is the smaller of the two middle elements.
 
     Args:
         input (Tensor): tensor of at least one axis.
@@ -159,7 +161,8 @@ def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
         keepdims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        ``(values, indices)``; the value is NaN if all elements are NaN.
+        ``(values, indices)``: the medians, and their indices along ``axis``. The median is NaN if all
+        elements are NaN.
 
     >>> from mindgrad import Tensor, ops
     >>> value, place = ops.nanmedian(Tensor([3.0, float("nan"), 1.0, 2.0, 4.0]))

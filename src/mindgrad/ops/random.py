@@ -51,11 +51,11 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        shape (int or tuple of int): the shape.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        shape (int or tuple of int): shape of the result.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        float32 tensor.
+        float32 tensor of random numbers, of shape ``shape``.
 
     Raises:
         TypeError: If an entry of ``shape`` or ``seed`` is not an int.
@@ -77,17 +77,17 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
     The result is ``mean + stddev · noise``.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``mean`` and
-            ``stddev``.
+        shape (int or tuple of int): shape of the result before it is broadcast with ``mean`` and ``stddev``.
         mean (Tensor or number): the mean.
-        stddev (Tensor or number): the nonnegative standard deviation.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        stddev (Tensor or number): nonnegative standard deviation of the distribution.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the broadcast shape; float32, or float64 if a parameter is.
+        Tensor of the broadcast shape. Its dtype is float64 if ``mean`` or ``stddev`` is float64, and float32
+        otherwise.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not broadcast, or ``stddev`` is negative.
 
     >>> import mindgrad as ms
@@ -107,13 +107,13 @@ def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
     """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``. Without
-            it the result is 0-D.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        *size (int or tuple of int): shape of the result, as ``randn(2, 3)`` or ``randn((2, 3))``. If no size
+            is passed, the result is 0-D.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means float32.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of random numbers.
+        Tensor of random numbers, of shape ``size``.
 
     Raises:
         TypeError: If an entry of ``size`` is not an int, or ``dtype`` is not a floating-point dtype.
@@ -133,8 +133,8 @@ def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Ten
 
     Args:
         input (Tensor): tensor whose shape is used.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32, as in MindSpore.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means float32, as in MindSpore.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -158,18 +158,19 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     For an integer dtype, ``maxval`` is excluded.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``minval`` and
+        shape (int or tuple of int): shape of the result before it is broadcast with ``minval`` and
             ``maxval``.
-        minval, maxval (Tensor or number): the bounds; for integers, ints or integer tensors.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
-        dtype (mindgrad.dtype): a floating-point dtype (float64 is used if a bound has it), int32,
-            or int64.
+        minval, maxval (Tensor or number): lower and upper bound of the numbers. If ``dtype`` is an integer
+            dtype, the bounds must be ints or integer tensors.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
+        dtype (mindgrad.dtype): dtype of the result: a floating-point dtype, int32, or int64. If a bound is
+            float64, the result is float64 too.
 
     Returns:
         Tensor of the broadcast shape, differentiable with respect to the bounds unless they are integers.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not broadcast, or ``minval`` is not below ``maxval``.
 
     >>> import mindgrad as ms
@@ -195,13 +196,13 @@ def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
     """Draw uniform random numbers from the interval [0, 1).
 
     Args:
-        *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``. Without it
-            the result is 0-D.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        *size (int or tuple of int): shape of the result, as ``rand(2, 3)`` or ``rand((2, 3))``. If no size is
+            passed, the result is 0-D.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means float32.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of random numbers.
+        Tensor of random numbers, of shape ``size``.
 
     {Raises as randn}
 
@@ -218,8 +219,8 @@ def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tens
 
     Args:
         input (Tensor): tensor whose shape is used.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
-        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means the dtype of ``input``.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
+        dtype (mindgrad.dtype): floating-point dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -244,17 +245,17 @@ def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: A
     """Draw random integers from [``low``, ``high``) with equal probabilities.
 
     Args:
-        low, high (Tensor or int): the bounds; tensors broadcast with ``size``.
-        size (int or tuple of int): the shape.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
-        dtype (mindgrad.dtype): an integer dtype. ``None`` means int64.
+        low, high (Tensor or int): inclusive lower and exclusive upper bound, which broadcast with ``size``.
+        size (int or tuple of int): shape of the result.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
+        dtype (mindgrad.dtype): integer dtype of the result. ``None`` means int64.
 
     Returns:
-        Tensor of random integers.
+        Tensor of random integers, of the shape ``size`` broadcast with the bounds.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``low`` is not below ``high``, or a bound does not fit into the dtype.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``low`` is not below ``high``, or a bound is out of the range of ``dtype``.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -271,9 +272,9 @@ def randint_like(input: Any, low: Any, high: Any, seed: int | None = None, *, dt
 
     Args:
         input (Tensor): tensor whose shape is used.
-        low, high (Tensor or int): the bounds.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
-        dtype (mindgrad.dtype): an integer dtype. ``None`` means the dtype of ``input``.
+        low, high (Tensor or int): inclusive lower and exclusive upper bound.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
+        dtype (mindgrad.dtype): integer dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -339,11 +340,11 @@ def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
     The density is exp(−|x|) / 2.
 
     Args:
-        shape (int or tuple of int): the shape.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        shape (int or tuple of int): shape of the result.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        float32 tensor.
+        float32 tensor of random numbers, of shape ``shape``.
 
     >>> from mindgrad import ops
     >>> ops.standard_laplace((2, 3)).shape
@@ -367,16 +368,17 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     The result is ``mean + lambda_param · noise``.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shapes of the parameters.
+        shape (int or tuple of int): shape of the result before it is broadcast with ``mean`` and
+            ``lambda_param``.
         mean (Tensor or number): the mean.
-        lambda_param (Tensor or number): the positive scale λ.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        lambda_param (Tensor or number): positive scale λ of the distribution.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         Tensor of the broadcast shape.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not broadcast, or ``lambda_param`` is not positive.
 
     >>> import mindgrad as ms
@@ -398,16 +400,16 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """Draw ones with probability ``p`` and zeros otherwise.
 
     Args:
-        input (Tensor): tensor whose shape and dtype are used; its values are not.
-        p (float or Tensor): probability from 0 to 1; a tensor broadcasts to ``input``.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        input (Tensor): tensor that determines the shape and dtype of the result. Its values are not used.
+        p (float or Tensor): probability of 1, from 0 to 1. A tensor broadcasts to the shape of ``input``.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or its shape does not match.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``p`` is not between 0 and 1, or does not broadcast to the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bernoulli(Tensor([5.0, 5.0]), 1.0))

@@ -53,7 +53,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
 
     Args:
         input_x (Tensor or number): real values of any shape; integers are converted to float32.
-        alpha (int or float): the factor α.
+        alpha (int or float): factor α of the exponential branch.
 
     Returns:
         Tensor of the shape of ``input_x``.
@@ -78,7 +78,8 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 def selu(input_x: Any) -> Tensor:
     """Compute the self-normalizing ELU (Klambauer et al., 2017).
 
-    It is 1.0507 times :func:`elu` with α = 1.6733, which keeps mean and variance.
+    SELU is 1.0507 times :func:`elu` with α = 1.6733. With these constants, activations keep mean 0 and
+    variance 1 from layer to layer.
 
     Args:
         input_x (Tensor or number): real values of any shape; integers are converted to float32.
@@ -96,11 +97,11 @@ def selu(input_x: Any) -> Tensor:
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
     """Compute x for positive x, and α (exp(x/α) − 1) otherwise.
 
-    It is continuously differentiable.
+    CELU is continuously differentiable for every α.
 
     Args:
         x (Tensor or number): real values of any shape; integers are converted to float32.
-        alpha (int or float): the nonzero factor α.
+        alpha (int or float): nonzero parameter α.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -144,15 +145,15 @@ def prelu(x: Any, weight: Any) -> Tensor:
     """Compute x for positive x, and w x otherwise, with one slope per channel.
 
     Args:
-        x (Tensor): real tensor whose second axis holds the channels.
-        weight (Tensor): the slopes w: 1-D, with one element for each channel or one for all.
+        x (Tensor): real tensor of shape (n, channels, …).
+        weight (Tensor): slopes w of negative elements, 1-D: one for each channel, or one for all channels.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If ``weight`` does not have one element, or one for each channel.
+        ValueError: If ``weight`` has neither one element nor one element for each channel.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.prelu(Tensor([[-1.0, -2.0], [3.0, -4.0]]), Tensor([0.5, 0.25])))
@@ -204,7 +205,8 @@ def hardswish(input: Any) -> Tensor:
     >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
     [0. 0. 4.]
     """
-    # computed in pieces, because ∞ · 0 would be NaN, in the value and the derivative at infinity
+    # hardswish is computed piece by piece: at ±∞, the product x · min(max(x + 3, 0), 6) and its derivative
+    # would be NaN (∞ · 0)
     x = real_operand(input, "HSwish")
     above, below = greater(x, 3.0), less(x, -3.0)
     inside = choose(below, 0.0, choose(above, 0.0, x))
@@ -214,7 +216,7 @@ def hardswish(input: Any) -> Tensor:
 
 @public("mint.nn.functional.hardtanh(input, min_val=-1.0, max_val=1.0, inplace: placing=False)")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """Clip values to two bounds, at which the derivative is 1.
+    """Clip values to [``min_val``, ``max_val``]; the derivative is 1 at both bounds.
 
     Args:
         input (Tensor or number): real values of any shape; integers stay integers if the bounds
@@ -243,10 +245,10 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
 @public("Tensor mint.nn.functional", "HShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
-    """Compute x, and 0 where |x| ≤ λ.
+    """Set elements with |x| ≤ λ to 0, and return the others unchanged.
 
     Args:
-        lambd (int or float): the nonnegative bound λ.
+        lambd (int or float): nonnegative threshold λ.
 
     {as elu}
 
@@ -281,14 +283,14 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
 
     Args:
         input (Tensor): real tensor.
-        dim (int): axis to halve into a and b.
+        dim (int): axis along which ``input`` is split into the halves a and b.
 
     Returns:
         Tensor with half as many elements along ``dim``.
 
     Raises:
         TypeError: If ``input`` is complex, or not a tensor.
-        ValueError: If ``dim`` is out of range, or its size is odd.
+        ValueError: If ``dim`` is out of range, or the size of axis ``dim`` is odd.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.swiglu(Tensor([100.0, 2.0])))
@@ -311,8 +313,8 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     Args:
         input (Tensor or number): real values of any shape; integers stay integers if ``value`` is
             an int.
-        thr (int or float): the threshold.
-        value (int or float): the value for elements that are not above it.
+        thr (int or float): threshold above which elements are returned unchanged.
+        value (int or float): replacement for elements that are at most ``thr``.
 
     Returns:
         Tensor of the shape of ``input``.

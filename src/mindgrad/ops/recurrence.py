@@ -33,7 +33,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     """Iterate ``carry, y = step(x, carry)`` for each x along the first axis of ``xs``.
 
     Returns:
-        All y, stacked, and the last carry.
+        The outputs y of all iterations, stacked along a new first axis, and the last carry.
     """
     if current_deferral() is not None and xs.shape[0] >= costs().scan_iterations:
         return _deferred(step, xs, carry)
@@ -61,7 +61,7 @@ class _Loop(NamedTuple):
     """A traced loop.
 
     Attributes:
-        graph: its equations.
+        graph: equations of the loop.
         operands: for each input of the graph, its index among the tensors that the loop receives and that its
             step closes over, or a constant.
         leaves, structure: the result, with ``None`` in place of the outputs of the graph.
@@ -73,7 +73,7 @@ class _Loop(NamedTuple):
     structure: Any
 
 
-#: traced loops by their step and the types of all tensors
+#: cache of traced loops; the key is the step function and the types of all tensors
 _loops: dict[Any, _Loop] = {}
 _LOOPS_KEPT = 128
 

@@ -65,7 +65,7 @@ def reduced(
         return x.reduced(
             primitive, axes, lambda values: reduced(primitive, operator, values, axes, keep, name)
         )
-    if axis is None or type(axis) is int:  # as in ``_resolved``, without a call
+    if axis is None or type(axis) is int:  # the same as calling ``_resolved``, inlined for speed
         reduction = _reduction(primitive, operator, x._type or x.type, axis, keep, name)
     else:
         reduction = _resolved(primitive, operator, x, axis, keep, name)
@@ -78,7 +78,7 @@ class _Reduction(NamedTuple):
 
     Attributes:
         axes: the reduced axes.
-        size: number of elements along them.
+        size: number of elements along the reduced axes.
         shape: shape of the result if the reduced axes are kept, else ``None``.
     """
 
@@ -148,7 +148,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
             otherwise.
 
     Returns:
-        Tensor without the reduced axes; 0 for no elements.
+        Tensor without the reduced axes. The sum is 0 if there are no elements.
 
     Raises:
         TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int, or ``input`` is neither a tensor nor
@@ -198,7 +198,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the reduced axes; NaN if there are no elements to average.
+        Tensor without the reduced axes. The mean is NaN if there are no elements.
 
     {errors of a reduction of x}
 
@@ -223,7 +223,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
     """Multiply the elements along axes.
 
-    The derivative uses multiplication only, so that zeros need no special treatment.
+    The derivative is computed without division, so it is exact if elements are zero.
 
     Args:
         input (Tensor or number): values of any shape.
@@ -235,7 +235,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
             otherwise.
 
     Returns:
-        Tensor without the reduced axes; 1 for no elements.
+        Tensor without the reduced axes. The product is 1 if there are no elements.
 
     {errors of a reduction of input}
 
@@ -259,7 +259,7 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
             all axes.
 
     Returns:
-        Tensor without the reduced axes; 1 for no elements.
+        Tensor without the reduced axes. The product is 1 if there are no elements.
 
     {as reduce_sum}
 
@@ -345,7 +345,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Boolean tensor without the reduced axes; true for no elements.
+        Boolean tensor without the reduced axes. The result for no elements is true.
 
     {errors of a reduction of input}
 
@@ -365,7 +365,7 @@ def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Check whether any element along axes is true (nonzero).
 
     Returns:
-        Boolean tensor without the reduced axes; false for no elements.
+        Boolean tensor without the reduced axes. The result for no elements is false.
 
     {Args as all}
 

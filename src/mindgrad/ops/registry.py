@@ -26,7 +26,7 @@ from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
 
-#: path of the operator classes in forms
+#: the path that stands for the operator classes in forms
 CLASSES = "ops.operations"
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -50,7 +50,8 @@ class Form(NamedTuple):
     example: str = ""
 
 
-#: functions and their forms in the order of declaration; each path reads the new ones on demand
+#: functions and their forms in the order of declaration; each surface reads the entries added since its last
+#: reading
 _DECLARED: list[tuple[Callable[..., Any], tuple[str, ...]]] = []
 _LINES: dict[Callable[..., Any], tuple[str, ...]] = {}
 _FORMS: dict[str, dict[str, Form]] = {}
@@ -82,7 +83,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
             _LINES[function] = _LINES.get(function, ()) + forms
         if function.__doc__:
             names = names_of(function)
-            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # perhaps only a method
+            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # the only name is a method
                 names = related(names[0]) or names
             document(function, names)
         if forms:
@@ -109,7 +110,7 @@ def _install_further(path: str) -> None:
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
-#: public modules by the path in forms; other paths repeat names of these modules
+#: path in forms -> public module that documents the name; all other paths export names of these modules again
 _OWNERS = {
     "": "mindgrad.ops",
     "Tensor": "mindgrad.Tensor",

@@ -47,23 +47,23 @@ def _constant(operator: str, alpha: Tensor) -> Tensor:
     "Tensor(1.0), Tensor(2.0)).shape => (2, 3)",
 )
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
-    """Draw gamma random numbers of density βᵅ xᵅ⁻¹ exp(−β x) / Γ(α).
+    """Draw gamma random numbers with density βᵅ xᵅ⁻¹ exp(−β x) / Γ(α).
 
     The derivative with respect to ``beta`` is exact. The derivative with respect to ``alpha`` is 0, with a
-    warning, because rejection sampling is not smooth in it.
+    warning, because rejection sampling is not a smooth function of ``alpha``.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shapes of the parameters.
-        alpha (Tensor or number): the positive shape parameter α.
-        beta (Tensor or number): the positive rate β.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        shape (int or tuple of int): shape of the result before it is broadcast with ``alpha`` and ``beta``.
+        alpha (Tensor or number): positive shape parameter α of the distribution.
+        beta (Tensor or number): positive rate β of the distribution.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         Tensor of the broadcast shape.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If the shapes do not broadcast, or a parameter is not positive.
+        TypeError: If an argument has the wrong type.
+        ValueError: If the shapes do not broadcast, or ``alpha`` or ``beta`` is not positive.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -79,15 +79,15 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
 
 
 def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
-    """Draw gamma random numbers of rate 1, ``shape`` of them for each ``alpha``.
+    """Draw gamma random numbers with rate 1, a block of them for each ``alpha``.
 
     Args:
         shape (int or tuple of int): shape of the samples for each element of ``alpha``.
-        alpha (Tensor or number): the positive shape parameter.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        alpha (Tensor or number): positive shape parameter of the gamma distribution.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        Tensor of the shape ``shape`` followed by the shape of ``alpha``, and of its dtype.
+        Tensor of shape ``shape + alpha.shape`` and of the dtype of ``alpha``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.random_gamma((7, 5), Tensor([0.5, 1.5])).shape
@@ -134,7 +134,8 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     limit: Any = exponentials(operator, (_ATTEMPTS, *shape), dtype, seeds)
     root = c * noise + 1.0
     v = apply(arithmetic.select, root > 0.0, root, root * 0.0) ** 3
-    # log u < x²/2 + d − d v + d log v, where −log u is exponentially distributed
+    # Marsaglia and Tsang accept a candidate if log u < x²/2 + d − d v + d log v; −log u is exponentially
+    # distributed
     is_accepted = d * (1.0 - v + v.log()) + 0.5 * noise * noise > -limit
     sample = _first(is_accepted, d * v)
     exponent = apply(arithmetic.div, exponentials(operator, shape, dtype, seeds), alpha)
@@ -147,20 +148,20 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     "int32) >>> ops.Poisson(seed=2)((2, 3), Tensor(0.0)) => [[0 0 0]\n [0 0 0]]",
 )
 def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
-    """Draw Poisson random numbers of probability λᵏ exp(−λ) / k!.
+    """Draw Poisson random numbers k with probability λᵏ exp(−λ) / k!.
 
-    They have no derivative.
+    Poisson random numbers have no derivative with respect to ``mean``.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shape of ``mean``.
-        mean (Tensor or number): the nonnegative mean λ.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        shape (int or tuple of int): shape of the result before it is broadcast with ``mean``.
+        mean (Tensor or number): nonnegative mean λ of the distribution.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         float32 tensor of the broadcast shape.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not broadcast, or ``mean`` is negative or not finite.
 
     >>> import mindgrad as ms
@@ -179,16 +180,16 @@ def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
     "self.seed2)) >>> ops.RandomPoisson(seed=2)((2,), Tensor([0.0])) => [[0]\n [0]]",
 )
 def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
-    """Draw Poisson random numbers, ``shape`` of them for each ``rate``.
+    """Draw Poisson random numbers, a block of them for each ``rate``.
 
     Args:
         shape (int or tuple of int): shape of the samples for each element of ``rate``.
-        rate (Tensor or number): the nonnegative mean.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        rate (Tensor or number): nonnegative mean of the distribution.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of the shape ``shape`` followed by the shape of ``rate``.
+        Tensor of shape ``shape + rate.shape``.
 
     {Raises as poisson}
 
@@ -202,11 +203,11 @@ def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = 
     return cast(found, as_dtype(dtype))
 
 
-#: below this mean, invert the distribution function with 43 terms; larger numbers have a probability below
-#: 2⁻⁴⁶
+#: if the mean λ is below ``_SMALL_MEAN``, invert the distribution function with ``_TERMS`` terms; Poisson
+#: numbers of ``_TERMS`` or more then have a probability below 2⁻⁴⁶
 _SMALL_MEAN, _TERMS = 10.0, 43
-#: number of candidates per Poisson number; at least 3/4 are accepted, so that all fail about once in 10⁹
-#: draws
+#: number of candidates per Poisson number; each is accepted with a probability of at least 3/4, so all are
+#: rejected about once in 10⁹ draws
 _CANDIDATES = 16
 
 
@@ -229,7 +230,7 @@ def _by_inversion(operator: str, mean: Any, seeds: tuple[int, int]) -> Tensor:
     counted = np.arange(_TERMS)
     factorials = np.array([math.lgamma(k + 1.0) for k in counted])
     column = mean.expand_dims(-1)
-    # for mean 0 the terms are NaN, so every comparison is false and the result is 0
+    # if the mean is 0, the terms are NaN, so every comparison is false and the result is 0
     logarithm = column.log() * Tensor(counted, float64) - column - Tensor(factorials, float64)
     below: Any = cumulative.cumsum(logarithm.exp(), -1) <= drawn.expand_dims(-1)
     return below.astype(float64).sum(-1)

@@ -25,15 +25,15 @@ def tile(input: Any, dims: Any) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        dims (tuple or list of int): numbers of repetitions for the last axes. If it is longer
-            than the number of axes, leading axes are added.
+        dims (tuple or list of int): numbers of repetitions for the trailing axes. If ``dims`` has more
+            entries than ``input`` has axes, leading axes of size 1 are added first.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     Raises:
         TypeError: If an entry of ``dims`` is not an int.
-        ValueError: If a number is negative.
+        ValueError: If an entry of ``dims`` is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.tile(Tensor([1.0, 2.0]), (2, 2)))
@@ -45,7 +45,7 @@ def tile(input: Any, dims: Any) -> Tensor:
     rank = max(len(times), x.ndim)
     times = (1,) * (rank - len(times)) + times
     shape = (1,) * (rank - x.ndim) + x.shape
-    # each axis is preceded by an axis of repetitions: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
+    # broadcast to a shape with an axis of repetitions before each axis: (n₀, n₁) -> (t₀, n₀, t₁, n₁)
     spread = tuple(n for pair in zip(times, shape, strict=True) for n in pair)
     if spread == tuple(n for n in shape for n in (1, n)):
         return reshape(x, shape)
@@ -57,12 +57,12 @@ def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
     """Repeat each element ``rep`` times along an axis.
 
     Args:
-        x (Tensor): the tensor.
-        rep (int): number of repetitions.
-        axis (int): the axis.
+        x (Tensor): tensor whose elements are repeated.
+        rep (int): number of repetitions of each element.
+        axis (int): axis along which elements are repeated.
 
     Returns:
-        Tensor.
+        Tensor with ``rep`` times as many elements along ``axis``.
 
     Raises:
         TypeError: If ``rep`` or ``axis`` is not an int.
@@ -94,18 +94,18 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
 
     Args:
         input (Tensor): tensor of any shape.
-        repeats (int, tuple of int, list of int, or Tensor): number of repetitions, or one number
-            per element along ``axis``. The values of a tensor must be known, because they determine the
-            size of the result.
-        axis (int or None): the axis. ``None`` flattens the tensor first.
+        repeats (int, tuple of int, list of int, or Tensor): number of repetitions of every element, or one
+            number for each element along ``axis``. The values of a tensor must be known at compile time,
+            because they determine the shape of the result.
+        axis (int or None): axis along which elements are repeated. ``None`` flattens the tensor first.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     Raises:
-        TypeError: If ``repeats`` or ``axis`` contains anything but ints.
-        ValueError: If a number is negative, the number of repeats is not the number of elements, or
-            ``axis`` is out of range.
+        TypeError: If an entry of ``repeats``, or ``axis``, is not an int.
+        ValueError: If an entry of ``repeats`` is negative, the number of entries is not the size of the axis,
+            or ``axis`` is out of range.
         RuntimeError: If ``repeats`` is a tensor whose values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
@@ -132,7 +132,7 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Return the coordinates of the grid that vectors span.
 
     Args:
-        *inputs (Tensor or number): vectors x₀, x₁, …, each with the coordinates along one axis.
+        *inputs (Tensor or number): 1-D tensors x₀, x₁, …, each with the coordinates along one axis.
         indexing (str): with ``"ij"``, axis k of the results corresponds to xₖ. With ``"xy"``, axes 0 and 1
             are swapped.
 
@@ -141,7 +141,7 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     Raises:
         TypeError: If an input is not a tensor.
-        ValueError: If an input has more than one axis, or ``indexing`` is neither of the two values above.
+        ValueError: If an input has more than one axis, or ``indexing`` is neither ``"ij"`` nor ``"xy"``.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = ops.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))
@@ -173,9 +173,9 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 
 def cartesian_prod(*inputs: Any) -> Tensor:
-    """Return all combinations of one element of each vector as rows.
+    """Return the Cartesian product of vectors as the rows of a matrix.
 
-    The last vector varies fastest.
+    The element of the last vector changes fastest from row to row.
 
     Args:
         *inputs (Tensor): 1-D tensors of the same dtype.

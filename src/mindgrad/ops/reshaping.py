@@ -23,15 +23,16 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Change the shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``.
 
     Args:
-        *sizes (int or tuple of int): the new shape. One size may be −1.
-        shape (tuple of int or None): the new shape as a keyword.
+        *sizes (int or tuple of int): the new shape. One size may be −1; it is computed from the number of
+            elements.
+        shape (tuple of int or None): the new shape, if it is passed by keyword.
 
     Returns:
         Tensor with the elements in row-major order.
 
     Raises:
-        TypeError: If no shape is given, or an entry is not an int.
-        ValueError: If the numbers of elements of the shape and of the tensor differ.
+        TypeError: If no shape is passed, or a size is not an int.
+        ValueError: If the new shape does not have the number of elements of the tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).reshape(2, -1))
@@ -64,7 +65,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public("Tensor")
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
-    """Change the shape; elements are cut off or zeros appended.
+    """Change the shape, and drop elements or append zeros if the size changes.
 
     Args:
         *new_shape (int or tuple of int): the new shape.
@@ -95,15 +96,15 @@ def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:
     ints, is the order of all axes.
 
     Args:
-        *axes (int or tuple of int): two axes, or the order of all axes.
-        **dims (int): ``dim0`` and ``dim1``.
+        *axes (int or tuple of int): the two axes to swap, or the new order of all axes.
+        **dims (int): the two axes to swap, passed as the keywords ``dim0`` and ``dim1``.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     Raises:
         TypeError: If an axis is not an int.
-        ValueError: If an axis is out of range, or the order does not contain each axis once.
+        ValueError: If an axis is out of range, or the new order does not contain each axis exactly once.
 
     >>> from mindgrad import ops
     >>> x = ops.ones((2, 3, 4))
@@ -125,11 +126,11 @@ def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     """Permute the axes: ``x.permute(1, 0)`` or ``x.permute((1, 0))``.
 
     Args:
-        *axes (int or tuple of int): the order of the axes.
-        dims (tuple of int or None): the order as a keyword.
+        *axes (int or tuple of int): the new order of all axes.
+        dims (tuple of int or None): the new order of all axes, if it is passed by keyword.
 
     Returns:
-        Tensor.
+        Tensor with permuted axes.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3)).permute(1, 0).shape
@@ -165,7 +166,7 @@ def t(self: Tensor) -> Tensor:
     """Transpose a matrix; a vector is returned unchanged.
 
     Returns:
-        Tensor.
+        The transposed matrix, or the vector.
 
     Raises:
         ValueError: If the tensor has more than two axes.
@@ -184,10 +185,10 @@ def expand(self: Tensor, *size: Any) -> Tensor:
     """Broadcast the tensor to a shape; see :func:`mindgrad.ops.broadcast_to`.
 
     Args:
-        *size (int or tuple of int): the shape; −1 keeps the size of an axis.
+        *size (int or tuple of int): shape of the result; −1 keeps the size of an axis.
 
     Returns:
-        Tensor.
+        Tensor of the broadcast shape.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0]).expand(3, -1).shape
@@ -201,10 +202,10 @@ def flip(self: Tensor, *dims: Any) -> Tensor:
     """Reverse the elements along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``.
 
     Args:
-        *dims (int or tuple of int): the axes.
+        *dims (int or tuple of int): axes to reverse.
 
     Returns:
-        Tensor.
+        Tensor of the same shape with reversed axes.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).flip(0))
@@ -218,10 +219,10 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
     """Repeat the tensor along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``.
 
     Args:
-        *dims (int or tuple of int): numbers of repetitions for the last axes.
+        *dims (int or tuple of int): numbers of repetitions for the trailing axes.
 
     Returns:
-        Tensor.
+        Tensor of the repeated elements.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).tile(2))
@@ -235,13 +236,13 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     """Sum a diagonal, of integers as int64; see :func:`mindgrad.ops.trace`.
 
     Args:
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
-        axis1, axis2 (int): axes of rows and columns.
+        offset (int): index of the diagonal. 0 is the main diagonal; positive diagonals are above it.
+        axis1, axis2 (int): axes of the rows and of the columns of the matrices.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
             dtype of the tensor otherwise.
 
     Returns:
-        Tensor without the two axes.
+        Tensor of the sums, without ``axis1`` and ``axis2``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())

@@ -25,7 +25,7 @@ from mindgrad.ops.registry import public
 
 __all__ = ["interpolate", "upsample"]
 
-#: number of axes after batch and channels that each mode can resize
+#: for each mode, the number of spatial axes (the axes after batch and channels) that it can resize
 _AXES = {
     "nearest": (1, 2, 3), "nearest-exact": (1, 2, 3), "linear": (1,), "bilinear": (2,), "trilinear": (3,),
     "bicubic": (2,), "area": (1, 2, 3),
@@ -99,7 +99,8 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
 
     Raises:
         TypeError: If a size is not an int or a factor is not a number.
-        ValueError: If both or neither are passed, their number does not match, or one is not positive.
+        ValueError: If both or neither of ``size`` and ``scale_factor`` are passed, the number of entries is
+            not the number of spatial axes, or an entry is not positive.
     """
     if (size is None) == (scale_factor is None):
         raise ValueError(f"For '{operator}', give either 'size' or 'scale_factor', and not both.")
@@ -133,23 +134,27 @@ def interpolate(
 
     Args:
         input (Tensor): real tensor of shape (n, c, l), (n, c, h, w), or (n, c, d, h, w).
-        size (int, tuple of int, or None): new sizes of the axes after the channels.
-        scale_factor (float, tuple of float, or None): factors of the sizes, as an alternative to
-            ``size``. Sizes are rounded down, and positions follow from the sizes.
+        size (int, tuple of int, or None): new sizes of the spatial axes, which follow the channels.
+        scale_factor (float, tuple of float, or None): scale factors of the spatial axes, as an alternative to
+            ``size``. The new sizes are rounded down, and sample positions are computed from the rounded
+            sizes.
         mode (str): ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"``
             (three axes), ``"bilinear"`` or ``"bicubic"`` (four axes), ``"trilinear"`` (five axes), or
             ``"area"`` (averages, as :func:`adaptive_avg_pool2d`).
-        align_corners (bool or None): whether the centers of the first and last elements coincide before
-            and after, for linear and cubic modes. The kernel of ``"bicubic"`` then has the slope −3/4, with
-            the edge repeated; otherwise it is Keys' kernel of slope −1/2 over the existing elements.
-        recompute_scale_factor (bool or None): accepted for compatibility, see ``scale_factor``.
+        align_corners (bool or None): for linear and cubic modes, whether the centers of the first and last
+            elements of the old and the new axis coincide. If true, ``"bicubic"`` uses a kernel of slope −3/4
+            and repeats the edge elements. Otherwise, it uses Keys' kernel of slope −1/2, without elements
+            outside the image.
+        recompute_scale_factor (bool or None): accepted for compatibility and ignored; positions are always
+            computed from the rounded sizes.
 
     Returns:
         Tensor of the new shape.
 
     Raises:
-        TypeError: If ``input`` is complex or not a tensor, or an argument does not have its type.
-        ValueError: If the mode does not match the shape, or an argument is out of range.
+        TypeError: If ``input`` is complex or not a tensor, or an argument has the wrong type.
+        ValueError: If ``mode`` does not support the number of axes of ``input``, or an argument is out of
+            range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[0.0, 1.0, 2.0]]])
@@ -184,8 +189,8 @@ def resized_image(
     """Resize an image of shape (n, c, h, w) as MindSpore's older operators do.
 
     Raises:
-        TypeError: If ``input`` is complex or not a tensor, or an argument does not have its type.
-        ValueError: If ``input`` is not 4-D, or both flags are set.
+        TypeError: If ``input`` is complex or not a tensor, or an argument has the wrong type.
+        ValueError: If ``input`` is not 4-D, or both ``align_corners`` and half-pixel centers are requested.
     """
     x = real_operand(input, operator)
     if x.ndim != 4:

@@ -48,13 +48,13 @@ __all__ = [
     "normals", "parameters", "require", "seeds_of", "shape_of", "with_probability",
 ]  # fmt: skip
 
-#: the state to draw from on this thread
+#: state of the random generator from which this thread draws
 _source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
-#: seeds of an operator without its own seed
+#: seeds of an operator without an explicit seed, which uses only the global state
 NO_SEEDS = (0, 0)
 
-#: bits of the significand of each element type
+#: number of bits of the significand of each element type, including the implicit bit
 _PRECISION = {float16: 11, bfloat16: 8, float32: 24}
 
 
@@ -141,7 +141,7 @@ def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tenso
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.write(source, after)
         return words
-    with window:  # so that two threads do not draw from the same state
+    with window:  # lock, so that two threads do not draw from the same state
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
         state.advance(source, after)
     return words

@@ -54,11 +54,11 @@ rint = unary_function(
     "Tensor", "mint.round(input, *, decimals=0)", "numpy.around(a, decimals=0)", "numpy.round(a, decimals=0)"
 )
 def round(input: Any, decimals: int = 0) -> Tensor:
-    """Round to ``decimals`` decimals, ties to even; the derivative is 0.
+    """Round to ``decimals`` decimal places, ties to even; the derivative is 0.
 
     Args:
         input (Tensor or number): values of any shape; integers are returned unchanged.
-        decimals (int): number of decimals; negative ones count before the decimal point.
+        decimals (int): number of decimal places. A negative number rounds to tens, hundreds, and so on.
 
     Returns:
         Tensor of the shape and dtype of ``input``.
@@ -109,7 +109,7 @@ def heaviside(x: Any, values: Any) -> Tensor:
     The derivative with respect to ``x`` is 0, and with respect to ``values`` it is 1 where ``x`` is 0.
 
     Args:
-        x, values (Tensor or number): operands whose shapes broadcast.
+        x, values (Tensor or number): argument of the step function, and its value at 0. The shapes broadcast.
 
     {real two}
 
@@ -147,14 +147,13 @@ isfinite = unary_function(
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """Replace NaN and infinities by numbers; the derivative is 0 there.
+    """Replace NaN and infinities by numbers; replaced elements have derivative 0.
 
     Args:
         input (Tensor or number): floating-point values of any shape.
-        nan (int, float, or None): value for NaN. ``None`` means 0.
-        posinf (int, float, or None): value for inf. ``None`` means the largest number of the
-            dtype.
-        neginf (int, float, or None): value for −inf. ``None`` means the smallest number of the
+        nan (int, float, or None): replacement for NaN. ``None`` means 0.
+        posinf (int, float, or None): replacement for +∞. ``None`` means the largest number of the dtype.
+        neginf (int, float, or None): replacement for −∞. ``None`` means the most negative number of the
             dtype.
 
     {as frac}

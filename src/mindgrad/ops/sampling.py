@@ -41,13 +41,13 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
     """Return a random permutation of the integers from 0 to ``n`` − 1.
 
     Args:
-        n (int): number of integers.
+        n (int): number of integers to permute.
         seed (int or None): seed of this call. 0 and ``None`` use the global seed.
-        offset (int): a second seed.
+        offset (int): second seed, which is combined with ``seed``.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (n,).
+        Tensor of the permuted integers, of shape (n,).
 
     Raises:
         TypeError: If an argument is not an int.
@@ -79,11 +79,11 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
     "(Tensor([3.0, 3.0])) => [3. 3.]",
 )
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
-    """Shuffle the slices along the first axis; derivatives move with them.
+    """Shuffle the slices of a tensor along the first axis.
 
     Args:
-        x (Tensor): the tensor; a 0-D tensor is returned unchanged.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        x (Tensor): tensor to shuffle. A 0-D tensor is returned unchanged.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -117,19 +117,20 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: in
     2006).
 
     Args:
-        input (Tensor): nonnegative probabilities, a vector or the rows of a matrix; each row is
-            divided by its sum.
+        input (Tensor): nonnegative weights of the categories, of shape (categories,) or (rows, categories).
+            Each row is divided by its sum.
         num_samples (int): number of draws from each row.
         replacement (bool): whether a category can be drawn more than once.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
         int32 tensor of shape ``(num_samples,)`` or ``(rows, num_samples)``.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``input`` is 0-D or has more than two axes, a probability is negative or not finite,
-            a sum is 0, or there are fewer positive probabilities than draws without replacement.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``input`` is 0-D or has more than two axes, a probability is negative or not finite, or
+            all probabilities of a row are 0. Also if ``replacement`` is false and a row has fewer than
+            ``num_samples`` positive probabilities.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multinomial(Tensor([0.0, 5.0, 0.0]), 4))
@@ -170,7 +171,7 @@ def _multinomial(
             sums, apply(arithmetic.mul, drawn, broadcast_to(total, drawn.shape)), out_int32=True, right=True
         )
     waits = exponentials(operator, weights.shape, float64, seeds)
-    # a category with probability 0 gets an infinite time
+    # a category with probability 0 gets an infinite waiting time, so it is drawn last
     times = apply(arithmetic.div, combined(arithmetic.add, waits, 2.0**-70), weights)
     places = apply(argsort, times, axis=len(rows), descending=False)
     return places[..., :count]  # type: ignore[index]
@@ -184,8 +185,8 @@ def multinomial_with_replacement(
     See :func:`multinomial`.
 
     Args:
-        x (Tensor): nonnegative probabilities, a vector or the rows of a matrix.
-        seed, offset (int or None): two seeds of this call; 0 uses the global seed.
+        x (Tensor): nonnegative weights of the categories, of shape (categories,) or (rows, categories).
+        seed, offset (int or None): two random seeds of this call. If both are 0, the global seed is used.
         numsamples (int): number of draws from each row.
         replacement (bool): whether a category can be drawn more than once.
 
@@ -205,17 +206,17 @@ def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype
     """Draw category indices with probabilities softmax(``logits``).
 
     Args:
-        logits (Tensor): matrix with one distribution per row; −∞ for a category that is never
-            drawn.
+        logits (Tensor): matrix of shape (rows, categories), one distribution per row. A category with logit
+            −∞ is never drawn.
         num_sample (int): number of draws from each row, with replacement.
         seed (int or None): seed of this call; 0 and ``None`` use the global seed.
-        dtype (mindgrad.dtype): an integer dtype for the result.
+        dtype (mindgrad.dtype): integer dtype of the result.
 
     Returns:
         Integer tensor of shape (rows, num_sample).
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``logits`` is not a matrix.
 
     >>> from mindgrad import Tensor, ops
@@ -244,16 +245,16 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
 
     Args:
         logits (Tensor): floating-point tensor.
-        tau (float): the positive temperature.
-        hard (bool): whether the result is the one-hot vector, with the derivative of the
-            probabilities.
+        tau (float): positive temperature. The smaller it is, the closer the result is to a one-hot vector.
+        hard (bool): whether to return the one-hot vector of the largest probability; its derivative is the
+            derivative of the probabilities (straight-through estimator).
         dim (int): axis of the categories.
 
     Returns:
         Tensor of the shape of ``logits``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``tau`` is not positive, or ``dim`` is out of range.
 
     >>> import mindgrad as ms
@@ -290,13 +291,14 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     """Choose ``count`` random indices of true elements, in random order.
 
     Args:
-        input_x (Tensor): Boolean tensor of one to five axes.
-        count (int): number of indices.
-        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        input_x (Tensor): Boolean tensor with one to five axes.
+        count (int): number of indices to choose.
+        seed (int or None): random seed of this call. ``None`` uses the global seed of ``mindgrad.set_seed``.
 
     Returns:
-        The indices, int32 of shape ``(count, axes)``, and a Boolean tensor of shape ``(count,)``, which is
-        true for each index of a true element. If there are fewer true elements, the remaining indices are 0.
+        Two tensors: the int32 indices, of shape ``(count, number of axes)``, and a Boolean tensor of shape
+        ``(count,)`` that marks valid indices. If ``input_x`` has fewer than ``count`` true elements, the
+        remaining indices are 0 and not valid.
 
     Raises:
         TypeError: If ``input_x`` is not Boolean, or an argument is not an int.
@@ -319,7 +321,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     size = mask.size
     flat = apply(structural.reshape, mask, shape=(size,))
     order = _order(name, size, seeds_of(name, seed))
-    # a stable sort moves the true elements of a random order to the front
+    # put the elements in random order; a stable sort then moves the true ones to the front
     first = apply(argsort, cast(indexing.gather(flat, order, 0), int32), axis=0, descending=True)
     chosen_order = indexing.gather(order, first[:number], 0)  # type: ignore[index]
     chosen = indexing.gather(flat, chosen_order, 0)

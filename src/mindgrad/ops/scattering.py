@@ -74,17 +74,19 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
     Args:
         input_x (Tensor): the tensor to start from; it does not change.
-        indices (Tensor): integers of shape (…, k): an index along each of the first k axes,
-            nonnegative.
-        updates (Tensor): values of the dtype of ``input_x`` and of shape (…, its other axes).
+        indices (Tensor): nonnegative integers of shape (…, k). Each vector along the last axis holds indices
+            along the first k axes of ``input_x``.
+        updates (Tensor): values of the dtype of ``input_x``, of shape ``indices.shape[:-1] +
+            input_x.shape[k:]``.
 
     Returns:
         Tensor of the shape and dtype of ``input_x``.
 
     Raises:
-        TypeError: If the indices are not int32 or int64, or the dtypes differ.
-        ValueError: If a shape does not match.
-        IndexError: If a known index is out of range.
+        TypeError: If ``indices`` is not int32 or int64, or the dtypes of ``input_x`` and ``updates`` differ.
+        ValueError: If the shape of ``updates`` does not match.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
@@ -163,7 +165,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMax Tensor.scatter_max")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Take the maximum of a tensor and updates at multi-dimensional indices.
+    """Replace elements at multi-dimensional indices by their maximum with updates.
 
     {as tensor_scatter_update}
 
@@ -177,7 +179,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMin Tensor.scatter_min")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Take the minimum of a tensor and updates at multi-dimensional indices.
+    """Replace elements at multi-dimensional indices by their minimum with updates.
 
     {as tensor_scatter_update}
 
@@ -204,8 +206,9 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
 
     Raises:
         TypeError: If the indices are not integers, or an entry of ``shape`` is not an int.
-        ValueError: If a shape does not match.
-        IndexError: If a known index is out of range.
+        ValueError: If the shape of ``updates`` does not match.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.scatter_nd(Tensor([[0], [2], [2]]), Tensor([1.0, 2.0, 3.0]), (4,)))
@@ -253,7 +256,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("ScatterAdd(use_locking: unused=False)(x, indices, updates)")
 def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """Add updates at indices along the first axis; a Parameter is assigned.
+    """Add slices to a tensor or Parameter at indices along its first axis.
 
     {as scatter_update}
 
@@ -278,19 +281,21 @@ def tensor_scatter_elements(
 
     Args:
         input_x (Tensor): the tensor to start from; it does not change.
-        indices (Tensor): integers with the number of axes of ``input_x``; negative ones count
-            from the end.
-        updates (Tensor): values of the shape of ``indices`` and of the dtype of ``input_x``.
-        axis (int): axis along which ``indices`` count.
+        indices (Tensor): integer tensor with as many axes as ``input_x``. Negative indices count from the
+            end.
+        updates (Tensor): values to write or add, of the shape of ``indices`` and of the dtype of ``input_x``.
+        axis (int): axis of ``input_x`` that ``indices`` index.
         reduction (str): ``"none"`` to write the updates, or ``"add"`` to add them.
 
     Returns:
         Tensor of the shape and dtype of ``input_x``.
 
     Raises:
-        TypeError: If the indices are not integers, or the dtypes differ.
-        ValueError: If a shape does not match, ``axis`` is out of range, or ``reduction`` is unknown.
-        IndexError: If a known index is out of range.
+        TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
+        ValueError: If the shapes of the tensor, the indices, and the updates do not match, ``axis`` is out of
+            range, or ``reduction`` is unknown.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -323,10 +328,9 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
 
     Args:
         input (Tensor): the tensor to start from; it does not change.
-        axis (int): axis along which the indices count.
-        index (Tensor): integers with the number of axes of ``input``; negative ones count from
-            the end.
-        src (Tensor or number): values of the shape of ``index``, or one number.
+        axis (int): axis of ``input`` that ``index`` indexes.
+        index (Tensor): integer tensor with as many axes as ``input``. Negative indices count from the end.
+        src (Tensor or number): values to write, of the shape of ``index``, or one number for all indices.
 
     Returns:
         Tensor of the shape and dtype of ``input``.
@@ -352,13 +356,13 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
 def index_add(
     x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
-    """Add slices at indices along an axis; a Parameter is assigned.
+    """Add slices to a tensor or Parameter at indices along an axis.
 
     Args:
         x (Parameter or Tensor): the tensor to add to.
-        indices (Tensor): 1-D integer tensor.
-        y (Tensor): tensor of the shape of ``x``, with one slice along ``axis`` for each index.
-        axis (int): the axis.
+        indices (Tensor): 1-D integer tensor of indices along ``axis``.
+        y (Tensor): slices to add, one along ``axis`` for each index. The other axes have the sizes of ``x``.
+        axis (int): axis along which slices are selected.
         use_lock, check_index_bound (bool): accepted for compatibility; known indices are always
             checked.
 
@@ -366,9 +370,10 @@ def index_add(
         Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: If the indices are not integers, or the dtypes differ.
-        ValueError: If ``indices`` is not 1-D, or a shape does not match.
-        IndexError: If a known index is out of range.
+        TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
+        ValueError: If ``indices`` is not 1-D, or the shape of ``y`` does not match ``x`` and ``indices``.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_add(Tensor([1.0, 2.0]), Tensor([0, 0]), Tensor([3.0, 4.0]), 0))
@@ -402,18 +407,19 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """Fill slices at indices along an axis with a value.
 
     Args:
-        x (Tensor): the tensor.
-        axis (int): the axis.
-        index (Tensor, int, or tuple of int): the indices.
-        value (Tensor or number): number, or tensor of one element.
+        x (Tensor): the tensor to start from; it does not change.
+        axis (int): axis along which slices are selected.
+        index (Tensor, int, or tuple of int): indices along ``axis`` of the slices to fill.
+        value (Tensor or number): fill value, a number or a tensor of one element.
 
     Returns:
         Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: If the index is not an integer tensor.
+        TypeError: If ``index`` does not consist of integers.
         ValueError: If ``value`` has several elements, or ``axis`` is out of range.
-        IndexError: If a known index is out of range.
+        IndexError: If an index is out of range. Compiled functions check only indices that are known at
+            compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_fill(Tensor([1.0, 2.0, 3.0]), 0, Tensor([0, 2]), 7.0))
@@ -438,10 +444,10 @@ def slice_scatter(
 
     Args:
         input (Tensor): the tensor to start from; it does not change.
-        src (Tensor): values, which broadcast to the slice.
-        axis (int): the axis.
-        start, end (int or None): bounds of the slice. ``None`` means the end of the axis.
-        step (int): step of the slice.
+        src (Tensor): values to write, which broadcast to the slice.
+        axis (int): axis along which slices are selected.
+        start, end (int or None): bounds of the slice. ``None`` means the start or the end of the axis.
+        step (int): step between neighboring elements of the slice.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -465,9 +471,9 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
 
     Args:
         input (Tensor): the tensor to start from; it does not change.
-        src (Tensor): values, which broadcast to the slice.
-        axis (int): the axis.
-        index (int): the index.
+        src (Tensor): values to write, which broadcast to the slice.
+        axis (int): axis along which slices are selected.
+        index (int): index along ``axis`` at which ``src`` is written.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -489,18 +495,18 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
 
 @public("Tensor")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
-    """Write the first elements of a tensor, in order, where a mask is true.
+    """Write elements of ``source``, one after another, where a mask is true.
 
     Args:
         input (Tensor): the tensor to start from; it does not change.
-        mask (Tensor): Boolean tensor.
-        source (Tensor): values, at least as many as true elements of the mask.
+        mask (Tensor): Boolean tensor that broadcasts with ``input``.
+        source (Tensor): values to write, at least as many as the mask has true elements.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        ValueError: If ``source`` has fewer elements than ``mask`` has true ones.
+        ValueError: If ``source`` has fewer elements than ``mask`` has true elements.
         RuntimeError: If the values of ``mask`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops

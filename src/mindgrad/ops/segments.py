@@ -22,18 +22,18 @@ def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> T
 
     Args:
         input_x (Tensor): tensor of shape (a, …).
-        segment_ids (Tensor): integers of a shape with which the shape of ``input_x`` begins;
-            slices of a negative segment are ignored.
+        segment_ids (Tensor): integer tensor with the segment of each slice. Its shape must equal the leading
+            dimensions of ``input_x``. Slices with a negative segment are ignored.
         num_segments (int): number of segments.
 
     Returns:
-        Tensor of shape (num_segments, the axes of ``input_x`` after the axes of ``segment_ids``); an empty
-        segment is 0.
+        Tensor of shape ``(num_segments, *input_x.shape[segment_ids.ndim:])``. The sum of an empty segment is
+        0.
 
     Raises:
         TypeError: If ``segment_ids`` is not an integer tensor.
         ValueError: If the shape of ``input_x`` does not begin with the shape of ``segment_ids``.
-        IndexError: If a known segment is not below ``num_segments``.
+        IndexError: If a segment is not below ``num_segments`` and its value is known at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unsorted_segment_sum(Tensor([1.0, 2.0, 3.0]), Tensor([0, 2, 0]), 3))
@@ -44,11 +44,11 @@ def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> T
 
 @public("UnsortedSegmentMax Tensor")
 def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """Take the maximum of the slices of each segment.
+    """Compute the elementwise maximum of the slices of each segment.
 
     Returns:
-        Tensor of shape (num_segments, the axes of ``x`` after the axes of ``segment_ids``); an empty
-        segment is the smallest number of the dtype.
+        Tensor of shape ``(num_segments, *x.shape[segment_ids.ndim:])``. The maximum of an empty segment is
+        the smallest number of the dtype.
 
     {as unsorted_segment_sum}
 
@@ -61,11 +61,11 @@ def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
 
 @public("UnsortedSegmentMin Tensor")
 def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """Take the minimum of the slices of each segment.
+    """Compute the elementwise minimum of the slices of each segment.
 
     Returns:
-        Tensor of shape (num_segments, the axes of ``x`` after the axes of ``segment_ids``); an empty
-        segment is the largest number of the dtype.
+        Tensor of shape ``(num_segments, *x.shape[segment_ids.ndim:])``. The minimum of an empty segment is
+        the largest number of the dtype.
 
     {as unsorted_segment_sum}
 
@@ -81,8 +81,7 @@ def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: int) -> Tensor
     """Multiply the slices of each segment.
 
     Returns:
-        Tensor of shape (num_segments, the axes of ``x`` after the axes of ``segment_ids``); an empty
-        segment is 1.
+        Tensor of shape ``(num_segments, *x.shape[segment_ids.ndim:])``. The product of an empty segment is 1.
 
     {as unsorted_segment_sum}
 
@@ -99,7 +98,8 @@ _FUNCTIONS: dict[str, Any] = {
     "UnsortedSegmentProd": scattering.tensor_scatter_mul,
     "UnsortedSegmentSum": scattering.tensor_scatter_add,
 }
-#: reductions for unknown segments, where a scatter would need the largest number of slices per segment
+#: reductions to use if the segments are unknown at compile time; a scatter would need the largest number of
+#: slices per segment
 _OVER_ALL: dict[str, Any] = {
     "UnsortedSegmentMax": extremes.amax,
     "UnsortedSegmentMin": extremes.amin,
@@ -131,7 +131,8 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         start = np.asarray(getattr(limits(x.dtype.numpy), start)).item()
     parts = layout.reshape(x, (ids.size, *part))
     if values is None and operator in _OVER_ALL:
-        # a compiled function computes the segments, so each segment is reduced over all masked slices
+        # segments are unknown at compile time: reduce each segment over all slices, and mask slices of other
+        # segments
         numbers = creation.arange(count).reshape(count, 1)  # type: ignore[attr-defined]
         own = comparison.equal(layout.reshape(ids, (1, ids.size)), numbers)
         own = layout.reshape(own, (count, ids.size, *(1 for _ in part)))
@@ -139,7 +140,8 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
     column = layout.reshape(ids, (ids.size, 1))
     if values is not None and (not values.size or values.min() >= 0):
         return _FUNCTIONS[operator](creation.full((count, *part), start, dtype=x.dtype), column, parts)  # type: ignore[no-any-return]
-    # slices of negative segments go to an extra segment after the last one, which is removed
+    # slices of negative segments go to an extra segment after the last one; the extra segment is removed
+    # below
     column = indexing.where(comparison.less(column, 0), count, column)
     target = creation.full((count + 1, *part), start, dtype=x.dtype)
     return joining.split(_FUNCTIONS[operator](target, column, parts), [count, 1])[0]

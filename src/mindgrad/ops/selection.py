@@ -27,7 +27,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["Selection", "selected"]
 
-#: neutral element of each reduction, which replaces elements that are not selected
+#: neutral element of each reduction; it replaces the elements that the mask does not select
 _NEUTRAL = {
     reduction.reduce_sum: 0, reduction.reduce_prod: 1, reduction.reduce_all: 1, reduction.reduce_any: 0,
     reduction.norm: 0, reduction.logsumexp: -math.inf, reduction.reduce_max: -math.inf,

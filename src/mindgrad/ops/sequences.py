@@ -38,8 +38,8 @@ def reverse(x: Any, axis: Any) -> Tensor:
     """Reverse the order of elements along axes; another name of ``flip``.
 
     Args:
-        x (Tensor): the tensor.
-        axis (int or tuple of int): the axes.
+        x (Tensor): tensor to reverse.
+        axis (int or tuple of int): axis or axes to reverse.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -56,16 +56,17 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
     """Reverse the first elements of each sample along an axis.
 
     Args:
-        x (Tensor): the tensor.
-        seq_lengths (Tensor): integers, the number of elements to reverse in each sample.
-        seq_dim (int): axis of the elements.
-        batch_dim (int): axis of the samples.
+        x (Tensor): tensor to reverse.
+        seq_lengths (Tensor): 1-D integer tensor with the number of elements to reverse in each sample.
+        seq_dim (int): axis along which elements are reversed.
+        batch_dim (int): axis along which the samples of the batch are stacked.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        ValueError: If the number of lengths is not the number of samples, or the axes are equal.
+        ValueError: If ``seq_lengths`` does not have one element for each sample, or ``seq_dim`` equals
+            ``batch_dim``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reverse_sequence(Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), Tensor([2, 3]), 1))
@@ -93,18 +94,18 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
 
 
 def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
-    """Mark the indices before the end of sequences: k < lengths[…].
+    """Return a mask of the valid elements of padded sequences: k < lengths[…].
 
     Args:
-        lengths (Tensor): integers of any shape.
-        maxlen (int or None): number of indices. ``None`` means the largest length, which must be
-            known.
+        lengths (Tensor): integer tensor with the lengths of the sequences, of any shape.
+        maxlen (int or None): padded length of the sequences. ``None`` means the largest length, which must
+            then be known at compile time.
 
     Returns:
         Boolean tensor of the shape of ``lengths`` with a trailing axis of size ``maxlen``.
 
     Raises:
-        RuntimeError: If ``maxlen`` is ``None`` and the lengths are unknown at compile time.
+        RuntimeError: If ``maxlen`` is ``None`` and the values of ``lengths`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.sequence_mask(Tensor([1, 3]), 3))
@@ -134,10 +135,11 @@ def invert_permutation(input_x: Any) -> Tensor:
     """Invert a permutation: return q with q[p[k]] = k.
 
     Args:
-        input_x (Tensor or tuple of int): the integers from 0 to n − 1 in any order, 1-D.
+        input_x (Tensor or tuple of int): permutation p, a 1-D tensor or tuple of the integers from 0 to n − 1
+            in any order.
 
     Returns:
-        Integer tensor of the same shape.
+        Integer tensor of the inverse permutation q, of the same shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.invert_permutation(Tensor([2, 0, 1])))
@@ -158,9 +160,10 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     """Return the index of the interval between boundaries for each element.
 
     Args:
-        input (Tensor): the elements.
-        boundaries (tuple of float, list of float, or Tensor): ascending numbers.
-        right (bool): whether an element equal to a boundary is above it.
+        input (Tensor): elements to assign to intervals.
+        boundaries (tuple of float, list of float, or Tensor): boundaries between the intervals, in ascending
+            order.
+        right (bool): whether an element that equals a boundary belongs to the interval above the boundary.
 
     Returns:
         Integer tensor of the shape of ``input``.
@@ -178,9 +181,9 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     """Check whether each element is equal to one of the test elements.
 
     Args:
-        elements (Tensor or number): the elements.
-        test_elements (Tensor or number): test elements of any shape.
-        invert (bool): whether to negate the result.
+        elements (Tensor or number): elements to look for in ``test_elements``.
+        test_elements (Tensor or number): tensor of any shape in which to look.
+        invert (bool): whether to return true for the elements that are not found.
 
     Returns:
         Boolean tensor of the shape of ``elements``.
@@ -199,9 +202,9 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     """Check whether a class is among the ``k`` classes with the largest scores.
 
     Args:
-        x1 (Tensor): scores of shape (batch, classes).
-        x2 (Tensor): classes of shape (batch,).
-        k (int): number of classes that count.
+        x1 (Tensor): score of each class for each sample, of shape (batch, classes).
+        x2 (Tensor): class index of each sample, of shape (batch,).
+        k (int): number of classes with the largest scores to consider.
 
     Returns:
         Boolean tensor of shape (batch,).
@@ -213,7 +216,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
     labels = class_labels(classes, x.shape[1], "InTopK")
     own = indexing.gather_elements(x, 1, layout.expand_dims(labels, 1))
-    # not 'x > own': scores of a class out of range are NaN, and all other classes must count as better
+    # not 'x > own': the score of a class out of range is NaN, and all other classes must count as better
     worse = reduction.reduce_sum(cast(comparison.less_equal(x, own), int32), 1)
     better = arithmetic.sub(x.shape[1], worse)
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
@@ -224,11 +227,11 @@ def unravel_index(indices: Any, dims: Any) -> Tensor:
     """Convert flat indices to coordinates in a shape, in row-major order.
 
     Args:
-        indices (Tensor or int): integers of any shape.
-        dims (tuple of int or Tensor): the shape.
+        indices (Tensor or int): flat indices, integers of any shape.
+        dims (tuple of int or Tensor): shape of the tensor that the flat indices address.
 
     Returns:
-        Tensor of the shape of ``indices`` with a leading axis for the coordinates.
+        Integer tensor of shape ``(len(dims), *indices.shape)``: the coordinates along each axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unravel_index(Tensor([5, 1]), (2, 3)))
@@ -255,7 +258,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
         Tensor of shape (number of combinations, r).
 
     Raises:
-        ValueError: If the input is not 1-D.
+        ValueError: If ``input`` is not 1-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.combinations(Tensor([1, 3, 2])))
@@ -283,22 +286,24 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Remove elements that are equal to their predecessor.
+    """Remove elements that equal the element before them.
 
-    The shape of the result depends on values, so that it cannot be compiled.
+    The shape of the result depends on the values of ``input``, so compiled functions cannot call this
+    function.
 
     Args:
-        input (Tensor): the tensor.
-        return_inverse (bool): whether to return the index of each element in the result too.
-        return_counts (bool): whether to return the number of equal elements too.
+        input (Tensor): tensor of any shape.
+        return_inverse (bool): whether to return also, for each element of ``input``, its index in the result.
+        return_counts (bool): whether to return also the number of consecutive occurrences of each element of
+            the result.
         dim (int or None): axis whose slices are compared. ``None`` means all elements in
             row-major order.
 
     Returns:
-        Tensor, or a tuple with the requested results.
+        Tensor of the remaining elements, or a tuple of this tensor and the requested results.
 
     Raises:
-        RuntimeError: If the values are unknown at compile time.
+        RuntimeError: If the values of ``input`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 1])))
@@ -327,10 +332,11 @@ def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
 
     Args:
         x (Tensor): 1-D tensor.
-        pad_num (Tensor or int): the padding.
+        pad_num (Tensor or int): number that fills the result after the distinct elements.
 
     Returns:
-        ``(values, indices)``: ``values[indices]`` is ``x``.
+        ``(values, indices)``: the padded distinct elements, and integer indices such that ``values[indices]``
+        equals ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.unique_with_pad(Tensor([5, 1, 5]), 0)

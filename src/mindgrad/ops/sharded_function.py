@@ -32,7 +32,8 @@ class Sharded(JitFunction):
         function: the function.
         in_strategy: for each tensor among the arguments, a tuple with the number of slices of each axis, a
             Layout, or ``None``.
-        out_strategy: the same for the results; ``None`` lets the partitioner choose.
+        out_strategy: strategies of the results, in the form of ``in_strategy``. ``None`` lets the partitioner
+            choose.
         parameter_plan: layouts of Parameters by name.
     """
 
@@ -93,22 +94,23 @@ def shard(
     effect. A divided function is compiled in both modes.
 
     Args:
-        fn (callable or Cell): the function.
+        fn (callable or Cell): function whose tensors are sharded.
         in_strategy (tuple): for each tensor among the arguments, a tuple with the number of
             slices of each axis, a :class:`Layout`, or ``None`` to let the partitioner choose.
-        out_strategy (tuple or None): the same for the tensors of the result. ``None`` lets the partitioner
-            choose.
-        parameter_plan (dict or None): maps names of Parameters of the Cell
-            (``"self.dense.weight"``, ``"dense.weight"``) to tuples of numbers of slices or Layouts, which
-            they keep between calls.
+        out_strategy (tuple or None): strategies of the tensors of the result, in the form of ``in_strategy``.
+            ``None`` lets the partitioner choose.
+        parameter_plan (dict or None): dict that maps names of the Cell's Parameters (``"self.dense.weight"``
+            or ``"dense.weight"``) to strategies, which are tuples of numbers of slices, or Layouts. The
+            Parameters stay sharded between calls.
 
     Returns:
-        Callable with the same arguments.
+        Callable with the same arguments as ``fn``.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If a number of slices is not positive, or a Parameter does not exist. In a call, if an
-            axis is not divisible by its number of slices, or the devices cannot be divided among the slices.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number of slices is not positive, or a name in ``parameter_plan`` is not the name of
+            a Parameter. In a call: if the size of an axis is not divisible by its number of slices, or the
+            number of devices by the number of all slices.
 
     >>> from mindgrad import Tensor, ops
     >>> from mindgrad.parallel import shard

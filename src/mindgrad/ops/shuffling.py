@@ -42,13 +42,13 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
     Args:
         input (Tensor): tensor of at least three axes.
-        upscale_factor (int): r.
+        upscale_factor (int): factor r of the height and width.
 
     Returns:
         Tensor of shape (…, C, H r, W r).
 
     Raises:
-        ValueError: If the number of channels is not divisible by r².
+        ValueError: If the number of channels is not divisible by ``upscale_factor``².
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pixel_shuffle(Tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]]), 2))
@@ -70,13 +70,13 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
     Args:
         input (Tensor): tensor of at least three axes.
-        downscale_factor (int): r.
+        downscale_factor (int): divisor r of the height and width.
 
     Returns:
         Tensor of shape (…, C r², H, W).
 
     Raises:
-        ValueError: If height or width is not divisible by r.
+        ValueError: If the height or width is not divisible by ``downscale_factor``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pixel_unshuffle(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2).shape)
@@ -99,7 +99,7 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
 
     Args:
         x (Tensor): tensor of shape (N, C, …).
-        groups (int): number of groups.
+        groups (int): number of groups of channels.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -122,17 +122,17 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
 def space_to_depth(input_x: Any, block_size: int) -> Tensor:
     """Rearrange blocks of pixels into channels: (N, C, H b, W b) to (N, b² C, H, W).
 
-    The channels change fastest.
+    The original channels are the fastest-changing part of the new channel axis.
 
     Args:
-        input_x (Tensor): tensor of four axes.
-        block_size (int): b.
+        input_x (Tensor): 4-D tensor of images.
+        block_size (int): height and width b of a block.
 
     Returns:
         Tensor of shape (N, b² C, H, W).
 
     Raises:
-        ValueError: If there are not four axes, or height or width is not divisible by b.
+        ValueError: If ``input_x`` is not 4-D, or its height or width is not divisible by ``block_size``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.space_to_depth(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).shape)
@@ -150,14 +150,14 @@ def depth_to_space(input_x: Any, block_size: int) -> Tensor:
     """Rearrange channels into blocks of pixels: (N, b² C, H, W) to (N, C, H b, W b).
 
     Args:
-        input_x (Tensor): tensor of four axes.
-        block_size (int): b.
+        input_x (Tensor): 4-D tensor of images.
+        block_size (int): height and width b of a block.
 
     Returns:
         Tensor of shape (N, C, H b, W b).
 
     Raises:
-        ValueError: If there are not four axes, or the number of channels is not divisible by b².
+        ValueError: If ``input_x`` is not 4-D, or the number of channels is not divisible by ``block_size``².
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.depth_to_space(Tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), 2))
@@ -178,18 +178,19 @@ def depth_to_space(input_x: Any, block_size: int) -> Tensor:
     "(block_size=self.block_shape)",
 )
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
-    """Move blocks of space to the batch axis, after padding with zeros.
+    """Pad the spatial axes with zeros, and move blocks of them to the batch axis.
 
     Args:
-        input_x (Tensor): tensor of shape (N, …, M spatial axes).
-        block_size (int, or tuple or list of int): M block sizes, or one for all axes.
+        input_x (Tensor): tensor whose first axis is the batch and whose last M axes are spatial.
+        block_size (int, or tuple or list of int): size of a block along each of the M spatial axes, or one
+            size for all.
         paddings (tuple or list): pairs (before, after) of numbers of zeros for each spatial axis.
 
     Returns:
-        Tensor.
+        Tensor with a larger batch and smaller spatial axes.
 
     Raises:
-        ValueError: If an axis is not divisible by its block size.
+        ValueError: If a padded spatial axis is not divisible by its block size.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.space_to_batch_nd(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), [2, 2], [[0, 0], [0, 0]]).shape)
@@ -218,21 +219,22 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     "BatchToSpaceND(block_shape: integers, crops: anything('a pair of ints for each axis of space'))(x)",
 )
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
-    """Move the batch axis to blocks of space, and crop.
+    """Move the batch axis to blocks of the spatial axes, and crop these axes.
 
     This is the inverse of :func:`space_to_batch_nd`.
 
     Args:
-        input_x (Tensor): tensor of shape (N, …, M spatial axes).
-        block_shape (int, or tuple or list of int): M block sizes, or one for all axes.
+        input_x (Tensor): tensor whose first axis is the batch and whose last M axes are spatial.
+        block_shape (int, or tuple or list of int): size of a block along each of the M spatial axes, or one
+            size for all.
         crops (tuple or list): pairs (before, after) of numbers of elements to remove for each
             spatial axis.
 
     Returns:
-        Tensor.
+        Tensor with a smaller batch and larger spatial axes.
 
     Raises:
-        ValueError: If the batch is not divisible by the product of the block sizes.
+        ValueError: If the batch size is not divisible by the product of the block sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[[1.0]]], [[[2.0]]], [[[3.0]]], [[[4.0]]]])

@@ -54,7 +54,7 @@ def make_sig(
         name (str): name of the input.
         rw (sig_rw): whether the input is read or written.
         kind (sig_kind): how the input is passed.
-        default (object): default value.
+        default (object): default value of the input.
         dtype (sig_dtype): group of inputs that have the same element type.
 
     >>> from mindgrad.ops.signature import make_sig, sig_dtype

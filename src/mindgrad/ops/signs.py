@@ -18,7 +18,7 @@ def signbit(input: Any) -> Tensor:
     """Check whether numbers are negative, including −0.0.
 
     Args:
-        input (Tensor or number): real values.
+        input (Tensor or number): real values of any shape.
 
     Returns:
         Boolean tensor of the shape of ``input``.
@@ -30,7 +30,7 @@ def signbit(input: Any) -> Tensor:
     x = operand(input, "Signbit")
     if not x.dtype.is_float:
         return comparison.less(x, 0)
-    # the sign of a zero is the sign of 1 / 0
+    # 1 / 0.0 = ∞ and 1 / −0.0 = −∞, so the quotient has the sign of the zero
     return comparison.less(indexing.where(comparison.equal(x, 0), arithmetic.true_divide(1.0, x), x), 0)
 
 
@@ -38,11 +38,12 @@ def signbit(input: Any) -> Tensor:
 def copysign(x: Any, other: Any) -> Tensor:
     """Combine the absolute value of ``x`` with the sign of ``other``.
 
-    The derivative with respect to ``x`` is 1 if the signs agree, −1 otherwise, and 0 at 0. With respect to
-    ``other`` it is 0.
+    The derivative with respect to ``x`` is 1 if the signs agree, −1 if they differ, and 0 if ``x`` is 0. The
+    derivative with respect to ``other`` is 0.
 
     Args:
-        x, other (Tensor or number): real operands whose shapes broadcast.
+        x, other (Tensor or number): real numbers that determine the absolute value and the sign. The shapes
+            broadcast.
 
     Returns:
         Tensor of the broadcast shape.
@@ -62,7 +63,7 @@ def sgn(input: Any) -> Tensor:
     """Compute x / |x|, and 0 at 0: the sign, or the direction of a complex number.
 
     Args:
-        input (Tensor or number): the values.
+        input (Tensor or number): real or complex values of any shape.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -84,7 +85,7 @@ def isposinf(input: Any) -> Tensor:
     """Check whether elements are +∞.
 
     Args:
-        input (Tensor or number): real values.
+        input (Tensor or number): real values of any shape.
 
     Returns:
         Boolean tensor of the shape of ``input``.
@@ -101,7 +102,7 @@ def isneginf(input: Any) -> Tensor:
     """Check whether elements are −∞.
 
     Args:
-        input (Tensor or number): real values.
+        input (Tensor or number): real values of any shape.
 
     Returns:
         Boolean tensor of the shape of ``input``.
@@ -118,7 +119,7 @@ def isreal(input: Any) -> Tensor:
     """Check whether elements have no imaginary part.
 
     Args:
-        input (Tensor or number): the values.
+        input (Tensor or number): real or complex values of any shape.
 
     Returns:
         Boolean tensor of the shape of ``input``.
@@ -138,7 +139,7 @@ def ldexp(x: Any, other: Any) -> Tensor:
     """Compute x · 2^other.
 
     Args:
-        x, other (Tensor or number): operands whose shapes broadcast.
+        x, other (Tensor or number): factor and exponent, whose shapes broadcast.
 
     Returns:
         Tensor of the broadcast shape.

@@ -25,19 +25,19 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     """Extract ``size`` elements beginning at ``begin`` along each axis.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): tensor of any shape.
         begin (tuple of int or Tensor): first index along each axis. If the values of a tensor are
             unknown at compile time, a slice that exceeds the tensor is moved inside it.
-        size (tuple of int): number of elements along each axis; −1 means all elements after ``begin``, whose
-            values must be known then.
+        size (tuple of int): number of elements along each axis. −1 means all elements up to the end of the
+            axis; the values of ``begin`` must then be known at compile time.
 
     Returns:
         Tensor of shape ``size``.
 
     Raises:
-        TypeError: If an entry is not an int.
-        ValueError: If the number of entries is not the number of axes, or the slice is not inside the
-            tensor.
+        TypeError: If an entry of a tuple is not an int.
+        ValueError: If ``begin`` or ``size`` does not have one entry for each axis, or the slice is not inside
+            the tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.slice(Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), (0, 1), (2, -1)))
@@ -94,7 +94,7 @@ def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     A slice that exceeds the tensor is moved inside it.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): tensor of any shape.
         begin (Tensor, or tuple of int or Tensor): first index along each axis.
         size (tuple of int): number of elements along each axis.
 
@@ -102,9 +102,9 @@ def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
         Tensor of shape ``size``.
 
     Raises:
-        TypeError: If an entry is not an integer.
-        ValueError: If the number of entries is not the number of axes, or ``size`` is larger than the
-            tensor.
+        TypeError: If an index or a size is not an integer.
+        ValueError: If ``begin`` or ``size`` does not have one entry for each axis, or the slice is larger
+            than the tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dynamic_slice(Tensor([1.0, 2.0, 3.0]), Tensor([2]), (2,)))
@@ -126,17 +126,17 @@ def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
     An update that exceeds the tensor is moved inside it.
 
     Args:
-        input_x (Tensor): the tensor.
-        update (Tensor): tensor with the same number of axes, not larger; it is converted to the
-            same dtype.
+        input_x (Tensor): tensor of any shape.
+        update (Tensor): new elements, with as many axes as ``input_x`` and no axis larger. They are converted
+            to the dtype of ``input_x``.
         begin (Tensor, or tuple of int or Tensor): first index along each axis.
 
     Returns:
         Tensor of the shape and dtype of ``input_x``.
 
     Raises:
-        TypeError: If an entry is not an integer.
-        ValueError: If the number of entries is not the number of axes, or ``update`` is larger than the
+        TypeError: If an index or a size is not an integer.
+        ValueError: If ``begin`` does not have one entry for each axis, or ``update`` is larger than the
             tensor.
 
     >>> from mindgrad import Tensor, ops
@@ -167,23 +167,25 @@ def strided_slice(
     """Extract ``input_x[begin[0] : end[0] : strides[0], begin[1] : …]``.
 
     Args:
-        input_x (Tensor): the tensor.
-        begin, end, strides (tuple of int): equally long tuples, not longer than the number of
-            axes.
-        begin_mask (int): bit i: entry i begins at the start of the axis.
-        end_mask (int): bit i: entry i ends at the end of the axis.
-        ellipsis_mask (int): bit i: entry i is ``...``.
-        new_axis_mask (int): bit i: entry i is a new axis of size 1.
-        shrink_axis_mask (int): bit i: entry i is the element ``begin[i]``, and its axis is
-            removed.
+        input_x (Tensor): tensor of any shape.
+        begin, end, strides (tuple of int): first index, end index, and step for each of the leading axes. The
+            three tuples must have the same length.
+        begin_mask (int): bit mask. If bit i is set, ``begin[i]`` is ignored, and the slice begins at the
+            start of the axis.
+        end_mask (int): bit mask. If bit i is set, ``end[i]`` is ignored, and the slice ends at the end of the
+            axis.
+        ellipsis_mask (int): bit mask. If bit i is set, entry i is an ellipsis ``...``.
+        new_axis_mask (int): bit mask. If bit i is set, entry i inserts a new axis of size 1.
+        shrink_axis_mask (int): bit mask. If bit i is set, entry i selects only the element ``begin[i]`` and
+            removes its axis.
 
     Returns:
-        Tensor of the elements.
+        Tensor of the selected elements.
 
     Raises:
-        TypeError: If an entry is not an int.
-        ValueError: If the tuples do not have the same length, or a stride is 0.
-        IndexError: If a requested element is out of range.
+        TypeError: If an entry of a tuple is not an int.
+        ValueError: If ``begin``, ``end``, and ``strides`` do not have the same length, or a stride is 0.
+        IndexError: If ``shrink_axis_mask`` selects an element that is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.strided_slice(Tensor([1.0, 2.0, 3.0, 4.0]), (3,), (0,), (-2,)))

@@ -85,11 +85,11 @@ def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
     """Add two COOTensors, and drop values with an absolute value below ``thresh``.
 
     Args:
-        x1, x2 (COOTensor): the operands.
-        thresh (Tensor or number): the threshold.
+        x1, x2 (COOTensor): sparse tensors of the same shape.
+        thresh (Tensor or number): values of the sum with a smaller absolute value are dropped.
 
     Returns:
-        COOTensor.
+        COOTensor of the sum.
 
     >>> from mindgrad import COOTensor, Tensor, ops
     >>> x = COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))
@@ -103,11 +103,11 @@ def csr_add(a: Any, b: Any, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
     """Compute α · a + β · b of two CSRTensors.
 
     Args:
-        a, b (CSRTensor): the operands.
-        alpha, beta (Tensor or number): the factors α and β.
+        a, b (CSRTensor): sparse matrices of the same shape.
+        alpha, beta (Tensor or number): factors of ``a`` and ``b``.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the sum.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))
@@ -122,10 +122,10 @@ def csr_mul(x: Any, y: Any) -> CSRTensor:
 
     Args:
         x (CSRTensor): the sparse matrix.
-        y (Tensor or number): the dense tensor, which broadcasts.
+        y (Tensor or number): dense tensor that broadcasts to the shape of ``x``.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the products, with the indices of ``x``.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([2.0]), (2, 2))
@@ -140,10 +140,10 @@ def csr_div(x: Any, y: Any) -> CSRTensor:
 
     Args:
         x (CSRTensor): the sparse matrix.
-        y (Tensor or number): the dense tensor, which broadcasts.
+        y (Tensor or number): dense tensor that broadcasts to the shape of ``x``.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the quotients, with the indices of ``x``.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -176,12 +176,12 @@ def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tens
 
     Args:
         a (CSRTensor): the sparse matrix.
-        b (Tensor or CSRTensor): the other matrix; a sparse one is converted to a dense one.
-        trans_a, trans_b (bool): whether to transpose ``a`` (which is then converted to a dense
-            matrix) or ``b``.
+        b (Tensor or CSRTensor): second matrix. A sparse matrix is converted to a dense one.
+        trans_a, trans_b (bool): whether to transpose ``a`` and ``b``. To transpose ``a``, mindgrad converts
+            it to a dense matrix.
 
     Returns:
-        Tensor.
+        Dense tensor of the product.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -199,10 +199,10 @@ def csr_reduce_sum(csr_tensor: Any, axis: int) -> Tensor:
 
     Args:
         csr_tensor (CSRTensor): the sparse matrix.
-        axis (int): axis to sum over.
+        axis (int): axis to sum over: 0 sums each column, 1 sums each row.
 
     Returns:
-        Tensor of one column or one row.
+        Dense tensor of shape (rows, 1) for ``axis`` 1, or (1, columns) for ``axis`` 0.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -216,12 +216,12 @@ def csr_gather(indptr: Any, indices: Any, dense: Any, sparse_shape: Any) -> Tens
     """Gather the elements of a dense matrix at the indices of a sparse one.
 
     Args:
-        indptr, indices (Tensor): starts of the rows, and columns, as in a CSRTensor.
+        indptr, indices (Tensor): row pointers and column indices, as in a CSRTensor.
         dense (Tensor): the dense matrix.
-        sparse_shape (tuple of int): (rows, columns).
+        sparse_shape (tuple of int): shape (rows, columns) of the sparse matrix.
 
     Returns:
-        Tensor of the elements.
+        1-D tensor of the gathered elements.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.csr_gather(Tensor([0, 1, 2]), Tensor([1, 0]), Tensor([[1.0, 2.0], [3.0, 4.0]]), (2, 2)))
@@ -242,7 +242,7 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the probabilities, with the indices of ``logits``.
 
     >>> from mindgrad import CSRTensor, Tensor, float32, ops
     >>> x = CSRTensor(Tensor([0, 2]), Tensor([0, 1]), Tensor([3.0, 3.0]), (1, 2))
@@ -266,7 +266,7 @@ def csr_to_coo(tensor: Any) -> COOTensor:
         tensor (CSRTensor): the sparse matrix.
 
     Returns:
-        COOTensor.
+        COOTensor with the same elements.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> print(ops.csr_to_coo(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))).indices)
@@ -282,7 +282,7 @@ def csr_to_dense(csr_tensor: Any) -> Tensor:
         csr_tensor (CSRTensor): the sparse matrix.
 
     Returns:
-        Tensor.
+        Dense tensor with the same elements, and 0 elsewhere.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> print(ops.csr_to_dense(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))))
@@ -296,10 +296,10 @@ def dense_to_sparse_coo(tensor: Any) -> COOTensor:
     """Convert a dense tensor to a COOTensor of its nonzero elements.
 
     Args:
-        tensor (Tensor): the tensor.
+        tensor (Tensor): dense tensor to convert.
 
     Returns:
-        COOTensor.
+        COOTensor of the nonzero elements.
 
     Raises:
         RuntimeError: If a function is being compiled, in which the number of nonzero elements is unknown.
@@ -316,10 +316,10 @@ def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
     """Convert a dense matrix to a CSRTensor of its nonzero elements.
 
     Args:
-        tensor (Tensor): the matrix.
+        tensor (Tensor): dense matrix to convert.
 
     Returns:
-        CSRTensor.
+        CSRTensor of the nonzero elements.
 
     Raises:
         RuntimeError: If a function is being compiled, in which the number of nonzero elements is unknown.
@@ -336,13 +336,13 @@ def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tenso
     """Sort sparse elements and add the values at equal indices.
 
     Args:
-        x_indices (Tensor): integers of shape (k, n): the indices of n elements of a tensor of k
-            axes, as columns.
-        x_values (Tensor): their values, of shape (n,).
-        x_shape (Tensor): shape of the dense tensor, k integers.
+        x_indices (Tensor): integers of shape (k, n). Each column holds the k indices of one of the n
+            elements.
+        x_values (Tensor): values of the n elements, of shape (n,).
+        x_shape (Tensor): shape of the sparse tensor, k integers.
 
     Returns:
-        Indices, values, and shape.
+        Three tensors: the sorted indices, the values, and the shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.coalesce(Tensor([[0, 0]]), Tensor([1.0, 2.0]), Tensor([3]))[1])
@@ -354,17 +354,19 @@ def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tenso
 
 
 def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
-    """Join COOTensors along an axis, with sorted indices.
+    """Concatenate COOTensors along an axis, and sort the indices.
 
     Args:
-        sp_input (tuple of COOTensor): two or more COOTensors whose other axes agree.
-        concat_dim (int): the axis.
+        sp_input (tuple of COOTensor): two or more COOTensors. All axes except ``concat_dim`` must have equal
+            sizes.
+        concat_dim (int): axis along which to concatenate.
 
     Returns:
-        COOTensor.
+        COOTensor of the joined elements.
 
     Raises:
-        ValueError: If there is only one COOTensor, the shapes do not match, or the axis is out of range.
+        ValueError: If ``sp_input`` has only one COOTensor, the shapes do not match, or ``concat_dim`` is out
+            of range.
         CompileError: If the indices are unknown because a function is being compiled.
 
     >>> from mindgrad import COOTensor, Tensor, ops
@@ -447,13 +449,13 @@ globals().update(
 
 
 def row_tensor_add(row_tensor1: Any, row_tensor2: Any) -> RowTensor:
-    """Add two RowTensors; rows with the same index are added in the dense tensor.
+    """Add two RowTensors by concatenating their rows.
 
     Args:
-        row_tensor1, row_tensor2 (RowTensor): the operands.
+        row_tensor1, row_tensor2 (RowTensor): RowTensors with the same dense shape.
 
     Returns:
-        RowTensor.
+        RowTensor in which an index may occur twice. Its dense form adds the rows with the same index.
 
     >>> from mindgrad import RowTensor, Tensor, ops
     >>> x = RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))

@@ -55,15 +55,15 @@ def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tenso
     """Sort the elements of a sparse tensor in row-major order.
 
     Args:
-        indices (Tensor): integers of shape (n, k): the indices of n elements.
-        values (Tensor): their values, of shape (n,).
-        shape (tuple of int or Tensor): shape of the dense tensor, k ints.
+        indices (Tensor): integers of shape (n, k). Each row holds the k indices of one stored element.
+        values (Tensor): values of the n stored elements, of shape (n,).
+        shape (tuple of int or Tensor): shape of the sparse tensor, k ints.
 
     Returns:
         The sorted indices and values.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
     """
     places, stored = operand(indices, "SparseReorder"), operand(values, "SparseReorder")
     order = ordering.argsort(_flat(places, shape))
@@ -75,17 +75,17 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
     """Compute the indices of sparse elements in another shape.
 
     Args:
-        indices (Tensor): integers of shape (n, k): the indices of n elements.
-        shape (tuple of int or Tensor): shape of the dense tensor, k ints.
-        new_shape (tuple of int or Tensor): the new shape; one size may be −1 if the values are
-            known.
+        indices (Tensor): integers of shape (n, k). Each row holds the k indices of one stored element.
+        shape (tuple of int or Tensor): shape of the sparse tensor, k ints.
+        new_shape (tuple of int or Tensor): new shape of the sparse tensor, m ints. One size may be −1 if the
+            values are known at compile time.
 
     Returns:
         The new indices, of shape (n, m), and the new shape, an int64 tensor.
 
     Raises:
-        TypeError: If an input does not have its type.
-        ValueError: If the numbers of elements differ.
+        TypeError: If an input has the wrong type.
+        ValueError: If ``shape`` and ``new_shape`` have different numbers of elements.
         RuntimeError: If ``new_shape`` is unknown at compile time.
     """
     places = operand(indices, "SparseReshape")
@@ -120,10 +120,10 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     """Compute the softmax over the stored elements of each row of the last axis.
 
     Returns:
-        Tensor of shape (n,).
+        Tensor of the n new values, of shape (n,).
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         RuntimeError: If ``shape`` is unknown at compile time.
 
     {Args as sparse_reorder}
@@ -151,10 +151,10 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
 
     Args:
         x1_shape (tuple of int or Tensor): shape of the sparse tensor, k ints.
-        x2 (Tensor or number): the dense tensor, which broadcasts to this shape.
+        x2 (Tensor or number): dense tensor that broadcasts to ``x1_shape``.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
 
     {as sparse_softmax}
@@ -215,17 +215,18 @@ def segment_of_rows(
     Args:
         operator (str): name of the operator in errors.
         x (Tensor): tensor of shape (a, …).
-        indices (Tensor): integers, the indices of n rows.
-        segment_ids (Tensor): the segment of each row, n integers in ascending order.
-        num_segments (int, Tensor, or None): number of segments. ``None`` means the last segment
-            plus 1.
-        power (float): 0 for the sum, ½ for the sum over √n, 1 for the mean.
+        indices (Tensor): 1-D integer tensor with the indices of the n selected rows of ``x``.
+        segment_ids (Tensor): segment of each selected row, n integers in ascending order.
+        num_segments (int, Tensor, or None): number of segments. ``None`` means one more than the largest
+            segment.
+        power (float): each sum of n rows is divided by n to this power: 0 for the sum, ½ for the sum over √n,
+            1 for the mean.
 
     Returns:
-        Tensor of shape (segments, …); an empty segment is 0.
+        Tensor of shape (number of segments, …). Empty segments are 0.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
         RuntimeError: If the number of segments is unknown at compile time.
     """
@@ -260,14 +261,14 @@ def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
 
     Args:
         x (Tensor): tensor of shape (a, …).
-        indices (Tensor): integers, the indices of n rows.
-        segment_ids (Tensor): the segment of each row, n integers in ascending order.
+        indices (Tensor): 1-D integer tensor with the indices of the n selected rows of ``x``.
+        segment_ids (Tensor): segment of each selected row, n integers in ascending order.
 
     Returns:
-        Tensor of shape (segments, …); an empty segment is 0.
+        Tensor of shape (number of segments, …). Empty segments are 0.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
         RuntimeError: If ``segment_ids`` is unknown at compile time.
 

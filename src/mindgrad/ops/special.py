@@ -55,7 +55,8 @@ def polygamma(n: Any, x: Any) -> Tensor:
     """Compute the ``n``-th derivative of the digamma function.
 
     Args:
-        n (int or Tensor): nonnegative order, an int or a 0-D tensor with a known value.
+        n (int or Tensor): nonnegative order of the derivative, an int or a 0-D tensor whose value is known at
+            compile time.
         x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
@@ -63,7 +64,7 @@ def polygamma(n: Any, x: Any) -> Tensor:
 
     Raises:
         TypeError: If ``n`` is not an int, or ``x`` is neither a tensor nor a number.
-        ValueError: If ``n`` is negative, or a tensor that is not 0-D.
+        ValueError: If ``n`` is negative, or is a tensor that is not 0-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.polygamma(1, Tensor(1.0)):.4f}")
@@ -87,11 +88,11 @@ def polygamma(n: Any, x: Any) -> Tensor:
 def mvlgamma(x: Any, p: int) -> Tensor:
     """Compute the logarithm of the multivariate gamma function.
 
-    It is p (p − 1)/4 log π + Σᵢ lgamma(x − i/2) for i < p.
+    The result is p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), summed over 0 ≤ i < p.
 
     Args:
         x (Tensor or number): values above (p − 1)/2; integers are converted to float32.
-        p (int): the dimension, at least 1.
+        p (int): dimension of the multivariate gamma function, at least 1.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -122,11 +123,11 @@ def mvlgamma(x: Any, p: int) -> Tensor:
 def logit(input: Any, eps: float | None = None) -> Tensor:
     """Compute log(x / (1 − x)), the inverse of the sigmoid.
 
-    Its derivative is 1 / (x (1 − x)).
+    The derivative of logit is 1 / (x (1 − x)).
 
     Args:
         input (Tensor or number): values of any shape; integers are converted to float32.
-        eps (float or None): clip ``input`` to [eps, 1 − eps] first. ``None`` does not clip.
+        eps (float or None): if given, ``input`` is first clipped to [eps, 1 − eps]. ``None`` does not clip.
 
     Returns:
         Tensor of the shape of ``input``.

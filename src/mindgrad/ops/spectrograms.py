@@ -44,29 +44,29 @@ def stft(
 
     Args:
         x (Tensor): a signal of shape (t,), or signals of shape (n, t).
-        n_fft (int): length of a frame, and number of frequencies.
+        n_fft (int): length of a frame, and number of frequencies of its spectrum.
         hop_length (int or None): step between neighboring frames. ``None`` means a quarter of
             ``n_fft``.
         win_length (int or None): length of the window, at most ``n_fft``. ``None`` means
             ``n_fft``.
-        window (Tensor or None): weights of shape (win_length,), extended by zeros on both sides to
-            ``n_fft``. ``None`` means ones.
-        center (bool): whether to add ``n_fft // 2`` elements at both ends, so that the center of
-            frame m is x[m · hop].
-        pad_mode (str): how to add them: ``"REFLECT"``, ``"CONSTANT"`` (zeros), ``"EDGE"``, or
+        window (Tensor or None): weights of the elements of a frame, of shape (win_length,). Zeros on both
+            sides extend them to ``n_fft`` elements. ``None`` means that all weights are 1.
+        center (bool): whether to pad the signal by ``n_fft // 2`` elements at both ends, so that the center
+            of frame m is x[m · hop].
+        pad_mode (str): padding mode for ``center``: ``"REFLECT"``, ``"CONSTANT"`` (zeros), ``"EDGE"``, or
             ``"SYMMETRIC"``.
-        normalized (bool): whether to divide by the square root of ``n_fft``.
-        onesided (bool or None): whether to omit frequencies above n_fft / 2, which repeat the
-            others. ``None`` omits them if signal and window are real.
+        normalized (bool): whether to divide the spectrum by the square root of ``n_fft``.
+        onesided (bool or None): whether to omit the frequencies above n_fft / 2, which are redundant for real
+            signals. ``None`` omits them if signal and window are real.
         return_complex (bool or None): whether the result is complex. ``None`` means complex if
             the signal or the window is complex.
 
     Returns:
-        Complex tensor of shape (n, frequencies, frames), or a real one with a last axis for real and
-        imaginary part.
+        Complex tensor of shape (n, frequencies, frames). If the result is not complex, a real tensor with a
+        trailing axis of size 2 for the real and imaginary part.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If an argument is out of range, or the signal is too short.
 
     >>> from mindgrad import Tensor, ops

@@ -60,11 +60,12 @@ def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
         input (Tensor or number): real values of any shape; integers are converted to float32.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
             axes.
-        ddof (int or bool): number to subtract from the number of elements; ``True`` is 1.
+        ddof (int or bool): number to subtract from the number of elements n in the divisor n − ddof. ``True``
+            means 1.
         keepdims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the reduced axes; NaN if n − ddof is not positive.
+        Tensor without the reduced axes. The result is NaN if n − ddof is not positive.
 
     Raises:
         TypeError: If ``keepdims`` is not a bool, ``axis`` or ``ddof`` is not an int, or ``input`` is
@@ -83,7 +84,7 @@ def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     """Compute the variance and the mean along axes.
 
     Returns:
-        Two tensors without the reduced axes.
+        Two tensors without the reduced axes: the variance and the mean.
 
     {as var}
 
@@ -119,7 +120,7 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     """Compute the standard deviation and the mean along axes.
 
     Returns:
-        Two tensors without the reduced axes.
+        Two tensors without the reduced axes: the standard deviation and the mean.
 
     {as var}
 
@@ -162,7 +163,7 @@ def reduce_std(
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Two tensors without the reduced axes.
+        Two tensors without the reduced axes: the standard deviation and the mean.
 
     >>> from mindgrad import Tensor, ops
     >>> deviation, average = ops.reduce_std(Tensor([1.0, 3.0, 5.0]))
@@ -177,7 +178,7 @@ def reduce_std(
 def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Return the median along an axis, and its index.
 
-    For an even number of elements it is the lower of the two middle ones.
+    If the number of elements is even, the median is the smaller of the two middle elements.
 
     Args:
         input (Tensor or number): real values of any shape.
@@ -185,13 +186,13 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
         keepdims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        The elements, NaN if one along the axis is NaN, and their indices as int64. The derivative flows to
-        the element that was found.
+        Two tensors: the medians, and their int64 indices along ``axis``. If an element along the axis is NaN,
+        the median is NaN. The derivative flows to the selected element.
 
     Raises:
         TypeError: If ``keepdims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
             tensor.
-        ValueError: If ``axis`` is out of range, or there are no elements.
+        ValueError: If ``axis`` is out of range, or ``input`` has no elements.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.median(Tensor([[5.0, 1.0, 3.0]]), 1)
@@ -203,7 +204,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     axis = normalize_axis(axis, x.ndim, "Median")
     if not x.ndim:
         return x, cast(not_equal(x, x), int64)
-    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)  # the first NaN, if there is one
+    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)  # index of a NaN, if any
     accepted(argsort, "Median", x, axis=axis, descending=False)
     order = apply(argsort, x, axis=axis, descending=False)
     middle = (x.shape[axis] - 1) // 2
@@ -248,7 +249,7 @@ def vector_norm(
 
     Args:
         x (Tensor or number): values of any shape; integers are converted to float32.
-        ord (int or float): the order p; ``inf`` means the largest and ``-inf`` the smallest |x|,
+        ord (int or float): order p of the norm. ``inf`` means the largest |x|, ``-inf`` the smallest |x|, and
             0 the number of nonzero elements.
         axis (int, tuple of int, or None): axis or axes of the vectors. ``None`` and ``()`` mean
             all axes.
@@ -283,8 +284,8 @@ def vector_norm(
         return reduced(primitives.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
         return reduced(primitives.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
-    # powers of |x| / unit neither overflow nor underflow; the result does not depend on unit, so it needs no
-    # gradient
+    # the norm is computed as unit · ‖x / unit‖, so that powers neither overflow nor underflow; it does not
+    # depend on unit, so unit needs no gradient
     unit: Any = 1.0
     if x.size:
         extreme = primitives.reduce_max if order > 0 else primitives.reduce_min
@@ -307,15 +308,15 @@ def matrix_norm(
         ord (int, float, or str): ``"fro"`` is √Σ |a|², ``"nuc"`` is the sum of the singular values. 2 (−2) is
             the largest (smallest) singular value. 1 (−1) is the largest (smallest) column sum of |a|.
             ``inf`` (``-inf``) is the largest (smallest) row sum.
-        axis (tuple of int): the axes of rows and columns.
+        axis (tuple of int): axis of the rows and axis of the columns of the matrices.
         keepdims (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``A``.
 
     Returns:
-        Real tensor without the two axes.
+        Real tensor of the norms, without the two axes.
 
     Raises:
-        TypeError: If ``keepdims`` is not a bool, ``ord`` does not have its type, or ``axis`` is not a pair
+        TypeError: If ``keepdims`` is not a bool, ``ord`` has the wrong type, or ``axis`` is not a pair
             of ints.
         ValueError: If ``axis`` is out of range or repeats an axis, or ``ord`` is not one of the values above.
 
@@ -371,15 +372,15 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     The derivative at zero is 0, the subgradient of least norm.
 
     Args:
-        ord (int, float, str, or None): the order, as for :func:`vector_norm` and
-            :func:`matrix_norm`. ``None`` means √Σ |a|².
-        dim (int, tuple of int, or None): one axis for vectors, a pair of axes for matrices.
-            ``None`` means all elements as one vector, or, with ``ord``, a vector or matrix by the number of
-            axes.
+        ord (int, float, str, or None): order of the norm, as for :func:`vector_norm` and :func:`matrix_norm`.
+            ``None`` means √Σ |a|².
+        dim (int, tuple of int, or None): one axis for a vector norm, or a pair of axes for a matrix norm. If
+            ``dim`` and ``ord`` are ``None``, all elements form one vector. If only ``dim`` is ``None``, ``A``
+            must be a vector or a matrix.
 
     Raises:
         TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int or pair, or ``A`` is not a tensor.
-        ValueError: If ``dim`` is out of range, or ``ord`` is not an order of vectors or matrices.
+        ValueError: If ``dim`` is out of range, or ``ord`` is not a valid order of a vector or matrix norm.
 
     {as vector_norm}
 
@@ -415,18 +416,18 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
     """Scale tensors so that their total norm is at most ``max_norm``.
 
     Args:
-        x (Tensor, or tuple or list of Tensor): the tensors; integers are converted to float32.
-        max_norm (int or float): the bound.
-        norm_type (int or float): order of the norm.
-        error_if_nonfinite (bool): whether to raise an error if the norm is infinite or NaN; has no effect in
-            compiled functions, where the norm is unknown.
+        x (Tensor, or tuple or list of Tensor): tensors to scale; integers are converted to float32.
+        max_norm (int or float): upper bound of the total norm.
+        norm_type (int or float): order p of the total norm.
+        error_if_nonfinite (bool): whether to raise an error if the total norm is infinite or NaN. It has no
+            effect in compiled functions, because the norm is unknown at compile time.
 
     Returns:
-        Tensor, tuple, or list like ``x``.
+        The scaled tensors, as a tensor, tuple, or list like ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tensor, tuple, or list, or ``max_norm`` is not a number.
-        RuntimeError: If the norm is not finite and ``error_if_nonfinite`` is true.
+        RuntimeError: If the total norm is not finite and ``error_if_nonfinite`` is true.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clip_by_norm(Tensor([3.0, 4.0]), 1.0, 2))
@@ -445,12 +446,12 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     """Scale tensors so that their total 2-norm is at most ``clip_norm``.
 
     Args:
-        x (tuple or list of Tensor): the tensors.
-        clip_norm (int or float): the bound.
+        x (tuple or list of Tensor): tensors to scale, such as the gradients of a model.
+        clip_norm (int or float): upper bound of the total norm.
         use_norm (None): must be ``None``, as in MindSpore.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the scaled tensors.
 
     Raises:
         TypeError: If ``x`` is not a tuple or list of tensors, or ``clip_norm`` is not a number.
@@ -477,7 +478,7 @@ def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
 
 
 def _scaled(x: Any, total: Tensor, bound: float) -> Any:
-    # one division, never by 0; the factor is exactly 1 if the norm is below the bound
+    # bound / max(total, bound) never divides by 0, and is exactly 1 if the norm is below the bound
     factor = arithmetic.div(bound, clipping.maximum(total, bound))
     if isinstance(x, Tensor):
         return cast(arithmetic.mul(x, factor), inexact(x).dtype)

@@ -37,8 +37,8 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> 
     """Create a tensor filled with one number, by default of the same dtype.
 
     Args:
-        size (int or tuple of int): the shape.
-        fill_value (int or float): the number.
+        size (int or tuple of int): shape of the result.
+        fill_value (int or float): value of every element.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
 
     Returns:
@@ -56,11 +56,11 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
     """Convert data to a tensor, by default of the same dtype.
 
     Args:
-        data (Tensor or array_like): the data.
+        data (Tensor or array_like): data to convert.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
 
     Returns:
-        Tensor.
+        Tensor of the data.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).new_tensor([3, 4]))
@@ -74,7 +74,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     """Copy a NumPy array into a tensor.
 
     Args:
-        array (numpy.ndarray): the array.
+        array (numpy.ndarray): NumPy array to copy.
 
     Returns:
         Tensor of the shape and dtype of the array.
@@ -99,14 +99,14 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
     Args:
         buffer (bytes, bytearray, or buffer): an object with the buffer protocol.
         dtype (mindgrad.dtype): dtype of the elements.
-        count (int): number of elements; −1 means all.
-        offset (int): number of bytes before the first element.
+        count (int): number of elements to copy; −1 means all.
+        offset (int): number of bytes of ``buffer`` to skip before the first element.
 
     Returns:
-        1-D tensor.
+        1-D tensor of ``count`` elements of dtype ``dtype``.
 
     Raises:
-        ValueError: If the buffer is too short, or does not hold an integer number of elements.
+        ValueError: If ``buffer`` is too short, or does not contain a whole number of elements.
 
     >>> import mindgrad
     >>> print(mindgrad.frombuffer(b"abcd", mindgrad.uint8, count=2, offset=1))
@@ -126,7 +126,7 @@ def nothing(self: Tensor, *args: Any) -> None:
         *args (object): ignored.
 
     Returns:
-        Nothing.
+        ``None``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).flush_from_cache()
@@ -135,7 +135,7 @@ def nothing(self: Tensor, *args: Any) -> None:
 
 @public("Tensor")
 def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
-    """Let compiled functions treat the tensor as a constant, or as data.
+    """Choose whether compiled functions treat the tensor as a constant.
 
     The value of a constant is known at compile time, and the function is compiled for each value. A
     constant has no gradient in GRAPH_MODE.
@@ -165,7 +165,7 @@ def is_contiguous(self: Tensor) -> bool:
     """Check whether the elements are in row-major order; they always are.
 
     Returns:
-        ``True``.
+        Always ``True``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).is_contiguous()
@@ -179,7 +179,7 @@ def element_size(self: Tensor) -> int:
     """Return the number of bytes of one element.
 
     Returns:
-        int.
+        int: the size of one element in bytes.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).element_size()
@@ -190,13 +190,13 @@ def element_size(self: Tensor) -> int:
 
 @public("Tensor")
 def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
-    """Return the distance between neighbors along each axis, in elements.
+    """Return the strides in elements: the distance between neighbors along each axis.
 
     Args:
-        dim (int or None): the axis. ``None`` means all axes.
+        dim (int or None): axis whose stride is returned. ``None`` means all axes.
 
     Returns:
-        List of int, or an int with ``dim``.
+        List of int with one stride for each axis, or one int if ``dim`` is given.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()
@@ -211,7 +211,7 @@ def storage_offset(self: Tensor) -> int:
     """Return the offset of the first element in memory; it is always 0.
 
     Returns:
-        0.
+        Always 0.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0])[1:].storage_offset()
@@ -230,11 +230,11 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
         v (Tensor or array_like): values to look up.
         side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index
             after them.
-        sorter (Tensor or None): integer indices that sort this tensor in ascending order.
-            Required if it is not sorted.
+        sorter (Tensor or None): integer indices that sort this tensor in ascending order. Required if this
+            tensor is not sorted.
 
     Returns:
-        int32 tensor of the shape of ``v``.
+        int32 tensor of insertion indices, of the shape of ``v``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted(Tensor([2.0, 5.0])))
@@ -266,8 +266,8 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     """Choose elements from tensors by the indices in this tensor.
 
     Args:
-        choices (tuple or list of Tensor, or Tensor): tensors whose shapes broadcast with this
-            tensor, or one tensor, whose slices along the first axis are used.
+        choices (tuple or list of Tensor, or Tensor): tensors to choose from, whose shapes broadcast with this
+            tensor; or one tensor whose slices along the first axis are the choices.
         mode (str): how to treat an index out of range: ``"clip"`` uses the nearest choice,
             ``"wrap"`` the index modulo the number of choices.
 
@@ -275,7 +275,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         Tensor of the broadcast shape.
 
     Raises:
-        ValueError: If ``mode`` is neither of the two values above.
+        ValueError: If ``mode`` is neither ``"clip"`` nor ``"wrap"``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 0]).choose([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])]))
@@ -301,11 +301,12 @@ def index(self: Tensor, indices: Any) -> Tensor:
     """Select elements with one index tensor per axis: ``x[tuple(indices)]``.
 
     Args:
-        indices (tuple or list of Tensor): integer tensors whose shapes broadcast, or Boolean
-            tensors, for the first axes.
+        indices (tuple or list of Tensor): integer index tensors whose shapes broadcast, one for each of the
+            leading axes; or Boolean masks.
 
     Returns:
-        Tensor of the broadcast shape of ``indices`` and the axes that are not indexed.
+        Tensor of the selected elements, whose shape is the broadcast shape of ``indices`` followed by the
+        axes that are not indexed.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).index((Tensor([0, 1]), Tensor([1, 0]))))
@@ -326,12 +327,12 @@ def device(self: Tensor) -> str:
 
 @public("Tensor")
 def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
-    """Return a tensor with values written, or added, at indices.
+    """Return a copy of the tensor with values written or added at indices.
 
     Args:
-        indices (tuple or list of Tensor): one index tensor for each of the first axes.
-        values (Tensor or number): the values, which broadcast.
-        accumulate (bool): whether to add the values instead of writing them.
+        indices (tuple or list of Tensor): one index tensor for each of the leading axes.
+        values (Tensor or number): values to write, which broadcast to the selected elements.
+        accumulate (bool): whether to add the values to the elements instead of replacing them.
 
     Returns:
         Tensor of the shape of this tensor.

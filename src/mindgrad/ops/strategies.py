@@ -26,7 +26,7 @@ __all__ = ["check_strategies", "constrained", "layouts_of", "run_with_strategies
 
 
 def check_strategies(owner: str, argument: str, strategies: Any) -> None:
-    """Check the strategies that a user passes, before the tensors are known.
+    """Check the form of strategies before the shapes of the tensors are known.
 
     Raises:
         TypeError: If ``strategies`` is not a tuple of tuples of ints, Layouts and ``None``.
@@ -59,7 +59,7 @@ def strategy_axes(owner: str, name: str, strategy: Any, shape: Sequence[int], de
     Args:
         owner: name of the sharded function in errors.
         name: name of the tensor in errors.
-        strategy: a tuple of ints or a Layout.
+        strategy: tuple with the number of slices of each axis, or a Layout.
         shape: shape of the tensor.
         devices: number of devices.
 
@@ -179,7 +179,8 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):  # numbers have ()
+    # programs may also list a strategy () for each number among the inputs; drop these strategies
+    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
         ]
@@ -247,7 +248,7 @@ def _letters(operation: Any, shapes: Sequence[Sequence[int]]) -> tuple[list[list
     """
     name = operation.name
     if name in ("MatMul", "BatchMatMul") and len(shapes) == 2 and min(map(len, shapes)) >= 2:
-        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]  # batch axes, from the right
+        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]  # aligned from the right
         a[-2:], b[-2:] = ["m", "k"], ["k", "n"]  # type: ignore[list-item]
         if operation.transpose_a:
             a[-2:] = a[:-3:-1]

@@ -33,7 +33,7 @@ class Subscript:
     """An index resolved against a shape.
 
     Attributes:
-        slots: for each axis of x, the positions that the basic part selects.
+        slots: for each axis of x, the slice of positions that the basic part selects.
         reversed: axes whose positions are selected in reverse order.
         middle: shape after the basic part: without the axes that ints select; a Boolean adds an axis.
         new: positions of ``None`` in the result without the axes of the advanced part.
@@ -218,7 +218,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
         items.append(Ellipsis)
     advanced = any(isinstance(item, (np.ndarray, Tensor)) for item in items)
     subscript = Subscript()
-    gaps, inside, lookups = 0, False, False  # gaps: number of gaps between the ints and arrays
+    gaps, inside, lookups = 0, False, False  # gaps: number of groups of adjacent advanced entries, minus 1
     axis = 0
     for item in items:
         if advanced and not (item is None or item is Ellipsis or isinstance(item, slice)):
@@ -336,7 +336,7 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
         if subscript.is_unknown:
             unknown_mask_error()
         subscript.mask, subscript.is_unknown = mask, True
-    elif count == 0:  # a Boolean adds an axis with one element (True) or none (False)
+    elif count == 0:  # a Boolean entry adds an axis of size 1 (True) or 0 (False)
         subscript.middle.append(1)
         subscript.columns.append(np.zeros(1 if mask else 0, np.int32))
         subscript.axes.append(position)

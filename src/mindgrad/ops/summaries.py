@@ -28,10 +28,9 @@ def sum(
 
     Args:
         axis (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype in which to sum. ``None`` chooses it as
-            :func:`mindgrad.ops.sum` does.
+        dtype (mindgrad.dtype): dtype of the sum. ``None`` means the default of :func:`mindgrad.ops.sum`.
         keepdims (bool): whether to keep the reduced axes with size 1.
-        initial (int, float, or None): number to add.
+        initial (int, float, or None): number to add to the sum.
 
     Returns:
         Tensor without the reduced axes.
@@ -87,12 +86,12 @@ def max(
     Args:
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
-        initial (int, float, or None): smallest value of the result.
-        where (bool or Tensor): Boolean tensor of the elements to consider.
-        return_indices (bool): whether to return the indices along an axis too.
+        initial (int, float, or None): lower bound of the result, and the result for no elements.
+        where (bool or Tensor): Boolean mask of the elements to consider; it broadcasts with the tensor.
+        return_indices (bool): whether to return also the index along ``axis`` of each result.
 
     Returns:
-        Tensor, or ``(values, indices)``.
+        Tensor of the values; or ``(values, indices)`` if called with ``dim``, one int, or ``return_indices``.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -118,12 +117,12 @@ def min(
     Args:
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
-        initial (int, float, or None): largest value of the result.
-        where (bool or Tensor): Boolean tensor of the elements to consider.
-        return_indices (bool): whether to return the indices along an axis too.
+        initial (int, float, or None): upper bound of the result, and the result for no elements.
+        where (bool or Tensor): Boolean mask of the elements to consider; it broadcasts with the tensor.
+        return_indices (bool): whether to return also the index along ``axis`` of each result.
 
     Returns:
-        Tensor, or ``(values, indices)``.
+        Tensor of the values; or ``(values, indices)`` if called with ``dim``, one int, or ``return_indices``.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])

@@ -11,7 +11,7 @@ from mindgrad.ir.partition import Allocation, Axes
 
 __all__ = ["Layout"]
 
-#: entry for an axis that is not divided
+#: entry of ``tensor_map`` for a tensor axis that is not divided
 _WHOLE = "None"
 
 
@@ -19,12 +19,13 @@ _WHOLE = "None"
 class Layout:
     """Layout of tensors over a mesh of devices.
 
-    Calling it with names of mesh axes returns the layout of one tensor.
+    Call the Layout with names of mesh axes to create the layout of one tensor.
 
     Args:
-        device_matrix (tuple of int): sizes of the mesh; their product is the number of devices.
-        alias_name (tuple of str): a name for each axis of the mesh.
-        rank_list (list of int or None): numbers of the devices, in ascending order. ``None``
+        device_matrix (tuple of int): sizes of the axes of the device mesh. Their product is the number of
+            devices.
+        alias_name (tuple of str): name of each axis of the device mesh.
+        rank_list (list of int or None): indices of the devices in the mesh, in ascending order. ``None``
             means 0, 1, 2, ….
 
     Inputs:
@@ -32,12 +33,12 @@ class Layout:
             names, or ``"None"`` for an axis that is not divided.
 
     Returns:
-        Layout of a tensor.
+        The Layout of a tensor.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If a size is not positive, the numbers of names and sizes differ, a name is repeated or
-            unknown, or ``rank_list`` is in another order.
+        TypeError: If an argument has the wrong type.
+        ValueError: If a size is not positive, ``alias_name`` and ``device_matrix`` have different lengths, a
+            name is repeated or unknown, or ``rank_list`` is not in ascending order.
 
     >>> from mindgrad import Layout
     >>> layout = Layout((2, 4), ("dp", "tp"))

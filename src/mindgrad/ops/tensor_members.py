@@ -128,8 +128,9 @@ def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
     """Convert to another dtype; see :func:`mindgrad.ops.cast`.
 
     Args:
-        dtype (mindgrad.dtype, type, or str): a dtype, or a Python or NumPy type or name for it.
-        copy (bool): accepted for compatibility; tensors are values.
+        dtype (mindgrad.dtype, type, or str): the new dtype: a mindgrad dtype, or a Python or NumPy type or
+            its name.
+        copy (bool): accepted for compatibility and ignored, because tensors are immutable values.
 
     Returns:
         Tensor of dtype ``dtype``.
@@ -149,7 +150,7 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     """Convert to another dtype.
 
     Args:
-        dtype (mindgrad.dtype): the dtype.
+        dtype (mindgrad.dtype): the new dtype.
 
     Returns:
         Tensor of dtype ``dtype``.
@@ -164,7 +165,7 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     return cast(self, dtype)
 
 
-#: names of devices in other frameworks
+#: device names that programs for other frameworks pass to ``x.to``
 _DEVICES = ("cpu", "cuda", "gpu", "mps", "npu", "tpu")
 
 
@@ -176,7 +177,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
         other (Tensor): tensor whose dtype is used.
 
     Returns:
-        Tensor.
+        Tensor of the dtype of ``other``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).type_as(Tensor([1]))
@@ -216,7 +217,7 @@ def is_floating_point(self: Tensor) -> bool:
     """Check whether the dtype is a floating-point type.
 
     Returns:
-        bool.
+        bool: whether the dtype is a floating-point type.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_floating_point()
@@ -230,7 +231,7 @@ def is_complex(self: Tensor) -> bool:
     """Check whether the dtype is complex.
 
     Returns:
-        bool.
+        bool: whether the dtype is complex.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_complex()
@@ -244,7 +245,7 @@ def is_signed(self: Tensor) -> bool:
     """Check whether the elements can be negative.
 
     Returns:
-        bool.
+        bool: whether the dtype has negative numbers.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_signed()
@@ -261,8 +262,8 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
     """Return a tensor with one element replaced: ``x.itemset(index, value)``.
 
     Args:
-        *args (int, tuple of int, and number): the index, an int in row-major order or a tuple,
-            and the number; only the number for a tensor of one element.
+        *args (int, tuple of int, and number): the index and the new number. The index is an int in row-major
+            order or a tuple. For a tensor of one element, the index may be omitted.
 
     Returns:
         Tensor of the same shape and dtype.
@@ -294,10 +295,10 @@ def fill(self: Tensor, value: Any) -> Tensor:
     """Return a tensor of the same shape and dtype, filled with one value.
 
     Args:
-        value (number or None): the value. ``None`` means NaN.
+        value (number or None): value of every element. ``None`` means NaN.
 
     Returns:
-        Tensor.
+        Tensor of the same shape and dtype.
 
     Raises:
         TypeError: If ``value`` is ``None`` and the dtype is not a floating-point type.
@@ -318,7 +319,7 @@ def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Create a tensor of zeros, by default of the same dtype.
 
     Args:
-        size (int or tuple of int): the shape.
+        size (int or tuple of int): shape of the result.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
 
     Returns:
@@ -336,7 +337,7 @@ def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Create a tensor of ones, by default of the same dtype.
 
     Args:
-        size (int or tuple of int): the shape.
+        size (int or tuple of int): shape of the result.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
 
     Returns:
@@ -354,7 +355,7 @@ def copy(self: Tensor) -> Tensor:
     """Copy the tensor; derivatives pass through the copy.
 
     Returns:
-        Tensor.
+        Tensor of the same shape, dtype, and elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([1.0])
@@ -371,7 +372,7 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
     """Replace the value of this tensor.
 
     Args:
-        value (Tensor): the new value.
+        value (Tensor): the new value. It is converted to the dtype of this tensor.
 
     Returns:
         The tensor itself.
@@ -391,21 +392,22 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
 
 @public("Tensor", "numpy.take(a, indices: tensor, axis=None, mode='clip')")
 def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Take elements along an axis, or of the flattened tensor.
+    """Select elements by index along an axis or from the flattened tensor.
 
     Args:
-        indices (Tensor, int, or tuple of int): integers of any shape.
-        axis (int or None): axis along which the indices count. ``None`` means the flattened
-            tensor.
-        mode (str): how to treat an index outside of [−n, n): ``"clip"`` uses the nearest one,
-            ``"wrap"`` the index modulo n, ``"raise"`` raises an error. Negative indices count from the end.
+        indices (Tensor, int, or tuple of int): integer indices of any shape.
+        axis (int or None): axis that ``indices`` index. ``None`` means the flattened tensor.
+        mode (str): how to treat an index outside of [−n, n), for an axis of size n. ``"clip"`` uses the
+            nearest valid index, ``"wrap"`` the index modulo n, and ``"raise"`` raises an error. Negative
+            indices count from the end.
 
     Returns:
-        Tensor of the elements.
+        Tensor of the selected elements.
 
     Raises:
         ValueError: If ``mode`` is unknown, or ``axis`` is out of range.
-        IndexError: If a known index is out of range and ``mode`` is ``"raise"``.
+        IndexError: If ``mode`` is ``"raise"`` and an index is out of range whose value is known at compile
+            time.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).take(Tensor([1, 5, -1, -5])))
@@ -435,14 +437,16 @@ def _within(index: Tensor, count: int) -> Tensor:
 def select(self: Tensor, condition: Any, other: Any) -> Tensor:
     """Choose elements by a condition: ``x.select(condition, other)``.
 
-    With two ints it is ``x.select(axis, index)``, the slice at ``index`` along ``axis``.
+    With two ints, ``x.select(axis, index)`` returns the slice at ``index`` along ``axis``.
 
     Args:
-        condition (Tensor or int): Boolean tensor, or the axis.
-        other (Tensor, number, or int): values where the condition is false, or the index.
+        condition (Tensor or int): Boolean tensor that is true where elements of this tensor are chosen; or an
+            axis.
+        other (Tensor, number, or int): values to choose where the condition is false; or an index along the
+            axis.
 
     Returns:
-        Tensor.
+        Tensor of the chosen elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -458,12 +462,12 @@ def select(self: Tensor, condition: Any, other: Any) -> Tensor:
 
 @public("Tensor")
 def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
-    """Add ``alpha`` times slices at indices along an axis.
+    """Add slices, multiplied by ``alpha``, at indices along an axis.
 
     Args:
-        dim (int): the axis.
-        index (Tensor): 1-D integer tensor.
-        source (Tensor): slices to add, one for each index.
+        dim (int): axis that ``index`` indexes.
+        index (Tensor): 1-D integer tensor of indices along ``dim``.
+        source (Tensor): slices to add, one along ``dim`` for each index.
         alpha (int or float): factor of ``source``.
 
     Returns:
@@ -508,7 +512,7 @@ def rank(self: Tensor) -> int:
     """Return the number of axes.
 
     Returns:
-        int.
+        int: the number of axes.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0]]).dim()
@@ -522,7 +526,7 @@ def count(self: Tensor) -> int:
     """Return the number of elements.
 
     Returns:
-        int.
+        int: the number of elements.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0]]).numel()

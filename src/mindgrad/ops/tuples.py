@@ -19,10 +19,10 @@ def make_range(*bounds: int) -> tuple[int, ...]:
     """Return the integers of ``range`` as a tuple.
 
     Args:
-        *bounds (int): arguments of ``range``.
+        *bounds (int): arguments of Python's ``range``: stop, or start, stop, and optionally step.
 
     Returns:
-        Tuple of int.
+        Tuple of the integers.
 
     Raises:
         TypeError: If an argument is not an int.
@@ -42,7 +42,7 @@ def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
         x (Tensor): 1-D tensor.
 
     Returns:
-        Tuple.
+        Tuple of the elements.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.TensorToTuple()(Tensor([1, 2]))
@@ -57,10 +57,10 @@ def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     """Divide two tuples of ints elementwise, without remainder.
 
     Args:
-        x, y (tuple of int): the tuples.
+        x, y (tuple of int): dividends and divisors, tuples of the same length.
 
     Returns:
-        Tuple of int.
+        Tuple of the integer quotients.
 
     >>> from mindgrad import ops
     >>> ops.tuple_div((8, 9), (2, 3))
@@ -78,7 +78,7 @@ def tuple_len(sequence: Any) -> int:
         sequence (tuple): the tuple.
 
     Returns:
-        int.
+        int: the number of items.
 
     >>> from mindgrad import ops
     >>> ops.tuple_len((1, 2))
@@ -94,7 +94,7 @@ def list_len(sequence: Any) -> int:
         sequence (list): the list.
 
     Returns:
-        int.
+        int: the number of items.
 
     >>> from mindgrad import ops
     >>> ops.list_len([1, 2])
@@ -110,7 +110,7 @@ def make_tuple(*items: Any) -> tuple[Any, ...]:
         *items (object): the items.
 
     Returns:
-        Tuple.
+        Tuple of the arguments.
 
     >>> from mindgrad import ops
     >>> ops.make_tuple(1, 2)
@@ -126,7 +126,7 @@ def make_list(*items: Any) -> list[Any]:
         *items (object): the items.
 
     Returns:
-        List.
+        List of the arguments.
 
     >>> from mindgrad import ops
     >>> ops.make_list(1, 2)
@@ -139,10 +139,10 @@ def make_dict(keys: Any, values: Any) -> dict[Any, Any]:
     """Return a dict with the given keys and values.
 
     Args:
-        keys, values (tuple): the keys and the values.
+        keys, values (tuple): keys and their values, tuples of the same length.
 
     Returns:
-        Dict.
+        Dict that maps keys to values.
 
     >>> from mindgrad import ops
     >>> ops.make_dict(("a",), (1,))
@@ -155,10 +155,10 @@ def make_slice(start: Any, stop: Any, step: Any) -> slice:
     """Return a slice.
 
     Args:
-        start, stop, step (int or None): bounds and step.
+        start, stop, step (int or None): start, stop, and step of the slice.
 
     Returns:
-        Slice.
+        Slice object.
 
     >>> from mindgrad import ops
     >>> ops.make_slice(0, 2, None)
@@ -175,7 +175,7 @@ def tuple_getitem(sequence: Any, index: int) -> Any:
         index (int): index of the item.
 
     Returns:
-        The item.
+        The item at ``index``.
 
     >>> from mindgrad import ops
     >>> ops.tuple_getitem((1, 2), 1)
@@ -192,7 +192,7 @@ def list_getitem(sequence: Any, index: int) -> Any:
         index (int): index of the item.
 
     Returns:
-        The item.
+        The item at ``index``.
 
     >>> from mindgrad import ops
     >>> ops.list_getitem([1, 2], 1)
@@ -209,7 +209,7 @@ def dict_getitem(mapping: Any, key: Any) -> Any:
         key (object): the key.
 
     Returns:
-        The value.
+        The value of ``key``.
 
     >>> from mindgrad import ops
     >>> ops.dict_getitem({"a": 1}, "a")
@@ -225,7 +225,7 @@ def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
         sequence (tuple): the tuple.
 
     Returns:
-        Tuple.
+        Tuple of the items in reverse order.
 
     >>> from mindgrad import ops
     >>> ops.tuple_reversed((1, 2))

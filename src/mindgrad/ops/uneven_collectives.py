@@ -131,7 +131,7 @@ def exchanged_parts(
             the same on all processes.
         send_counts (list of int): size of the part for each process of the group.
         receive_counts (list of int): size of the part from each process of the group.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
         operator, names (str, tuple of str): names of the operator and of the counts in errors.
 
     Returns:
@@ -210,7 +210,7 @@ def exchanged_by_counts(
             the same on all processes.
         counts (Tensor or list): element (i, j) is the size of the part that process i of the group sends to
             process j; a tensor, a flat list, or a list of lists.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
         is_turned (bool): whether rows and columns are swapped.
         operator (str): name of the operator in errors.
 
@@ -249,7 +249,7 @@ def gathered_parts(
     Args:
         tensor (Tensor): tensor whose axes except the first are the same on all processes.
         sizes (list of int): size of the first axis on each process of the group.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
         operator, name (str): names of the operator and of ``sizes`` in errors.
 
     Returns:
@@ -294,7 +294,7 @@ def reduced_uneven_parts(
         tensor (Tensor): tensor of the same shape and dtype on all processes.
         sizes (list of int): size of the part along the first axis for each process of the group.
         op (str): one of the names in :class:`~mindgrad.ops.ReduceOp`.
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
         operator, name (str): names of the operator and of ``sizes`` in errors.
 
     Returns:

@@ -60,21 +60,23 @@ def _unpooled_sizes(
 _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 elsewhere.
 
     Args:
-        x (Tensor): the maxima, of shape (n, c, …), or (c, …).
-        indices (Tensor): integers of the shape of ``x``, counted over the pooled axes.
-        kernel_size (int or tuple of int): size of a window of the pooling.
-        stride (int, tuple of int, or None): step of the pooling. ``None`` means ``kernel_size``.
-        padding (int or tuple of int): padding of the pooling.
-        output_size (tuple of int or None): sizes of the pooled axes, or the whole shape. ``None``
-            means the smallest sizes with these windows.
+        x (Tensor): maxima of the windows, of shape (n, c, …) or (c, …).
+        indices (Tensor): flat index of each maximum over the pooled axes, as returned by
+            :func:`max_pool{axes}d`. Integer tensor of the shape of ``x``.
+        kernel_size (int or tuple of int): window size of the pooling to invert.
+        stride (int, tuple of int, or None): step between neighboring windows of the pooling to invert.
+            ``None`` means ``kernel_size``.
+        padding (int or tuple of int): padding of the pooling to invert.
+        output_size (tuple of int or None): sizes of the pooled axes of the result, or its whole shape.
+            ``None`` means the smallest sizes from which the pooling computes windows of this number.
 
     Returns:
-        Tensor of the dtype of ``x``.
+        Tensor of the dtype of ``x``: the maxima at their indices, and 0 elsewhere.
 
     Raises:
         TypeError: If ``x`` is not a tensor, or ``indices`` is not an integer tensor.
-        ValueError: If the shapes differ, an argument is out of range, or ``output_size`` is not within
-            one stride.
+        ValueError: If ``x`` and ``indices`` have different shapes, an argument is out of range, or
+            ``output_size`` differs from the default by more than one stride.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange(1, {count} + 1).astype("float32").reshape({shape})
@@ -191,7 +193,7 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
         Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
 
     Raises:
-        TypeError: If ``input`` is not a tensor, or an argument does not have its type.
+        TypeError: If ``input`` is not a tensor, or an argument has the wrong type.
         ValueError: If ``input`` does not have these axes, windows do not fit, or neither ``output_size`` nor
             ``output_ratio`` is given.
 

@@ -107,7 +107,7 @@ def sgd(
 ) -> Tensor:  # fmt: skip
     """Apply one step of gradient descent with momentum.
 
-    ``stat`` is 0 after the first step.
+    ``stat`` is 1 before the first step and 0 afterwards.
     """
     g: Any = operand(gradient, "SGD")
     if weight_decay:
@@ -192,7 +192,7 @@ def adagrad_by_averages(
 ) -> Tensor:  # fmt: skip
     """Apply one step of Adagrad with dual averaging (Duchi et al. 2011).
 
-    It uses the sums of g and g² over all steps.
+    The step is computed from the sums of g and g² over all steps.
     """
     g: Any = operand(grad, "ApplyAdagradDA")
     total = flow.assign(gradient_accumulator, gradient_accumulator + g)
@@ -209,8 +209,8 @@ def ada_factor(
 ) -> Tensor:  # fmt: skip
     """Apply one step of Adafactor (Shazeer and Stern 2018).
 
-    For tensors of two or more axes, the averages of g² over rows and over columns are stored; for other
-    tensors, the averages of all elements. The root mean square of the step is limited to
+    If the Parameter has two or more axes, Adafactor stores moving averages of g² over rows and over columns.
+    Otherwise, it stores one moving average for each element. The root mean square of the step is limited to
     ``clip_threshold``.
     """
     g: Any = cast(operand(gradient, "FusedAdaFactor"), float32)
@@ -338,12 +338,12 @@ def proximal_adagrad(
 ) -> tuple[Tensor, Tensor]:
     """Apply one step of Adagrad with a proximal map (Duchi and Singer 2009).
 
-    The map belongs to l1 |var| + l2 var² / 2.
+    The regularizer of the proximal map is l1 |var| + l2 var² / 2.
     """
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g)
     rate = lr / math.sqrt(accum)
-    if indices is not None:  # rows without a gradient so far have accum = 0; avoid the rate 1 / 0
+    if indices is not None:  # avoid lr / √0 for rows without a gradient so far
         rate = choose(accum > 0, rate, 0.0)  # type: ignore[operator]
     return assign(var, _shrunk(var - rate * g, rate * l1) / (1 + rate * l2)), accum
 
@@ -351,7 +351,7 @@ def proximal_adagrad(
 def proximal_gradient_descent(var: Any, alpha: Any, l1: Any, l2: Any, delta: Any) -> Tensor:
     """Apply one step of gradient descent with a proximal map.
 
-    The map belongs to l1 |var| + l2 var² / 2.
+    The regularizer of the proximal map is l1 |var| + l2 var² / 2.
 
     Args:
         alpha (Tensor or number): learning rate.

@@ -51,7 +51,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
         Tensor of the broadcast shape.
 
     Raises:
-        ValueError: If the axis does not have three elements, or no axis has.
+        ValueError: If axis ``dim`` does not have size 3, or ``dim`` is ``None`` and no axis has size 3.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
@@ -73,14 +73,14 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     """Compute the p-norm of the difference of two tensors, over all elements.
 
-    The derivative is 0 if they are equal.
+    The derivative is 0 if the tensors are equal.
 
     Args:
         input, other (Tensor): tensors whose shapes broadcast.
-        p (int or float): order of the norm.
+        p (int or float): order p of the norm.
 
     Returns:
-        0-D tensor.
+        0-D tensor of the distance.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dist(Tensor([1.0, 2.0]), Tensor([4.0, 6.0])))
@@ -102,10 +102,10 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     Args:
         x1 (Tensor): tensor of shape (…, n, d).
         x2 (Tensor): tensor of shape (…, m, d).
-        p (float): nonnegative order of the norm.
+        p (float): nonnegative order p of the norm.
 
     Returns:
-        Tensor of shape (…, n, m).
+        Tensor of the distances, of shape (…, n, m).
 
     Raises:
         ValueError: If the vectors have different lengths, an input has fewer than two axes, or ``p < 0``.
@@ -132,13 +132,13 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
 
     Args:
         input (Tensor): tensor of shape (…, n, d).
-        p (float): order of the norm.
+        p (float): nonnegative order p of the norm.
 
     Returns:
-        Tensor of shape (…, n (n − 1) / 2), for i < j.
+        Tensor of shape (…, n (n − 1) / 2): the distances between vectors i and j with i < j.
 
     Raises:
-        ValueError: If the input has fewer than two axes.
+        ValueError: If ``input`` has fewer than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
@@ -160,9 +160,9 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
 
     Args:
         input (Tensor): tensor of at least two axes.
-        p (int or float): order of the norm.
-        axis (int): axis of the slices.
-        maxnorm (int or float): largest norm of a slice.
+        p (int or float): order p of the norm.
+        axis (int): axis along which the slices are stacked.
+        maxnorm (int or float): upper bound of the norm of a slice.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -176,7 +176,7 @@ def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     place = axis_in_range(axis, x.ndim, "Renorm")
     others = tuple(k for k in range(x.ndim) if k != place)
     size = statistics.vector_norm(x, p, others, True)
-    # the divisor is at least maxnorm, so it is never zero
+    # the divisor is at least maxnorm, which is positive, so it is never zero
     return arithmetic.mul(x, arithmetic.true_divide(maxnorm, clipping.maximum(size, maxnorm)))
 
 
@@ -195,13 +195,13 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
     Args:
         x (Tensor): tensor of at least one axis.
-        n (int): number of repetitions.
-        axis (int): the axis.
-        prepend, append (Tensor, number, or None): values to add before and after ``x`` along
-            ``axis`` first.
+        n (int): number of times that differences are computed.
+        axis (int): axis along which differences are computed.
+        prepend, append (Tensor, number, or None): values that are joined before and after ``x`` along
+            ``axis`` before the differences are computed.
 
     Returns:
-        Tensor with ``n`` elements less along ``axis``.
+        Tensor with ``n`` fewer elements along ``axis``.
 
     Raises:
         ValueError: If ``n`` is negative, or ``axis`` is out of range.
@@ -251,14 +251,14 @@ def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     The integral is Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2.
 
     Args:
-        y (Tensor): the values.
+        y (Tensor): values of the function at the sample points.
         x (Tensor or None): sample points along ``dim``: 1-D, or of the shape of ``y``. ``None``
             means spacing ``dx``.
         dx (int or float): spacing of the sample points if ``x`` is not given.
-        dim (int): the axis.
+        dim (int): axis along which to integrate.
 
     Returns:
-        Tensor without the axis.
+        Tensor of the integrals, without axis ``dim``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.trapz(Tensor([0.0, 1.0, 4.0])), ops.trapz(Tensor([0.0, 1.0]), Tensor([1.0, 3.0])))
@@ -275,7 +275,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
     """Integrate cumulatively along an axis by the trapezoidal rule.
 
     Returns:
-        Tensor with one element less along ``dim``.
+        Tensor with one element fewer along ``dim``.
 
     {as trapz}
 
@@ -294,20 +294,22 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """Compute the covariance matrix of variables (rows) over observations (columns).
 
-    It is Σ_k w[k] (x[i, k] − mean_i) conj(x[j, k] − mean_j), divided by the sum of the weights w minus a
-    correction.
+    Element (i, j) is Σ_k w[k] (x[i, k] − mean_i) conj(x[j, k] − mean_j), divided by the sum of the weights w
+    minus a correction.
 
     Args:
-        input (Tensor): tensor of at most two axes.
-        correction (int): 1 for the unbiased estimate, 0 for the simple average.
-        fweights (Tensor or None): number of repetitions of each observation, integers.
-        aweights (Tensor or None): weight of each observation.
+        input (Tensor): observations, of shape (variables, observations), or (observations,) for one variable.
+        correction (int): number to subtract from the sum of the weights: 1 for the unbiased estimate, 0 for
+            the simple average.
+        fweights (Tensor or None): 1-D integer tensor with the number of repetitions of each observation.
+            ``None`` means 1.
+        aweights (Tensor or None): 1-D tensor with the weight of each observation. ``None`` means 1.
 
     Returns:
-        Tensor of shape (variables, variables), or 0-D for one variable without an axis.
+        Tensor of shape (variables, variables), or 0-D if ``input`` is 1-D.
 
     Raises:
-        ValueError: If the input has more than two axes.
+        ValueError: If ``input`` has more than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cov(Tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])))
@@ -343,10 +345,11 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 def corrcoef(input: Any) -> Tensor:
     """Compute the correlation coefficients between variables.
 
-    They are the covariances divided by the standard deviations.
+    Element (i, j) is the covariance of variables i and j, divided by the product of their standard
+    deviations.
 
     Args:
-        input (Tensor): tensor of at most two axes, as for :func:`cov`.
+        input (Tensor): observations, of shape (variables, observations), or (observations,) for one variable.
 
     Returns:
         Tensor of shape (variables, variables).
@@ -372,7 +375,7 @@ def multiplied_in_range(x: Tensor, axis: int, least: float) -> tuple[Tensor, Ten
     low, high = [2.0 ** round(float(np.log2(bound)) * 0.3) for bound in (information.tiny, information.max)]
     top = stop_gradient(extremes.amax(rounding.abs(x), axis, keepdims=True))
     unit = choose(comparison.greater(top, high), high * high, creation.ones_like(top))
-    if not least:  # otherwise, an underflowing product is below the smallest divisor and does not matter
+    if not least:  # a positive smallest divisor exceeds any underflowing product
         is_low = comparison.logical_and(comparison.greater(top, 0), comparison.less(top, low))
         unit = choose(is_low, low * low, unit)
     return arithmetic.div(x, unit), layout.squeeze(unit, axis)

@@ -41,9 +41,9 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = f
     """Return a Bartlett window, the triangle 1 − |t| for t from −1 to 1.
 
     Args:
-        window_length (int): number of elements.
-        periodic (bool): whether the window is periodic: its last element, equal to the first, is
-            omitted.
+        window_length (int): number of elements of the window.
+        periodic (bool): whether to return a periodic window, which omits the last element, because it equals
+            the first element of the next period.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -84,7 +84,7 @@ def hamming_window(
     """Return a Hamming window, alpha + beta · cos πt for t from −1 to 1.
 
     Args:
-        alpha, beta (float): the coefficients.
+        alpha, beta (float): coefficients of alpha + beta · cos πt.
 
     {as bartlett_window}
 
@@ -123,7 +123,7 @@ def kaiser_window(
     """Return a Kaiser window, I₀(beta √(1 − t²)) / I₀(beta) for t from −1 to 1.
 
     Args:
-        beta (float): shape parameter.
+        beta (float): shape parameter of the window. The larger it is, the narrower is the window.
 
     {as bartlett_window}
 
@@ -141,15 +141,16 @@ def kaiser_window(
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """Return the Vandermonde matrix: powers of the elements of a vector as rows.
+    """Return the Vandermonde matrix: row i contains the powers of x[i].
 
     Args:
         x (Tensor): 1-D tensor.
-        N (int or None): number of powers. ``None`` means the number of elements.
+        N (int or None): number of powers, which is the number of columns. ``None`` means the number of
+            elements of ``x``.
         increasing (bool): whether the powers increase from left to right.
 
     Returns:
-        Tensor of shape (n, N).
+        Tensor of shape (n, N), where n is the number of elements of ``x``.
 
     Raises:
         ValueError: If ``x`` is not 1-D.

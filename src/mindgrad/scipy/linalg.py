@@ -82,7 +82,7 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
     Args:
         a (Tensor): positive definite matrices; only their symmetric part is used.
         lower (bool, optional): whether to return L; otherwise return Lᴴ. Default: ``False``.
-        overwrite_a, check_finite (bool, optional): accepted for compatibility.
+        overwrite_a, check_finite (bool, optional): accepted for compatibility and ignored.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -159,9 +159,9 @@ def eigh(
 ) -> Any:
     """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
-    The problem is ``A v = λ B v``. The eigenvalues are in ascending order. Eigenvectors of repeated
-    eigenvalues are not
-    differentiable: their derivative is NaN, see :func:`mindgrad.ops.eigh`.
+    The eigenvalues λ and eigenvectors v solve ``A v = λ B v``. The eigenvalues are in ascending order.
+    Eigenvectors of repeated eigenvalues are not differentiable: their derivative is NaN, see
+    :func:`mindgrad.ops.eigh`.
 
     Args:
         a (Tensor): matrix A, a tensor of shape (n, n) with at least 32 bits per element.
@@ -170,15 +170,16 @@ def eigh(
             upper triangles. Default: ``True``.
         eigvals_only (bool, optional): whether to return only the eigenvalues. Default: ``False``.
         eigvals (None, optional): must be ``None``, because all eigenvalues are computed. Default: ``None``.
-        type (int, optional): must be 1, the problem above. Default: ``1``.
-        overwrite_a, overwrite_b, turbo, check_finite (bool, optional): accepted for compatibility.
+        type (int, optional): must be 1, which means the problem ``A v = λ B v``. Default: ``1``.
+        overwrite_a, overwrite_b, turbo, check_finite (bool, optional): accepted for compatibility and
+            ignored.
 
     Returns:
-        tuple: the eigenvalues, and a matrix V whose columns are the eigenvectors, with ``Vᴴ B V = I``. With
-        ``eigvals_only``, only the eigenvalues.
+        tuple: the eigenvalues, and a matrix V whose columns are the eigenvectors, with ``Vᴴ B V = I``. If
+        ``eigvals_only`` is true, a tensor of the eigenvalues.
 
     Raises:
-        TypeError: If a flag is not a bool, or ``a`` has less than 32 bits per element.
+        TypeError: If ``lower`` or another flag is not a bool, or ``a`` has less than 32 bits per element.
         ValueError: If ``eigvals`` is not ``None``, ``type`` is not 1, or ``a`` is not a square matrix.
 
     >>> import mindgrad.scipy as scipy
@@ -239,7 +240,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
 
 def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    """Compute P, L, and U with ``A = P L U``; with ``permute_l``, ``P L`` and U.
+    """Compute P, L, and U with ``A = P L U``; if ``permute_l``, return ``P L`` and U.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -277,11 +278,11 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
 
     Args:
         A (Tensor): matrix of shape (m, n) and any rank.
-        B (Tensor): tensor of shape (m,) or (m, k).
+        B (Tensor): right-hand side, of shape (m,), or (m, k) for k right-hand sides.
         rcond (float, optional): singular values up to ``rcond`` times the largest one are treated as zero.
             Default: the machine epsilon.
-        driver (str, optional): ``"gelsy"``, ``"gelss"``, or ``"gelsd"``. Default: ``None``, which means
-            ``"gelsy"``.
+        driver (str, optional): name of the LAPACK routine whose results are returned: ``"gelsy"``,
+            ``"gelss"``, or ``"gelsd"``. Default: ``None``, which means ``"gelsy"``.
 
     Returns:
         tuple: ``(x, residuals, rank, s)``.
@@ -294,7 +295,7 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
 
     Raises:
         TypeError: If a matrix is not a tensor, or is of dtype float16 or bfloat16.
-        ValueError: If the shapes do not match, or ``driver`` is not one of the values above.
+        ValueError: If the shapes do not match, or ``driver`` is not ``"gelsy"``, ``"gelss"``, or ``"gelsd"``.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor

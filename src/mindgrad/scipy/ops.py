@@ -25,15 +25,17 @@ def linear_sum_assignment(
     """Solve the linear assignment problem: pair rows with columns at the least cost.
 
     Args:
-        cost_matrix (Tensor): real tensor of shape (m, n) with the cost of each pair.
-        maximize (bool, optional): whether to maximize the total instead. Default: ``False``.
-        dimension_limit (Tensor, optional): integer scalar: only the first ``dimension_limit`` columns take
-            part. Default: all columns.
+        cost_matrix (Tensor): real tensor of shape (m, n). Element (i, j) is the cost of pairing row i with
+            column j.
+        maximize (bool, optional): whether to maximize the total cost instead of minimizing it. Default:
+            ``False``.
+        dimension_limit (Tensor, optional): integer scalar, the number of leading columns that can be paired.
+            Default: all columns.
 
     Returns:
-        tuple: the rows of the pairs in ascending order, and their columns: int64 tensors of shape (min(m,
-            n),). If
-        ``dimension_limit`` leaves fewer pairs, the rest of both tensors is −1.
+        tuple: two int64 tensors of shape (min(m, n),): the row indices of the pairs in ascending order, and
+        their column indices. If ``dimension_limit`` leaves fewer pairs, the remaining entries of both tensors
+        are −1.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -121,9 +123,9 @@ class EighNet(Cell):
     """Compute eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 
     Args:
-        bv (bool, optional): whether to return the eigenvectors, too. Default: ``True``.
-        lower (bool, optional): whether to read the lower triangle; otherwise read the upper one. Default:
-            ``True``.
+        bv (bool, optional): whether to return also the eigenvectors. Default: ``True``.
+        lower (bool, optional): whether to read the lower triangle of the matrices; otherwise read the upper
+            triangle. Default: ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EighNet
@@ -144,7 +146,7 @@ class EigNet(Cell):
     """Compute the complex eigenvalues and eigenvectors of square matrices.
 
     Args:
-        bv (bool, optional): whether to return the eigenvectors, too. Default: ``True``.
+        bv (bool, optional): whether to return also the eigenvectors. Default: ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EigNet

@@ -23,7 +23,7 @@ class OptimizeResults(NamedTuple):
     """The result of :func:`minimize`.
 
     Attributes:
-        x: the minimum.
+        x: the point found, at which the function has a local minimum if ``success``.
         success: whether the norm of the gradient at ``x`` is at most ``gtol``.
         status: 0 if ``success``, 1 if ``maxiter`` was reached or the function is not finite, 3 if no step
             decreased the function.
@@ -31,7 +31,7 @@ class OptimizeResults(NamedTuple):
         jac: gradient at ``x``.
         hess_inv: approximation of the inverse of the Hessian by BFGS; ``None`` for L-BFGS.
         nfev, njev: number of evaluations of the function and of its gradient.
-        nit: number of steps.
+        nit: number of steps of the method.
     """
 
     x: Tensor
@@ -95,28 +95,32 @@ def minimize(
     callback: Callable[[Tensor], Any] | None = None,
     options: dict[str, Any] | None = None,
 ) -> OptimizeResults:
-    """Find a local minimum of a function of one vector.
+    """Find a local minimum of a scalar function of a vector.
 
     Args:
-        func (Callable): ``func(x, *args)`` with a 1-D Tensor ``x``; returns a Tensor of one element.
-        x0 (Tensor): start, a 1-D Tensor of floats.
+        func (Callable): function to minimize, called as ``func(x, *args)`` with a 1-D Tensor ``x``. It
+            returns a Tensor of one element.
+        x0 (Tensor): initial point, a 1-D Tensor of floats.
         args (tuple, optional): further arguments of ``func``. Default: ``()``.
-        method (str, optional): ``"BFGS"`` or ``"LBFGS"``, in upper or lower case. Default: ``"BFGS"``.
+        method (str, optional): optimization method, ``"BFGS"`` or ``"LBFGS"``, in upper or lower case.
+            Default: ``"BFGS"``.
         jac (Callable, optional): function that computes the gradient, ``jac(x, *args)``. By default mindgrad
             differentiates ``func``.
         hess, hessp, bounds, constraints: not supported; must be omitted.
-        tol (float, optional): same as the option ``gtol``. Default: ``None``.
-        callback (Callable, optional): called with ``x`` after each step. Default: ``None``.
-        options (dict, optional): options with the following keys. Default: ``None``.
+        tol (float, optional): tolerance of the norm of the gradient; the same as the option ``gtol``.
+            Default: ``None``.
+        callback (Callable, optional): function that is called with the current point ``x`` after each step.
+            Default: ``None``.
+        options (dict, optional): dict with the following options of the method. Default: ``None``.
 
             - ``maxiter``: maximum number of steps. Default: 200 times the number of elements.
             - ``gtol``: stop if the norm of the gradient is smaller. Default: 1e-5.
-            - ``norm``: order of this norm. Default: ∞.
-            - ``line_search_maxiter``: maximum evaluations in one step of L-BFGS. Default: 30.
+            - ``norm``: order of the norm of the gradient for ``gtol``. Default: ∞.
+            - ``line_search_maxiter``: maximum number of evaluations in one step of L-BFGS. Default: 30.
             - ``history_size``: number of steps that L-BFGS stores. Default: 10.
 
     Returns:
-        OptimizeResults: the minimum and how it was found.
+        OptimizeResults: the minimum, and the status and costs of the optimization.
 
     Raises:
         TypeError: If ``x0`` is not a Tensor of floats, or ``func`` is not callable.
@@ -136,7 +140,7 @@ def minimize(
     is_limited = method.lower() != "bfgs"
     norm, gtol = settings["norm"], settings["gtol"]
     options = {"maxiter": settings["maxiter"], "gtol": gtol}
-    if is_limited:  # SciPy's L-BFGS-B tests only the largest component of the gradient
+    if is_limited:  # SciPy's L-BFGS-B supports only the maximum norm of the gradient
         options |= {"gtol": gtol if norm == np.inf else 0.0, "ftol": 0.0, "maxfun": np.inf}
         options |= {"maxcor": settings["history_size"], "maxls": settings["line_search_maxiter"]}
     else:

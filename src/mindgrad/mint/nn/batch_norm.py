@@ -55,11 +55,12 @@ class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
     Args:
         num_features (int): number of channels.
         eps (float): number added to the variance.
-        momentum (float or None): weight of the new statistics in the running statistics. 0.1
-            corresponds to 0.9 in ``nn``. ``None`` averages the statistics of all batches, which
-            ``num_batches_tracked`` counts.
+        momentum (float or None): weight of the statistics of the batch when the running statistics are
+            updated. 0.1 corresponds to ``momentum=0.9`` in :class:`mindgrad.nn.BatchNorm1d`. ``None``
+            averages the statistics of all batches, and ``num_batches_tracked`` counts the batches.
         affine (bool): whether each channel has a trainable scale and shift.
-        track_running_stats (bool): whether to use running statistics outside of training.
+        track_running_stats (bool): whether to normalize with running statistics during evaluation. If it is
+            false, the statistics of the batch are always used.
         dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint

@@ -45,8 +45,8 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> T
 
     Args:
         input (Tensor): floating-point tensor.
-        p (int or float): order of the norm.
-        dim (int or tuple of int): axis along which the norm is computed.
+        p (int or float): order p of the norm.
+        dim (int or tuple of int): axis or axes along which the norm is computed.
         eps (float): lower bound of the denominator.
 
     Returns:
@@ -65,8 +65,8 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
 
     Args:
         tensor (Tensor): nonnegative integer tensor of indices.
-        num_classes (int): size of the new axis. −1 means one more than the largest index, whose
-            value must be known.
+        num_classes (int): size of the new axis. −1 means one more than the largest index; the indices must
+            then be known at compile time.
 
     Returns:
         int64 tensor of shape ``(*tensor.shape, num_classes)``.
@@ -100,7 +100,7 @@ def conv1d(
     Args:
         input (Tensor): tensor of shape (n, channels, w).
         weight (Tensor): kernels of shape (out_channels, channels / groups, kw).
-        bias (Tensor or None): tensor of shape (out_channels,).
+        bias (Tensor or None): bias of each output channel, of shape (out_channels,). ``None`` means no bias.
         stride (int or tuple of int): step between neighboring windows.
         padding (int, tuple of int, or str): number of zeros at both ends, or ``"valid"`` or
             ``"same"``.
@@ -126,7 +126,7 @@ def conv2d(
     Args:
         input (Tensor): tensor of shape (n, channels, h, w).
         weight (Tensor): kernels of shape (out_channels, channels / groups, kh, kw).
-        bias (Tensor or None): tensor of shape (out_channels,).
+        bias (Tensor or None): bias of each output channel, of shape (out_channels,). ``None`` means no bias.
         stride (int or tuple of int): step between neighboring windows.
         padding (int, tuple of int, or str): number of zeros at both ends of each axis, or
             ``"valid"`` or ``"same"``.
@@ -152,7 +152,7 @@ def conv3d(
     Args:
         input (Tensor): tensor of shape (n, channels, d, h, w).
         weight (Tensor): kernels of shape (out_channels, channels / groups, kd, kh, kw).
-        bias (Tensor or None): tensor of shape (out_channels,).
+        bias (Tensor or None): bias of each output channel, of shape (out_channels,). ``None`` means no bias.
         stride (int or tuple of int): step between neighboring windows.
         padding (int, tuple of int, or str): number of zeros at both ends of each axis, or
             ``"valid"`` or ``"same"``.
@@ -181,12 +181,12 @@ def avg_pool2d(
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
         padding (int or tuple of int): number of zeros at both ends of each axis.
-        ceil_mode (bool): whether windows may reach over the end of the input.
-        count_include_pad (bool): whether zeros of the padding are counted.
-        divisor_override (int or None): divisor to use instead of the number of elements.
+        ceil_mode (bool): whether the last window may extend past the end of the input.
+        count_include_pad (bool): whether the zeros of the padding count as elements of the average.
+        divisor_override (int or None): divisor to use instead of the number of elements in the window.
 
     Returns:
-        Tensor of the same number of axes as ``input``.
+        Tensor of the averages, with as many axes as ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.avg_pool2d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
@@ -202,16 +202,16 @@ def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Normalize channels with the statistics of the batch or given ones.
+    """Normalize each channel with statistics of the batch or running statistics.
 
     Args:
         input (Tensor): tensor of shape (n, channels, …).
-        running_mean, running_var (Tensor): statistics of shape (channels,), which are used unless
-            ``training`` is true.
+        running_mean, running_var (Tensor): running mean and variance of each channel, of shape (channels,).
+            They are used if ``training`` is false.
         weight (Tensor or None): scale of each channel. ``None`` means 1.
         bias (Tensor or None): shift of each channel. ``None`` means 0.
-        training (bool): whether to use the statistics of the batch.
-        momentum (float): weight of the new statistics in the running statistics.
+        training (bool): whether to normalize with the mean and variance of the batch.
+        momentum (float): weight of the statistics of the batch when the running statistics are updated.
         eps (float): number added to the variance.
 
     Returns:
@@ -237,13 +237,13 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 
     Args:
         input (Tensor): log-probabilities x.
-        target (Tensor): probabilities t, of the same shape, or their logarithms with
-            ``log_target``.
-        reduction (str): ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
-        log_target (bool): whether ``target`` contains logarithms.
+        target (Tensor): target probabilities t, of the shape of ``input``; or log t if ``log_target`` is
+            true.
+        reduction (str): reduction of the loss: ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
+        log_target (bool): whether ``target`` contains log-probabilities.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
+        0-D tensor of the loss, or a tensor of the shape of ``input`` if ``reduction`` is ``"none"``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.kl_div(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]]), "sum"))

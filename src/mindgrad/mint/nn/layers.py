@@ -44,9 +44,9 @@ class AvgPool2d(_nn.Cell):
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
         padding (int or tuple of int): number of zeros at both ends of each axis.
-        ceil_mode (bool): whether windows may reach over the end of the input.
-        count_include_pad (bool): whether zeros of the padding are counted.
-        divisor_override (int or None): divisor to use instead of the number of elements.
+        ceil_mode (bool): whether the last window may extend past the end of the input.
+        count_include_pad (bool): whether the zeros of the padding count as elements of the average.
+        divisor_override (int or None): divisor to use instead of the number of elements in the window.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
@@ -115,13 +115,13 @@ class Conv1d(_Convolution, _nn.Conv1d):
 
     Args:
         in_channels, out_channels (int): numbers of channels of the input and the output.
-        kernel_size, stride, dilation (int or tuple of int): size of the kernel, step between
-            windows, and spacing of the kernel's elements.
+        kernel_size, stride, dilation (int or tuple of int): size of the kernel, step between neighboring
+            windows, and spacing between the elements of the kernel.
         padding (int, tuple of int, or str): number of zeros at both ends, or ``"same"`` or
             ``"valid"``.
         groups (int): number of groups of channels, each with its own kernels.
         bias (bool): whether to add a trainable bias.
-        padding_mode (str): must be ``"zeros"``.
+        padding_mode (str): padding values; only ``"zeros"`` is supported.
         dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
@@ -157,14 +157,14 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
 
     Args:
         in_channels, out_channels (int): numbers of channels of the input and the output.
-        kernel_size, stride, padding (int or tuple of int): size of the kernel, step between
-            windows, and padding of the convolution.
+        kernel_size, stride, padding (int or tuple of int): size of the kernel, step between neighboring
+            windows, and padding of the convolution whose transpose is computed.
         output_padding (int or tuple of int): number of elements added at the end of each axis of
             the output.
         groups (int): number of groups of channels, each with its own kernels.
         bias (bool): whether to add a trainable bias.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        padding_mode (str): must be ``"zeros"``.
+        padding_mode (str): padding values; only ``"zeros"`` is supported.
         dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
@@ -217,17 +217,16 @@ class GroupNorm(_nn.Cell):
 
 
 class LayerNorm(_nn.Cell):
-    """Layer normalization over the last axes, with trainable scale and shift.
+    """Layer normalization over trailing dimensions, with trainable scale and shift.
 
     See :func:`mindgrad.ops.layer_norm`. The Parameters are ``weight`` and ``bias``.
 
     Args:
-        normalized_shape (int or tuple of int): sizes of the last axes, which are normalized
-            together.
+        normalized_shape (int or tuple of int): shape of the trailing dimensions that are normalized together.
         eps (float): number added to the variance.
-        elementwise_affine (bool): whether elements have a trainable scale and shift; otherwise
+        elementwise_affine (bool): whether each element has a trainable scale and shift. If it is false,
             ``weight`` and ``bias`` are ``None``.
-        bias (bool): whether elements have a trainable shift.
+        bias (bool): whether each element has a trainable shift.
         dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
@@ -263,8 +262,8 @@ class Embedding(_nn.Cell):
     """Embedding: look up rows of a trainable table, the Parameter ``weight``.
 
     Args:
-        num_embeddings (int): number of rows.
-        embedding_dim (int): size of a row.
+        num_embeddings (int): number of rows of the table.
+        embedding_dim (int): size of an embedding, which is a row of the table.
         padding_idx (int or None): index of a row that is initialized with 0 and is not trained.
         dtype (mindgrad.dtype): dtype of the table. ``None`` means float32.
 
@@ -304,7 +303,7 @@ class Dropout(_nn.Dropout):
 
     Args:
         p (float): probability that an element is dropped.
-        inplace (bool): whether to write the result into the input.
+        inplace (bool): whether to store the result in the input tensor.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Dropout(0.3)(Tensor([1.0])))
@@ -324,8 +323,8 @@ class ELU(_nn.ELU):
     """Compute x for positive x, and ``alpha · (exp x − 1)`` otherwise.
 
     Args:
-        alpha (float): factor for negative values.
-        inplace (bool): whether to write the result into the input.
+        alpha (float): factor α of the exponential branch, for negative elements.
+        inplace (bool): whether to store the result in the input tensor.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.ELU()(Tensor([1.0, 0.0])))
@@ -345,7 +344,7 @@ class GELU(_nn.GELU):
     """Gaussian error linear unit x Φ(x), or its approximation by tanh.
 
     Args:
-        approximate (str): ``"none"`` or ``"tanh"``.
+        approximate (str): approximation of Φ: ``"none"`` or ``"tanh"``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.GELU()(Tensor([0.0])))
@@ -361,12 +360,12 @@ class GELU(_nn.GELU):
 
 
 class PReLU(_nn.Cell):
-    """Compute x for positive x, and ``weight · x`` otherwise, with a Parameter.
+    """Compute x for positive x, and w x otherwise, with a trainable slope w.
 
     See :func:`mindgrad.ops.prelu`.
 
     Args:
-        num_parameters (int): number of slopes: 1, or the number of channels.
+        num_parameters (int): number of trainable slopes: 1, or the number of channels.
         init (float): initial value of the slopes.
         dtype (mindgrad.dtype): dtype of the Parameter. ``None`` means float32.
 
@@ -390,7 +389,7 @@ class Softmax(_nn.Softmax):
     """Compute the softmax exp x / Σ exp x along an axis.
 
     Args:
-        dim (int): the axis.
+        dim (int): axis along which to normalize.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Softmax(dim=0)(Tensor([0.0, 0.0])))
@@ -405,7 +404,7 @@ class LogSoftmax(_nn.LogSoftmax):
     """Compute the logarithm of the softmax along an axis.
 
     Args:
-        dim (int): the axis.
+        dim (int): axis along which to normalize.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LogSoftmax(dim=0)(Tensor([0.0, -1000.0])))
@@ -423,8 +422,8 @@ class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):
 
     Args:
         weight (Tensor or None): weight of each element. ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
-        pos_weight (Tensor or None): weight of targets 1. ``None`` means 1.
+        reduction (str): reduction of the loss: ``"mean"``, ``"sum"``, or ``"none"``.
+        pos_weight (Tensor or None): weight of the positive targets (target 1). ``None`` means 1.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.BCEWithLogitsLoss()(Tensor([-800.0]), Tensor([1.0])))
@@ -441,8 +440,8 @@ class SmoothL1Loss(_nn.SmoothL1Loss):
     See :class:`mindgrad.nn.SmoothL1Loss`.
 
     Args:
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
-        beta (float): the bound β.
+        reduction (str): reduction of the loss: ``"mean"``, ``"sum"``, or ``"none"``.
+        beta (float): threshold β below which the loss is quadratic.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.SmoothL1Loss()(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -457,8 +456,8 @@ class KLDivLoss(_nn.Cell):
     """Kullback–Leibler divergence Σ t (log t − x).
 
     Args:
-        reduction (str): ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
-        log_target (bool): whether the target contains logarithms.
+        reduction (str): reduction of the loss: ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
+        log_target (bool): whether the target contains log-probabilities.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.KLDivLoss("sum")(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]])))

@@ -31,11 +31,11 @@ def avg_pool1d(
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
         padding (int or tuple of int): number of zeros at both ends.
-        ceil_mode (bool): whether windows may reach over the end of the input.
-        count_include_pad (bool): whether zeros of the padding are counted.
+        ceil_mode (bool): whether the last window may extend past the end of the input.
+        count_include_pad (bool): whether the zeros of the padding count as elements of the average.
 
     Returns:
-        Tensor of the same number of axes as ``input``.
+        Tensor of the averages, with as many axes as ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.avg_pool1d(Tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2))
@@ -57,12 +57,12 @@ def avg_pool3d(
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
         padding (int or tuple of int): number of zeros at both ends of each axis.
-        ceil_mode (bool): whether windows may reach over the end of the input.
-        count_include_pad (bool): whether zeros of the padding are counted.
-        divisor_override (int or None): divisor to use instead of the number of elements.
+        ceil_mode (bool): whether the last window may extend past the end of the input.
+        count_include_pad (bool): whether the zeros of the padding count as elements of the average.
+        divisor_override (int or None): divisor to use instead of the number of elements in the window.
 
     Returns:
-        Tensor of the same number of axes as ``input``.
+        Tensor of the averages, with as many axes as ``input``.
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.avg_pool3d(mint.ones((1, 1, 4, 4, 4)), 2).shape
@@ -87,7 +87,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     Args:
         input (Tensor): tensor of shape (n, channels, h, w) or (channels, h, w).
         p (float): probability that a channel is dropped.
-        training (bool): whether to drop channels; otherwise the input is returned.
+        training (bool): whether to drop channels. If it is false, the input is returned unchanged.
         inplace (bool): accepted for compatibility and ignored; ``input`` does not change.
 
     Returns:
@@ -109,11 +109,12 @@ def conv_transpose2d(
     Args:
         input (Tensor): tensor of shape (n, c, h, w).
         weight (Tensor): kernels of shape (c, out_channels / groups, kh, kw).
-        bias (Tensor or None): tensor of shape (out_channels,).
-        stride, padding, dilation (int or tuple of int): parameters of the convolution.
+        bias (Tensor or None): bias of each output channel, of shape (out_channels,). ``None`` means no bias.
+        stride, padding, dilation (int or tuple of int): stride, padding, and dilation of the convolution
+            whose transpose is computed.
         output_padding (int or tuple of int): number of elements added at the end of each axis of
             the result.
-        groups (int): number of groups of channels.
+        groups (int): number of groups of channels, each with its own kernels.
 
     Returns:
         Tensor of shape (n, out_channels, h', w').

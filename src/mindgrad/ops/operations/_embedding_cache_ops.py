@@ -22,19 +22,19 @@ def update_cache(input_x: Any, indices: Any, updates: Any, max_num: Any) -> Tens
         input_x: Parameter of shape (rows, …).
         indices: integers of any shape.
         updates: new rows, of shape (number of indices, …).
-        max_num: int or integer tensor.
+        max_num: exclusive upper bound of the indices, an int or integer tensor.
 
     Returns:
         A tensor ``[0]``, as in MindSpore; the result is the new value of the Parameter.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shape of ``updates`` does not match.
     """
     x = operand(input_x, "UpdateCache")
     index, rows = layout.ravel(operand(indices, "UpdateCache")), x.shape[0]
     inside = comparison.logical_and(comparison.greater_equal(index, 0), comparison.less(index, max_num))
-    # ignored updates are written to an extra row, which is removed
+    # updates with ignored indices are written to an extra row, which is removed afterwards
     spare = joining.concat([x, zeros((1, *x.shape[1:]), x.dtype)])
     target = layout.expand_dims(indexing.where(inside, index, rows), 1)
     new = scattering.tensor_scatter_update(spare, target, updates)

@@ -37,7 +37,7 @@ def sparse_ctc_loss(
     Args:
         x (Tensor): logits of shape (t, n, c): time, batch, classes. The last class is the blank.
         labels_indices (Tensor): sequence and position of each label, integers of shape (k, 2).
-        labels_values (Tensor): the k labels.
+        labels_values (Tensor): class index of each of the k labels.
         sequence_length (Tensor): number of time steps of each sequence: n integers.
         zero_infinity (bool): whether labels that need more time steps have the loss 0 instead of ∞.
 
@@ -46,10 +46,11 @@ def sparse_ctc_loss(
         Derivatives of every order flow through both.
 
     Raises:
-        TypeError: If an input does not have its type.
-        ValueError: If a shape is wrong, or a length is too large.
-        NotImplementedError: If repeated labels should be collapsed, or repeated outputs should not be
-            merged.
+        TypeError: If an input has the wrong type.
+        ValueError: If the shapes of the inputs do not match, or an element of ``sequence_length`` exceeds the
+            number of time steps.
+        NotImplementedError: If the attributes request that repeated labels are collapsed, or that repeated
+            outputs are not merged.
     """
     logits = operand(x, "CTCLoss")
     places, values = operand(labels_indices, "CTCLoss"), cast(operand(labels_values, "CTCLoss"), int32)
@@ -98,18 +99,20 @@ def ctc_greedy_decoder(
     Args:
         inputs (Tensor): logits of shape (t, n, c): time, batch, classes. The last class is the blank.
         sequence_length (Tensor): number of time steps of each sequence: n integers up to t.
-        merge_repeated (bool): whether to merge repeated classes.
+        merge_repeated (bool): whether to merge consecutive occurrences of the same class.
 
     Returns:
-        tuple: four tensors. The sequence and position of each of k labels, of shape (k, 2). The labels, of
-            shape (k,). The number of sequences and the largest number of labels. For each sequence, minus
-            the sum of its largest logits, of shape (n, 1).
+        tuple: four tensors. The first, of shape (k, 2), holds the sequence and position of each of the k
+            decoded labels. The second, of shape (k,), holds the class indices of the labels. The third holds
+            the number of sequences and the largest number of labels. The fourth, of shape (n, 1), holds for
+            each sequence the negative sum of the largest logit of each time step.
 
     Raises:
-        TypeError: If an input does not have its type.
-        ValueError: If ``inputs`` is not 3-D, or a length is missing or too large.
-        RuntimeError: If the values are unknown at compile time, because they determine the number of
-            labels.
+        TypeError: If an input has the wrong type.
+        ValueError: If ``inputs`` is not 3-D, or ``sequence_length`` does not have one element of at most t
+            for each sequence.
+        RuntimeError: If the values of ``inputs`` are unknown at compile time, because they determine the
+            number of labels.
 
     >>> from mindgrad import Tensor, ops
     >>> logits = Tensor([[[2.0, 0.0]], [[2.0, 0.0]], [[0.0, 2.0]]])

@@ -47,9 +47,9 @@ class Attribute(NamedTuple):
     """Type and default of an attribute.
 
     Attributes:
-        check: returns the value to store, or raises ``TypeError``.
-        words: the required type, for error messages.
-        default: the default value; ``inspect.Parameter.empty`` if the attribute is required.
+        check: function that validates a value and returns the value to store, or raises ``TypeError``.
+        words: description of the required type for error messages.
+        default: default value of the attribute; ``inspect.Parameter.empty`` if it is required.
     """
 
     check: Callable[[Any], Any]
@@ -60,13 +60,13 @@ class Attribute(NamedTuple):
 class Operation(Primitive):
     """Operator with fixed attributes; calling it applies it to tensors.
 
-    Its attributes can be read: ``ops.ReduceSum(True).keep_dims``.
+    Programs can read the attributes: ``ops.ReduceSum(True).keep_dims``.
 
     Args:
-        *args, **kwargs (object): the attributes.
+        *args, **kwargs (object): attributes of the operator, in MindSpore's order or by name.
 
     Raises:
-        TypeError: If an attribute is missing, unknown, given twice, or does not have its type.
+        TypeError: If an attribute is missing, unknown, given twice, or has the wrong type.
 
     >>> from mindgrad import Tensor, ops
     >>> total = ops.ReduceSum(keep_dims=True)
@@ -155,10 +155,11 @@ def operation(
         name: name of the class.
         function: function of ``mindgrad.ops`` that computes the result and documents the class.
         attributes: attributes by name, in the order of the constructor.
-        run: ``run(operation, *inputs)``, if the attributes are needed; by default ``function(*inputs)``.
+        run: function ``run(operation, *inputs)`` that computes the result if the attributes are needed. By
+            default, ``function(*inputs)`` is called.
         example: expression that uses the class; by default the example of the function.
         prints: printed result of ``example``.
-        meaning: ``summary | result`` for a class that does not compute ``function``.
+        meaning: text ``summary | result`` that documents a class whose meaning differs from ``function``.
     """
     declared = attributes or {}
     used = inspect.unwrap(function) if run is None else run
@@ -191,7 +192,7 @@ def expose_classes(path: str, namespace: dict[str, Any], conversions: dict[str, 
     Args:
         path: path of the classes in the registry, such as ``"ops.operations"``.
         namespace: globals of the module.
-        conversions: other names that forms may use.
+        conversions: further functions that forms may call, by name.
     """
 
     def install(forms: list[Form]) -> None:
@@ -228,7 +229,7 @@ def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Opera
 
 def _defined(form: Form, reading: Reading, conversions: dict[str, Any]) -> Callable[..., Any]:
     text = definition(form.name, form.function, reading, is_class=True)
-    # fixed values and conversions may use names of the function's module and element types
+    # names that the fixed values and conversions of a form may use
     names = {**vars(dtype_names), **conversions, **inspect.unwrap(form.function).__globals__}
     scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
@@ -318,7 +319,7 @@ def _documentation(
         summary, _, result = meaning.partition(" | ")
         doc = doc._replace(summary=summary, notes=[], sections={"Returns": f"    {result}"})
     path, how = path_of(function), _CALLS[bool(attributes)]
-    is_public = path.count(".") == 2 and not meaning  # a function of mindgrad.ops itself
+    is_public = path.count(".") == 2 and not meaning  # the class documents a function of mindgrad.ops
     what = f"Class form of :func:`{path}`: {how}." if is_public else f"{how[0].upper()}{how[1:]}."
     lines = [doc.summary, "", what]
     for note in doc.notes:
@@ -454,7 +455,8 @@ _ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
     "number": number,
     "text": text,
 }
-#: docstring types of attributes by their checks; other types are taken from the docstring of the function
+#: check of an attribute -> its type in the docstring; types for other checks are taken from the function's
+#: docstring
 _TYPES: dict[Callable[[Any], Any], str] = {
     _boolean: "bool",
     _integer: "int",
@@ -463,7 +465,7 @@ _TYPES: dict[Callable[[Any], Any], str] = {
     _text: "str",
     as_dtype: "mindgrad.dtype",
 }
-#: the constructor for an attribute by the type of its default
+#: type of a default value -> constructor of the attribute
 _KINDS: dict[type, Callable[..., Attribute]] = {
     bool: boolean, int: integer, float: number, str: text, dtype_names.DType: element_type,
 }  # fmt: skip

@@ -16,7 +16,7 @@ _X = "(Tensor([1.0, 2.0]))"
 
 
 def _broadcast(self: Any, inputs: Any) -> Any:
-    if isinstance(inputs, tuple):  # MindSpore accepts and returns a tuple
+    if isinstance(inputs, tuple):  # MindSpore's operator accepts and returns tuples
         return tuple(collectives.broadcast(x, self.root_rank, self.group) for x in inputs)
     return collectives.broadcast(inputs, self.root_rank, self.group)
 
@@ -33,7 +33,7 @@ class Barrier(Primitive):
     Inside a compiled function, the processes wait at this position among the collectives.
 
     Args:
-        group (str): the group of processes.
+        group (str): name of the group of processes that communicate.
 
     >>> from mindgrad import ops
     >>> ops.Barrier()()
@@ -51,19 +51,19 @@ class Send(Primitive):
     """Send a tensor to another process, which calls :class:`Receive`.
 
     Args:
-        sr_tag (int): a number that the receiver passes too.
-        dest_rank (int): rank of the receiver.
-        group (str): the group of processes.
-        group_back (str): the group of processes for the derivative; mindgrad uses ``group``.
+        sr_tag (int): tag of the message; :class:`Receive` must get the same number.
+        dest_rank (int): rank of the receiving process.
+        group (str): name of the group of processes that communicate.
+        group_back (str): accepted for compatibility and ignored; the derivative uses ``group``.
 
     Inputs:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): tensor to send.
 
     Returns:
-        The same tensor; operators that use it run after the message.
+        The tensor ``input_x``. Operators that use this result run after the tensor is sent.
 
     Raises:
-        ValueError: If the rank does not exist.
+        ValueError: If the group has no process of the given rank.
 
     >>> from mindgrad import ops
     >>> ops.Send(0, 0)
@@ -91,22 +91,23 @@ class Receive(Primitive):
     """Receive a tensor that another process sends with :class:`Send`.
 
     Args:
-        sr_tag (int): the number that the sender passes.
-        src_rank (int): rank of the sender.
-        shape (tuple of int): shape of the tensor.
-        dtype (mindgrad.dtype): dtype of the tensor.
-        group (str): the group of processes.
-        group_back (str): the group of processes for the derivative; mindgrad uses ``group``.
+        sr_tag (int): tag of the message, the number that the sender passes to :class:`Send`.
+        src_rank (int): rank of the sending process.
+        shape (tuple of int): shape of the received tensor.
+        dtype (mindgrad.dtype): dtype of the received tensor.
+        group (str): name of the group of processes that communicate.
+        group_back (str): accepted for compatibility and ignored; the derivative uses ``group``.
 
     Inputs:
-        input_x (Tensor, optional): operators that it depends on run before the message. Reverse mode sends
-            the cotangent of the message to the sender if it differentiates this input.
+        input_x (Tensor, optional): tensor that orders the communication: the operators that compute it run
+            before the tensor is received. If reverse mode differentiates this input, it sends the cotangent
+            of the received tensor to the sender.
 
     Returns:
-        Tensor.
+        The received tensor, of shape ``shape`` and dtype ``dtype``.
 
     Raises:
-        ValueError: If the rank does not exist.
+        ValueError: If the group has no process of the given rank.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops

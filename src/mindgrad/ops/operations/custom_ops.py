@@ -33,7 +33,7 @@ class Custom(Primitive):
         reg_info (Any): not used. Default: ``None``.
 
     Inputs:
-        - **inputs** (Tensor) - as many as ``func`` accepts.
+        - **inputs** (Tensor) - arguments of ``func``, one Tensor for each.
 
     Outputs:
         Tensor, or a tuple of Tensors if ``out_shape`` lists several shapes.
@@ -41,7 +41,7 @@ class Custom(Primitive):
     Raises:
         NotImplementedError: If ``func_type`` is not ``"pyfunc"``.
         TypeError: If ``func`` or ``bprop`` is not callable, or ``out_shape`` or ``out_dtype`` is missing.
-        TypeError, ValueError: In a call, as :func:`mindgrad.pure_callback`.
+        TypeError, ValueError: In a call, in the same cases as :func:`mindgrad.pure_callback`.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -54,7 +54,7 @@ class Custom(Primitive):
     [0.] [1.]
 
     See Also:
-        :func:`mindgrad.pure_callback`: the same without a derivative, for structures of Tensors.
+        :func:`mindgrad.pure_callback`: call a NumPy function without a derivative on structures of Tensors.
     """
 
     def __init__(

@@ -56,12 +56,12 @@ def looked_up_rows(table: Any, indices: Any, offset: Any) -> Tensor:
     """Look up the rows ``indices − offset`` of a table; zeros if out of range.
 
     Args:
-        table (Tensor): the table.
-        indices (Tensor): integers.
-        offset (int): index of the first row.
+        table (Tensor): table of shape (rows, …).
+        indices (Tensor): integer row indices, from which ``offset`` is subtracted.
+        offset (int): index that addresses the first row of ``table``.
 
     Returns:
-        Tensor of the rows.
+        Tensor of the selected rows.
     """
     places = arithmetic.sub(operand(indices, "EmbeddingLookup"), offset)
     count = operand(table, "EmbeddingLookup").shape[0]

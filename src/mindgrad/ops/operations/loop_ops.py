@@ -56,13 +56,13 @@ class WhileLoop:
     The gradient is the same as for a ``while`` loop written in Python.
 
     Inputs:
-        - **cond_func** (function) - called with the value, returns a bool or a Tensor of one element.
-        - **loop_func** (function) - called with the value, returns the next one: Tensors of the same shapes
-          and dtypes, in the same structure.
-        - **init_val** (Any) - the first value: a Tensor, a number, or a tuple, list or dict of them.
+        - **cond_func** (function) - called with the current value, returns a bool or a Tensor of one element.
+        - **loop_func** (function) - called with the current value, returns the next value: Tensors of the
+            same shapes and dtypes, in the same structure.
+        - **init_val** (Any) - the initial value: a Tensor, a number, or a tuple, list or dict of them.
 
     Outputs:
-        The first value for which ``cond_func`` is false.
+        The first value for which ``cond_func`` returns false.
 
     Raises:
         TypeError: If ``cond_func`` or ``loop_func`` is not callable.
@@ -105,11 +105,11 @@ class ForiLoop:
     """Call a function with each integer of a range and its own last result.
 
     Inputs:
-        - **lower** (int or Tensor) - the first integer.
-        - **upper** (int or Tensor) - the integer after the last one.
+        - **lower** (int or Tensor) - the first integer of the range.
+        - **upper** (int or Tensor) - exclusive upper bound of the range.
         - **loop_func** (function) - called as ``loop_func(index, value)``, returns the next value: Tensors of
           the same shapes and dtypes, in the same structure.
-        - **init_val** (Any) - the first value: a Tensor, a number, or a tuple, list or dict of them.
+        - **init_val** (Any) - the initial value: a Tensor, a number, or a tuple, list or dict of them.
         - **unroll** (bool) - accepted for compatibility: the compiler decides. Default: ``True``.
 
     Outputs:
@@ -154,9 +154,10 @@ class Scan:
     Inputs:
         - **loop_func** (function) - called as ``loop_func(carry, x)``, returns ``(next carry, y)``.
         - **init** (Any) - the first carry: a Tensor, a number, or a tuple, list or dict of them.
-        - **xs** (tuple, list, Tensor or None) - the elements; a Tensor is divided along its first axis.
-        - **length** (int, optional) - the number of elements; required if ``xs`` is ``None``. Default:
-          ``None``.
+        - **xs** (tuple, list, Tensor or None) - the elements x of the sequence; a Tensor is divided along its
+            first axis.
+        - **length** (int, optional) - number of iterations; required if ``xs`` is ``None``. Default:
+            ``None``.
         - **unroll** (bool) - accepted for compatibility: the compiler decides. Default: ``True``.
 
     Outputs:
@@ -165,7 +166,8 @@ class Scan:
     Raises:
         TypeError: If ``loop_func`` is not callable, ``xs`` has an unsupported type, or ``unroll`` is not a
             bool.
-        ValueError: If ``length`` is not the number of elements of ``xs``, or both are ``None``.
+        ValueError: If ``length`` is not the number of elements of ``xs``, or ``xs`` and ``length`` are both
+            ``None``.
 
     See Also:
         :class:`ForiLoop`, :class:`WhileLoop`.

@@ -133,7 +133,7 @@ L2Loss = operation(
 
 
 def _normalized(self: Any, x: Any) -> Any:
-    size = statistics.vector_norm(x, 2, self.axis, True)  # no overflow, unlike the sum of squares
+    size = statistics.vector_norm(x, 2, self.axis, True)  # does not overflow, unlike a sum of squares
     return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 
 

@@ -27,7 +27,7 @@ class Primitive:
         name (str): name of the operator.
 
     Raises:
-        TypeError: If it is called, or a class of the program is derived from it.
+        TypeError: If the class is instantiated or subclassed by user code.
 
     >>> from mindgrad import ops
     >>> isinstance(ops.MatMul(), ops.Primitive), ops.MatMul().name
@@ -47,10 +47,11 @@ class Primitive:
         """The name of the operator."""
         return type(self).__name__
 
-    #: the arguments of :meth:`shard`: strategies of inputs and of results
+    #: strategies of the inputs and of the results, as passed to :meth:`shard`; ``None`` if it was not called
     strategies: tuple[Any, Any] | None = None
 
-    # mindgrad has one compiler, so the attributes that select a device or a backend have no effect
+    # the next methods select a device or a backend in MindSpore; they have no effect in mindgrad, which has
+    # one compiler
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
         """Return the operator; attributes are accepted for compatibility only."""
@@ -74,14 +75,15 @@ class Primitive:
         Args:
             in_strategy (tuple or None): one entry for each tensor among the inputs: a tuple with the number
                 of slices of each axis, a ``Layout``, or ``None`` to let the partitioner choose.
-            out_strategy (tuple or None): one such entry for each result. By default, the result of a matrix
-                product is divided like its operands, and the partitioner chooses for other results.
+            out_strategy (tuple or None): one entry for each result, in the form of ``in_strategy``. By
+                default, the result of a matrix product is divided like its operands, and the partitioner
+                chooses for other results.
 
         Returns:
             The operator.
 
         Raises:
-            TypeError: If a strategy does not have its type.
+            TypeError: If a strategy has the wrong type.
             ValueError: If a number of slices is not positive; in a call, if a strategy does not match the
                 shapes of the tensors, the other strategies, or the number of devices.
 
@@ -111,7 +113,7 @@ class PrimitiveWithInfer(Primitive):
         name (str): name of the operator.
 
     Raises:
-        TypeError: If it is called, or a class of the program is derived from it.
+        TypeError: If the class is instantiated or subclassed by user code.
 
     >>> from mindgrad import ops
     >>> ops.PrimitiveWithInfer("Scale")  # doctest: +ELLIPSIS
@@ -128,7 +130,7 @@ class PrimitiveWithCheck(Primitive):
         name (str): name of the operator.
 
     Raises:
-        TypeError: If it is called, or a class of the program is derived from it.
+        TypeError: If the class is instantiated or subclassed by user code.
 
     >>> from mindgrad import ops
     >>> ops.PrimitiveWithCheck("Scale")  # doctest: +ELLIPSIS

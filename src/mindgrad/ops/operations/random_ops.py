@@ -68,7 +68,7 @@ def _permuted(self: Any, n: Any) -> Tensor:
     """Return a random permutation of the integers below ``n``, padded.
 
     Args:
-        n (Tensor or int): number of integers, at most ``max_length``.
+        n (Tensor or int): number of integers to permute, at most ``max_length``.
         max_length (int): length of the result.
         pad (int): value of the elements after the permutation.
         dtype (mindgrad.dtype): dtype of the result.
@@ -90,7 +90,7 @@ Randperm = operation(
     example="ops.Randperm(3, -1)(Tensor([1]))", prints="[ 0 -1 -1]",
 )  # fmt: skip
 
-# MindSpore's mask has one bit for each element; mindgrad's mask has one Boolean
+# the mask of MindSpore's DropoutGenMask has one bit for each element; mindgrad's mask has one Boolean
 DropoutGenMask = operation(
     __name__, "DropoutGenMask", dropping.dropout, attributes={"Seed0": integer(0), "Seed1": integer(0)},
     meaning="Draw a random mask of the elements to keep. | Boolean tensor of the given shape.",

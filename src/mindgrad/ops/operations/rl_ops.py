@@ -41,16 +41,18 @@ def buffer_append(self: Any, buffer: Any, exps: Any, count: Any, head: Any) -> A
     """Append rows to a ring buffer; the oldest rows are overwritten when it is full.
 
     Args:
-        buffer (list of Tensor): the tensors, each of shape (capacity, …).
-        exps (list of Tensor): one row of each, or several with a leading axis.
+        buffer (list of Tensor): tensors of the ring buffer, each of shape (capacity, …).
+        exps (list of Tensor): rows to append, one tensor for each tensor of the buffer: a single row, or
+            several rows along a leading axis.
         count (Parameter): number of rows in use, one integer.
         head (Parameter): index of the oldest row, one integer.
 
     Returns:
-        The new ``count``; the tensors and both Parameters are changed.
+        The new value of ``count``. The tensors of the buffer, ``count``, and ``head`` are changed in place.
 
     Raises:
-        ValueError: If a shape does not match, or there are more rows than the buffer has.
+        ValueError: If the shapes of ``exps`` and ``buffer`` do not match, or more rows are appended than the
+            buffer can hold.
         RuntimeError: If a function is being compiled and a tensor of the buffer is not a Parameter.
     """
     for part in _checked(self, buffer):
@@ -80,16 +82,17 @@ def buffer_get_item(self: Any, buffer: Any, count: Any, head: Any, index: Any) -
     """Return the row of a ring buffer at an index counted from the oldest row.
 
     Args:
-        buffer (list of Tensor): the tensors, each of shape (capacity, …).
+        buffer (list of Tensor): tensors of the ring buffer, each of shape (capacity, …).
         count (Tensor or int): number of rows in use.
         head (Tensor or int): index of the oldest row.
-        index (Tensor or int): the index; a negative one counts from the newest row.
+        index (Tensor or int): index of the row, counted from the oldest row. A negative index counts from the
+            newest row.
 
     Returns:
-        Tuple of the rows.
+        Tuple of rows, one from each tensor of the buffer.
 
     Raises:
-        ValueError: If a shape does not match.
+        ValueError: If the tensors of ``buffer`` do not have ``capacity`` rows of the shapes ``buffer_shape``.
     """
     _checked(self, buffer)
     used, index = _number(count), _number(index)
@@ -101,15 +104,16 @@ def buffer_sample(self: Any, buffer: Any, count: Any, head: Any) -> tuple[Any, .
     """Draw random rows of a ring buffer from the rows in use.
 
     Args:
-        buffer (list of Tensor): the tensors, each of shape (capacity, …).
-        count (Tensor or int): number of rows in use; with ``unique`` at least ``batch_size``.
+        buffer (list of Tensor): tensors of the ring buffer, each of shape (capacity, …).
+        count (Tensor or int): number of rows in use. If ``unique`` is true, it must be at least
+            ``batch_size``.
         head (Tensor or int): index of the oldest row.
 
     Returns:
-        Tuple of tensors with ``batch_size`` rows.
+        Tuple of tensors with ``batch_size`` rows, one for each tensor of the buffer.
 
     Raises:
-        ValueError: If a shape does not match.
+        ValueError: If the tensors of ``buffer`` do not have ``capacity`` rows of the shapes ``buffer_shape``.
     """
     _checked(self, buffer)
     seed = self.seed or None

@@ -19,15 +19,16 @@ def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Tensor:
     """Create a dense tensor from elements at given indices; zeros elsewhere.
 
     Args:
-        indices (Tensor): integers of shape (n, k): the indices of n elements of a tensor of k axes.
-        values (Tensor or number): values of shape (n,), or one for all; values at the same index are added.
+        indices (Tensor): integers of shape (n, k). Each row holds the k indices of one of the n elements.
+        values (Tensor or number): values of the elements, of shape (n,), or one number for all. Values at the
+            same index are added.
         sparse_shape (tuple of int or Tensor): shape of the dense tensor, k ints.
 
     Returns:
         Tensor of shape ``sparse_shape``.
 
     Raises:
-        TypeError: If an input does not have its type.
+        TypeError: If an input has the wrong type.
         ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
@@ -55,14 +56,14 @@ def sparse_tensor_dense_matmul(
     The cost is proportional to the number of stored values.
 
     Args:
-        indices (Tensor): integers of shape (n, 2): rows and columns of n elements.
-        sparse_shape (tuple of int or Tensor): (rows, columns).
-        dense (Tensor): the dense matrix.
+        indices (Tensor): integers of shape (n, 2): row and column of each of the n stored elements.
+        sparse_shape (tuple of int or Tensor): shape (rows, columns) of the sparse matrix.
+        dense (Tensor): dense matrix to multiply by.
         adjoint_st (bool): whether to transpose the sparse matrix.
         adjoint_dt (bool): whether to transpose the dense matrix.
 
     Returns:
-        2-D tensor.
+        2-D tensor of the product.
 
     {as sparse_to_dense}
     """
@@ -88,10 +89,10 @@ def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: 
     """Add a sparse and a dense tensor.
 
     Args:
-        x1_indices (Tensor): integers of shape (n, k): the indices of n elements.
-        x1_values (Tensor): values of shape (n,); values at the same index are added.
+        x1_indices (Tensor): integers of shape (n, k). Each row holds the k indices of one stored element.
+        x1_values (Tensor): values of the stored elements, of shape (n,). Values at the same index are added.
         x1_shape (tuple of int or Tensor): shape of both tensors, k ints.
-        x2 (Tensor): the dense tensor.
+        x2 (Tensor): dense tensor to add, of shape ``x1_shape``.
 
     Returns:
         Tensor of the shape of ``x2``.
@@ -119,13 +120,14 @@ def sparse_addmm(
     """Compute alpha · (sparse matrix) (dense matrix) + beta · (dense matrix).
 
     Args:
-        values (Tensor): values of shape (n,).
-        x2_dense (Tensor): the matrix to multiply.
-        x3_dense (Tensor): the matrix to add.
-        alpha, beta (Tensor or number): number, or tensor of one element.
+        values (Tensor): values of the n stored elements of the sparse matrix, of shape (n,).
+        x2_dense (Tensor): dense matrix in the product.
+        x3_dense (Tensor): dense matrix that is added.
+        alpha, beta (Tensor or number): factors of the product and of ``x3_dense``, each a number or a tensor
+            of one element.
 
     Returns:
-        2-D tensor.
+        2-D tensor of the product.
 
     {as sparse_tensor_dense_matmul}
     """

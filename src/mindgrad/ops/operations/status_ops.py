@@ -125,5 +125,5 @@ _ABSENT = [
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 
-#: `ops.identity` is the function, so the class is not exported
+#: without the class ``identity``, because ``ops.identity`` is the function
 __all__ = list(_ABSENT + [name for name in classes(globals()) if name != "identity"])

@@ -54,21 +54,21 @@ AlltoAllVC = operation(
 class NeighborExchange(Primitive):
     """Exchange tensors with other processes.
 
-    Every process of the group makes the call. The derivative sends in the opposite direction.
+    Every process of the group must make the call. The derivative sends in the opposite direction.
 
     Args:
-        send_rank_ids (list of int): ranks to send to, each once.
-        recv_rank_ids (list of int): ranks to receive from, each once.
-        recv_shapes (tuple of tuple of int): shape of the tensor from each rank.
-        send_shapes (tuple of tuple of int): shape of the tensor for each rank.
-        recv_type (mindgrad.dtype): dtype of all tensors.
-        group (str): the group of processes.
+        send_rank_ids (list of int): distinct ranks of the processes to send to.
+        recv_rank_ids (list of int): distinct ranks of the processes to receive from.
+        recv_shapes (tuple of tuple of int): shape of the tensor from each rank of ``recv_rank_ids``.
+        send_shapes (tuple of tuple of int): shape of the tensor for each rank of ``send_rank_ids``.
+        recv_type (mindgrad.dtype): dtype of all tensors that are sent or received.
+        group (str): name of the group of processes that communicate.
 
     Inputs:
-        input_x (tuple of Tensor): tensors of ``send_shapes``.
+        input_x (tuple of Tensor): tensors to send, with the shapes ``send_shapes``.
 
     Returns:
-        Tuple of tensors of ``recv_shapes``.
+        Tuple of the received tensors, with the shapes ``recv_shapes``.
 
     Raises:
         TypeError: If an input is not a tuple of tensors of ``recv_type``.
@@ -122,26 +122,30 @@ class NeighborExchangeV2(Primitive):
     """Exchange the borders of images with neighbors in eight directions (halos).
 
     The directions are top, top right, right, bottom right, bottom, bottom left, left, and top left. Every
-    process of the group makes the call. The derivative sends in the opposite direction.
+    process of the group must make the call. The derivative sends in the opposite direction.
 
     Args:
-        send_rank_ids (list of int): rank to send to in each direction; −1 for none.
-        send_lens (list of int): numbers of rows to send at the top and bottom, and of columns at the left
-            and right.
-        recv_rank_ids (list of int): rank to receive from in each direction; −1 for none.
-        recv_lens (list of int): numbers of rows and columns to receive, in the same order.
-        data_format (str): ``"NCHW"``.
-        group (str): the group of processes.
+        send_rank_ids (list of int): for each of the eight directions, the rank to send a border to; −1 for
+            none.
+        send_lens (list of int): numbers of rows to send (top, bottom), followed by numbers of columns (left,
+            right).
+        recv_rank_ids (list of int): for each of the eight directions, the rank to receive a border from; −1
+            for none.
+        recv_lens (list of int): numbers of rows to receive (top, bottom), followed by numbers of columns
+            (left, right).
+        data_format (str): layout of the images; must be ``"NCHW"``.
+        group (str): name of the group of processes that communicate.
 
     Inputs:
         input_x (Tensor): images of shape (N, C, H, W).
 
     Returns:
-        Tensor of shape (N, C, H + top + bottom, W + left + right), with zeros if no process sends.
+        Tensor of the padded images, of shape (N, C, H + top + bottom, W + left + right) with the numbers
+        ``recv_lens``. A border that no process sends is 0.
 
     Raises:
         TypeError: If an argument is not a list of int.
-        ValueError: If a rank does not exist, a length is negative, or the format is not ``"NCHW"``.
+        ValueError: If a rank does not exist, a length is negative, or ``data_format`` is not ``"NCHW"``.
 
     >>> from mindgrad import Tensor, ops
     >>> around = [-1, -1, 0, -1, -1, -1, 0, -1]
@@ -189,22 +193,24 @@ class BatchISendIRecv(Primitive):
     """Send and receive several tensors without a deadlock.
 
     Args:
-        op_types (tuple or list of str): ``"isend"`` or ``"irecv"`` for each message.
-        remote_ranks (tuple or list of int): the other process of each message.
-        receive_shapes (tuple or list of tuple of int): shape of the tensor of each ``"irecv"``.
-        receive_dtypes (tuple or list of mindgrad.dtype): dtype of the tensor of each ``"irecv"``.
-        group (str): the group of processes.
+        op_types (tuple or list of str): direction of each message, ``"isend"`` or ``"irecv"``.
+        remote_ranks (tuple or list of int): rank of the other process of each message.
+        receive_shapes (tuple or list of tuple of int): shape of the tensor that each ``"irecv"`` receives.
+        receive_dtypes (tuple or list of mindgrad.dtype): dtype of the tensor that each ``"irecv"`` receives.
+        group (str): name of the group of processes that communicate.
 
     Inputs:
-        input_x (tuple of Tensor): one tensor for each ``"isend"``.
+        input_x (tuple of Tensor): tensors to send, one for each ``"isend"``.
 
     Returns:
-        Tuple with a tensor for each message: the received one, or the sent one.
+        Tuple with one tensor for each message: the received tensor for ``"irecv"``, the sent tensor for
+        ``"isend"``.
 
     Raises:
         TypeError: If an argument is not a tuple or list.
-        ValueError: If lengths differ, or an operation or rank does not exist.
-        RuntimeError: If the number of tensors is not the number of ``"isend"``.
+        ValueError: If the lists do not have one entry for each message, or an operation or rank does not
+            exist.
+        RuntimeError: If ``input_x`` does not have one tensor for each ``"isend"``.
 
     >>> from mindgrad import ops
     >>> ops.BatchISendIRecv(("isend",), [0])

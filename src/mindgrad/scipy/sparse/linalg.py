@@ -34,7 +34,7 @@ from mindgrad.solvers.linear_solvers import dot, norm
 
 __all__ = ["cg", "gmres"]
 
-#: a Tensor, whose methods ``ops`` adds at run time
+#: type of a Tensor; ``Any``, because ``ops`` adds the methods of Tensor at run time
 _Value = Any
 _METHODS = ("batched", "incremental")
 
@@ -55,21 +55,24 @@ def cg(
     ``A`` must be symmetric and positive definite.
 
     Args:
-        A (Tensor or Callable): Tensor of shape (n, n), or a function that returns ``A x`` for ``x``.
-        b (Tensor): Tensor of shape (n,) or (n, 1) with real elements. Integers are converted to float32.
+        A (Tensor or Callable): matrix of the system, a Tensor of shape (n, n) or a function that returns ``A
+            x`` for a vector ``x``.
+        b (Tensor): right-hand side, a real Tensor of shape (n,) or (n, 1). Integers are converted to float32.
         x0 (Tensor, optional): initial vector, with the shape of ``b``. Default: zeros.
         tol, atol (float, optional): the iteration stops when ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
-        maxiter (int, optional): maximum number of products with ``A``. Default: 10 n.
-        M (Tensor or Callable, optional): symmetric positive definite approximation of the inverse of ``A``, a
-            Tensor or a function. Default: ``None``.
+        maxiter (int, optional): maximum number of iterations, each with one product with ``A``. Default: 10
+            n.
+        M (Tensor or Callable, optional): preconditioner, a symmetric positive definite approximation of the
+            inverse of ``A``, as a Tensor or a function. Default: ``None``.
         callback (None): not supported, as in MindSpore.
 
     Returns:
-        tuple: ``(x, None)``. If the iteration does not converge, ``x`` is the last vector.
+        tuple: ``(x, None)``, where ``x`` is the solution. If the iteration does not converge, ``x`` is the
+        last iterate.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If shapes do not match.
+        ValueError: If the shapes of ``A``, ``b``, and ``x0`` do not match.
         NotImplementedError: If ``callback`` is given.
 
     >>> import mindgrad as ms
@@ -126,18 +129,19 @@ def gmres(
         restart (int, optional): number of products with ``A`` after which the method restarts from the
             current ``x``. Default: ``20``.
         maxiter (int, optional): maximum number of restarts. Default: 10 n.
-        M (Tensor or Callable, optional): approximation of the inverse of ``A``, a Tensor or a function.
-            Default: ``None``.
+        M (Tensor or Callable, optional): preconditioner, an approximation of the inverse of ``A``, as a
+            Tensor or a function. Default: ``None``.
         callback, callback_type: not supported, as in MindSpore.
         restrt (int, optional): old name of ``restart``. Default: ``None``.
-        solve_method (str, optional): ``"batched"`` or ``"incremental"``; both use the same algorithm.
-            Default: ``"batched"``.
+        solve_method (str, optional): ``"batched"`` or ``"incremental"``, accepted for compatibility; mindgrad
+            uses the same algorithm for both. Default: ``"batched"``.
 
     {as cg}
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If shapes do not match, or ``solve_method`` is not a known method.
+        ValueError: If the shapes of ``A``, ``b``, and ``x0`` do not match, or ``solve_method`` is not a known
+            method.
         NotImplementedError: If ``callback`` is given.
 
     >>> import mindgrad as ms
@@ -189,7 +193,7 @@ def _smallest_residual(system: _System, x: _Value, width: int) -> _Value:
         again: _Value = matmul(before, w)
         w = w - matmul(again, before)
         height = norm([w])
-        # a vector in the span of the basis leaves only rounding errors: treat its rest as zero
+        # if w lies in the span of the basis, only rounding errors remain: treat the remainder as zero
         height = where(height > 10 * float(np.finfo(w.dtype.numpy).eps) * size, height, zeros_like(height))
         coefficients = projections + again
         column = [*coefficients, height, *[zeros_like(height)] * (width - k - 1)]
