@@ -91,11 +91,11 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
         op (str): one of the names in :class:`ReduceOp`.
-        group (str): the group of processes.
-        operator (str): name of the operator in errors.
+        group (str): name of the process group.
+        operator (str): name of the operator in error messages.
 
     Returns:
-        Tensor of the shape of ``tensor``.
+        Tensor of the same shape as ``tensor``.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
@@ -131,10 +131,10 @@ def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
         process (int): rank of the process that gets the result, among all processes.
         op (str): one of the names in :class:`ReduceOp`.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
-        Tensor of the shape of ``tensor``; zeros on the other processes.
+        Tensor of the same shape as ``tensor``; zeros on the other processes.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
@@ -161,8 +161,8 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
     Args:
         tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
             processes.
-        group (str): the group of processes.
-        operator (str): name of the operator in errors.
+        group (str): name of the process group.
+        operator (str): name of the operator in error messages.
 
     Returns:
         Tensor with the tensors of all processes in the order of their ranks.
@@ -188,7 +188,7 @@ def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
         tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
             processes.
         process (int): rank of the process that gets the result, among all processes.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         Tensor with the tensors of all processes; zeros on the other processes.
@@ -215,7 +215,7 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
     Args:
         tensor (Tensor): tensor whose first axis is divisible by the number of processes.
         op (str): one of the names in :class:`ReduceOp`.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         This process's part of the reduction, along the first axis.
@@ -253,8 +253,8 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
         process (int): rank of the process whose tensor is sent, among all processes.
-        group (str): the group of processes.
-        operator (str): name of the operator in errors.
+        group (str): name of the process group.
+        operator (str): name of the operator in error messages.
 
     Returns:
         The tensor of that process.
@@ -286,7 +286,7 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
         tensor (Tensor): tensor whose first axis is divisible by the number of processes, of the
             same shape and dtype on all of them.
         process (int): rank of the process whose tensor is divided, among all processes.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         This process's part of the tensor, along the first axis.
@@ -319,7 +319,7 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
         split_count (int): number of parts, one for each process.
         split_dim (int): axis to divide.
         concat_dim (int): axis along which the received parts are joined.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         Tensor with the parts received from all processes.
@@ -356,7 +356,7 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
         tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
         pairs (list of tuple of int): source and target of each message. A rank is at most once a source and
             at most once a target.
-        group (str, optional): group of processes. By default all processes.
+        group (str, optional): name of the process group. By default, the group of all processes.
 
     Returns:
         Tensor: the tensor of the source of this rank; zeros if this rank is not a target.
@@ -410,7 +410,7 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     Args:
         tensor (Tensor): tensor of any shape.
         process (int): rank of the receiver, among all processes.
-        group (str, optional): group of processes. By default all processes.
+        group (str, optional): name of the process group. By default, the group of all processes.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
@@ -431,7 +431,7 @@ def received(
         shape (tuple of int): shape of the tensor.
         dtype (mindgrad.dtype): dtype of the tensor.
         process (int): rank of the sender, among all processes.
-        group (str, optional): group of processes. By default all processes.
+        group (str, optional): name of the process group. By default, the group of all processes.
         before (Tensor, optional): tensor that exists before the message arrives. If its inputs are
             differentiated, the sender receives the cotangent of the message. The cotangent of ``before``
             itself is zero. Default: ``None``.

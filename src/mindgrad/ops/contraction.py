@@ -293,7 +293,7 @@ def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
 
     Raises:
         TypeError: If an operand is not a tensor or is Boolean, or ``axis`` is not an int.
-        ValueError: If the shapes do not broadcast, or ``axis`` is out of range.
+        ValueError: If the shapes of the operands do not broadcast, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vecdot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0])))

@@ -169,7 +169,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.full_like(Tensor([1.0, 2.0]), 3))
@@ -190,7 +190,7 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.zeros_like(Tensor([[1, 2]])))
@@ -209,7 +209,7 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ones_like(Tensor([[1.5, 2.5]])))

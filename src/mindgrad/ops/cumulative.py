@@ -85,7 +85,7 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
             overflow; ``Tensor.cumsum`` uses at least int32.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``axis`` is not an int, or ``x`` is Boolean or not a tensor.
@@ -104,7 +104,7 @@ def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> 
     """Compute the cumulative sum along an axis, or of the flattened tensor.
 
     Args:
-        self (Tensor): the tensor.
+        self (Tensor): input tensor.
         axis (int or None): axis along which to sum. ``None`` flattens the tensor.
         dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int32 for Booleans and
             integers narrower than int32, and the dtype of the tensor otherwise.
@@ -127,12 +127,12 @@ def sums_of_array(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tens
     For a Boolean tensor the result is whether an element so far was true.
 
     Args:
-        x (Tensor): the tensor.
+        x (Tensor): input tensor.
         axis (int or None): axis along which to sum. ``None`` flattens the tensor.
         dtype (mindgrad.dtype): dtype in which to sum. ``None`` means the dtype of ``x``.
 
     Returns:
-        Tensor of the shape of ``x``, or 1-D without an axis.
+        Tensor of the same shape as ``x``, or 1-D without an axis.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cumsum([1, 2, 3]))
@@ -157,7 +157,7 @@ def running_sum(x: Any, axis: int, exclusive: bool = False, reverse: bool = Fals
         reverse (bool): whether to start from the end.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
     """
     return running(primitives.cumsum, "CumSum", x, axis, exclusive, reverse)
 
@@ -176,7 +176,7 @@ def running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = 
         reverse (bool): whether to start from the end.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
     """
     return running(primitives.cumprod, "CumProd", x, axis, exclusive, reverse)
 
@@ -195,7 +195,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
             otherwise.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If ``dim`` is not an int, or ``input`` is not a tensor.

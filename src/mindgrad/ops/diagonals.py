@@ -122,7 +122,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
             the main diagonal: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         ValueError: If the shapes do not match, or ``align`` is not one of the values above.

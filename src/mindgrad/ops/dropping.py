@@ -78,10 +78,10 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None 
         seed (int or None): seed of this call. ``None`` uses the global seed.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``p`` is not between 0 and 1.
 
     >>> import mindgrad as ms
@@ -142,10 +142,10 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
         training (bool): whether to drop channels; otherwise the input is returned.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
 
     >>> from mindgrad import ops
@@ -165,10 +165,10 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
         training (bool): whether to drop channels; otherwise the input is returned.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
 
     >>> from mindgrad import ops
@@ -188,10 +188,10 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
         training (bool): whether to drop channels; otherwise the input is returned.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
 
     >>> from mindgrad import ops

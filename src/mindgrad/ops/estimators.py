@@ -56,7 +56,7 @@ def estimate_laplacian(
         :func:`mindgrad.laplacian`.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or the
             distribution is unknown.
 
@@ -91,7 +91,7 @@ def estimate_divergence(
         Callable with the arguments of ``fn``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or the
             distribution is unknown.
 

@@ -48,7 +48,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
         upper (bool): whether to return Lᴴ instead of L.
 
     Returns:
-        Tensor of the shape of ``input_x``; NaN if a matrix is not positive definite.
+        Tensor of the same shape as ``input_x``; NaN if a matrix is not positive definite.
 
     Raises:
         TypeError: If ``input_x`` is not a tensor or is float16 or bfloat16, or ``upper`` is not a bool.
@@ -74,7 +74,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
         upper (bool): whether the factor is the upper triangle Lᴴ.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``upper`` is not a bool.
@@ -101,7 +101,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
         upper (bool): whether the factor is the upper triangle Lᴴ.
 
     Returns:
-        Tensor of the shape of ``input_x``.
+        Tensor of the same shape as ``input_x``.
 
     {Raises as cholesky}
 

@@ -316,11 +316,11 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
     """Move the zero frequency to the center of each axis.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.fftshift(ops.fftfreq(4)))
@@ -335,11 +335,11 @@ def ifftshift(input: Any, dim: Any = None) -> Tensor:
     """Undo :func:`fftshift`.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.ifftshift(ops.fftshift(ops.fftfreq(5))))

@@ -106,7 +106,7 @@ def dtype(x: _Tensor) -> _DType:
     """Return the dtype of a tensor.
 
     Args:
-        x (Tensor): the tensor.
+        x (Tensor): input tensor.
 
     Returns:
         The dtype.
@@ -152,7 +152,7 @@ def dyn_shape(input_x: _Any) -> _Tensor:
     """Return the shape of a tensor as a tensor of integers.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
         1-D integer tensor.

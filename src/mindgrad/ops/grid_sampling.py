@@ -103,7 +103,7 @@ def grid_sample(
         Tensor of shape (n, c, h', w') or (n, c, d', h', w').
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If the shapes do not match, or a mode is not one of these.
 
     >>> from mindgrad import Tensor, ops

@@ -28,7 +28,7 @@ def igamma(input: Any, other: Any) -> Tensor:
 
     Raises:
         TypeError: If an argument is neither a tensor nor a number, or is complex.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.round(ops.igamma(Tensor([1.0, 2.0]), 1.0), decimals=4))

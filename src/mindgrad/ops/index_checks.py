@@ -110,7 +110,7 @@ def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
 
     Raises:
         TypeError: If the indices are not integers.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
     """
     tensor = operand(indices, operator)
     values = known(tensor)

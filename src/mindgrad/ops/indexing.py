@@ -63,7 +63,7 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     Raises:
         TypeError: If the indices are not integers, or ``axis`` is not an int.
         ValueError: If ``axis`` or ``batch_dims`` is out of range, or the batch axes differ.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1, 1, 0]), 0))
@@ -124,7 +124,7 @@ def embedding(
             are supported, because reading does not change the table.
 
     Returns:
-        Tensor of the shape of ``input`` with a trailing axis of size d.
+        Tensor of the same shape as ``input`` with a trailing axis of size d.
 
     Raises:
         TypeError: If ``input`` is not an integer tensor.
@@ -168,7 +168,7 @@ def gather_nd(input_x: Any, indices: Any) -> Tensor:
     Raises:
         TypeError: If the indices are not integers.
         ValueError: If k is 0 or above the number of axes.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_nd(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[0, 1], [1, 0]])))
@@ -208,12 +208,12 @@ def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
             ``input`` along the other axes. Negative ones count from the end.
 
     Returns:
-        Tensor of the shape of ``index``.
+        Tensor of the same shape as ``index``.
 
     Raises:
         TypeError: If ``index`` is not an integer tensor, or ``dim`` is not an int.
         ValueError: If ``dim`` is out of range, or the shape of ``index`` does not match.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_elements(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([[0, 0], [1, 0]])))
@@ -287,7 +287,7 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
     Raises:
         TypeError: If ``index`` is not an integer tensor, or ``axis`` is not an int.
         ValueError: If ``index`` is not 1-D, or ``axis`` is out of range.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([1])))
@@ -319,7 +319,7 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     Raises:
         TypeError: If ``index`` is not an integer tensor, or ``axis`` is not an int.
         ValueError: If ``axis`` is out of range.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.take(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([3, -4])))
@@ -358,11 +358,11 @@ def select(condition: Any, input: Any, other: Any) -> Tensor:
         other (Tensor or number): values where ``condition`` is false. The three shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype of the operands.
 
     Raises:
         TypeError: If ``condition`` is not Boolean, or an operand is neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.select(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0))
@@ -396,7 +396,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     """Replace elements where a mask is true.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
         mask (Tensor): Boolean tensor whose shape broadcasts with ``input_x``.
         value (Tensor or number): number, or tensor of one element.
 
@@ -442,7 +442,7 @@ def masked_select(input: Any, mask: Any) -> Tensor:
 
     Raises:
         TypeError: If ``mask`` is not Boolean.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
         CompileError: If the function is being compiled, the mask is unknown, and the code needs the shape
             of the result. Pointwise operators and reductions of the result are supported.
 

@@ -83,7 +83,7 @@ def is_floating_point(input: Any) -> bool:
     """Check whether a tensor has a floating-point dtype.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
 
     Returns:
         bool.
@@ -99,7 +99,7 @@ def is_complex(input: Any) -> bool:
     """Check whether a tensor has a complex dtype.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
 
     Returns:
         bool.
@@ -138,7 +138,7 @@ def numel(input: Any) -> int:
     """Return the number of elements of a tensor.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
 
     Returns:
         int.

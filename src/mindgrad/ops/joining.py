@@ -219,7 +219,7 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split a tensor into its slices along an axis, which is removed.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
         axis (int): axis to remove.
 
     Returns:
@@ -266,7 +266,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     """Split a tensor into parts along an axis.
 
     Args:
-        tensor (Tensor): the tensor.
+        tensor (Tensor): input tensor.
         split_size_or_sections (int, or tuple or list of int): size of each part, or the sizes of all parts.
             With one size, the last part may be smaller.
         axis (int): axis to split.
@@ -306,7 +306,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     The last part may be smaller.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         chunks (int): number of parts.
         axis (int): axis to split.
 
@@ -332,7 +332,7 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
     """Split a tensor into a number of parts, or at given indices.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         indices_or_sections (int, or tuple or list of int): number of parts, whose sizes differ by
             at most one; or the indices at which a new part begins (negative ones count from the end).
         axis (int): axis to split.
@@ -367,7 +367,7 @@ def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along the second axis, or a vector along its only axis.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
             :func:`tensor_split`.
 
@@ -387,7 +387,7 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along the first axis.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
             :func:`tensor_split`.
 
@@ -406,7 +406,7 @@ def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along the third axis.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
             :func:`tensor_split`.
 

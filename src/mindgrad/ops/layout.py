@@ -31,7 +31,7 @@ def shape(input_x: Any) -> tuple[int, ...]:
     """Return the shape of a tensor as a tuple of ints, also at compile time.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
         Tuple of int.
@@ -48,7 +48,7 @@ def size(input_x: Any) -> int:
     """Return the number of elements of a tensor.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
         int.
@@ -65,7 +65,7 @@ def rank(input_x: Any) -> int:
     """Return the number of axes of a tensor.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
         int.
@@ -204,7 +204,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     """Insert an axis of size 1.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
         axis (int): index of the new axis in the result.
 
     Returns:
@@ -407,7 +407,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """Swap two axes.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         axis0, axis1 (int): the axes.
 
     Returns:
@@ -447,7 +447,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Move axes to new positions; the other axes keep their order.
 
     Args:
-        x (Tensor): the tensor.
+        x (Tensor): input tensor.
         source (int or tuple of int): axes to move.
         destination (int or tuple of int): their indices in the result.
 

@@ -50,10 +50,10 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
         logits (Tensor): the probabilities p, real values from 0 to 1.
         labels (Tensor): the targets t, of the same shape.
         weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``logits``.
 
     {errors of a loss}
 
@@ -94,10 +94,10 @@ def binary_cross_entropy_with_logits(
         weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
         pos_weight (Tensor or None): the weights P of targets 1, which broadcast to this shape.
             ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``logits``.
 
     {errors of a loss}
 
@@ -128,7 +128,7 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
             first size, which is the divergence), ``"sum"``, or ``"none"``.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``logits``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
@@ -162,10 +162,10 @@ def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float
         log_input (bool): whether ``input`` is the logarithm of the rate.
         full (bool): whether to add Stirling's formula.
         eps (float): small positive number that is added to λ in the logarithm, unless ``log_input``.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
@@ -204,13 +204,13 @@ def gaussian_nll_loss(
             without it.
         full (bool): whether to add the constant.
         eps (float): smallest variance, positive.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the broadcast shape.
 
     Raises:
-        TypeError: If an operand is complex or not a tensor, or an argument does not have its type.
+        TypeError: If an operand is complex or not a tensor, or another argument has the wrong type.
         ValueError: If the shapes do not match, ``eps`` is not positive, or ``reduction`` is not one of
             these.
 

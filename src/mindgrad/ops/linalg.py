@@ -87,7 +87,7 @@ def solve(a: Any, b: Any) -> Tensor:
             shape of ``a`` without its last axis. Batch axes broadcast.
 
     Returns:
-        Tensor of the shape of ``b``; not finite if a matrix is singular.
+        Tensor of the same shape as ``b``; not finite if a matrix is singular.
 
     Raises:
         TypeError: If an operand is not a tensor, or is float16 or bfloat16.
@@ -111,7 +111,7 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
         adjoint (bool): whether to use Aᴴ.
 
     Returns:
-        Tensor of the shape of ``rhs``; not finite if a matrix is singular.
+        Tensor of the same shape as ``rhs``; not finite if a matrix is singular.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
@@ -150,7 +150,7 @@ def solve_triangular(
         unit_diagonal (bool): whether to take the diagonal of T as ones.
 
     Returns:
-        Tensor of the shape of ``b``; not finite if a triangle is singular.
+        Tensor of the same shape as ``b``; not finite if a triangle is singular.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or a flag is not a bool.
@@ -201,7 +201,7 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
         adjoint (bool): whether to invert Aᴴ.
 
     Returns:
-        Tensor of the shape of ``x``; not finite if a matrix is singular.
+        Tensor of the same shape as ``x``; not finite if a matrix is singular.
 
     Raises:
         TypeError: If ``x`` is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
@@ -225,7 +225,7 @@ def inverse(input: Any) -> Tensor:
         input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Tensor of the shape of ``input``; not finite if a matrix is singular.
+        Tensor of the same shape as ``input``; not finite if a matrix is singular.
 
     {errors of square matrices input}
 
@@ -321,7 +321,7 @@ def matrix_power(input: Any, n: int) -> Tensor:
         n (int): the power.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If ``input`` is not a tensor, or ``n`` is not an int.

@@ -114,14 +114,15 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     Args:
         input (Tensor): real tensor.
         target (Tensor): real tensor; the shapes broadcast.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the broadcast shape.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the operands do not broadcast, or ``reduction`` is not one of the values
+            above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -157,10 +158,10 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
         input (Tensor): real tensor.
         target (Tensor): real tensor of the same shape.
         beta (float): the positive bound β.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        Tensor of the shape of ``input`` with ``"none"``, or a 0-D tensor.
+        Tensor of the same shape as ``input`` with ``"none"``, or a 0-D tensor.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``beta`` is not a number.
@@ -186,16 +187,16 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     Args:
         input (Tensor): real tensor.
         target (Tensor): real tensor; the shapes broadcast.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
         delta (float): the positive bound δ.
 
     Returns:
-        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the broadcast shape.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``delta`` is not a number.
-        ValueError: If the shapes do not broadcast, ``delta`` is not positive, or ``reduction`` is not one
-            of these.
+        ValueError: If the shapes of the operands do not broadcast, ``delta`` is not positive, or
+            ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.huber_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]), delta=0.5))
@@ -227,7 +228,7 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
     """Compute log(1 + exp(−target · input)) for targets 1 and −1.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
@@ -253,10 +254,10 @@ def margin_ranking_loss(
     Args:
         input1, input2, target (Tensor): real tensors of the same shape.
         margin (float): minimum excess of the larger one over the other.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input1`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``input1``.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
@@ -283,10 +284,10 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
         inputs (Tensor): distances, real.
         targets (Tensor): real tensor of the same shape: 1 for similar pairs, −1 for others.
         margin (float): distance above which dissimilar pairs have no loss.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``inputs`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``inputs``.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
@@ -326,15 +327,15 @@ def triplet_margin_loss(
         eps (float): number added to each difference.
         swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) where it
             is smaller.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape without the last axis with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the shape without the last axis.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or an argument is not a number.
-        ValueError: If the shapes do not broadcast, ``margin`` is negative, or ``reduction`` is not one of
-            these.
+        ValueError: If the shapes of the operands do not broadcast, ``margin`` is negative, or ``reduction``
+            is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> a, near, far = Tensor([[0.0, 0.0]]), Tensor([[0.0, 3.0]]), Tensor([[4.0, 0.0]])
@@ -385,7 +386,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
     Raises:
         TypeError: If an operand is complex or not a tensor, ``dim`` is not an int, or ``eps`` is not a
             number.
-        ValueError: If the shapes do not broadcast, or ``dim`` is out of range.
+        ValueError: If the shapes of the operands do not broadcast, or ``dim`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[2.0, 0.0]])))
@@ -416,10 +417,10 @@ def cosine_embedding_loss(
         input1, input2 (Tensor): real tensors of the same shape (n, …).
         target (Tensor): tensor of shape (n,) with elements 1 and −1.
         margin (float): similarity, from −1 to 1, below which pairs with target −1 have no loss.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of shape (n,) with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of shape (n,).
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.

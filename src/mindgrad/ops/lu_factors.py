@@ -87,7 +87,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
             turn, counted from 1.
 
     Returns:
-        Tensor of the shape of ``b``.
+        Tensor of the same shape as ``b``.
 
     Raises:
         TypeError: If an operand is not a tensor, or is float16 or bfloat16.

@@ -205,7 +205,7 @@ def inv(x: Any) -> Tensor:
         x (Tensor or number): the values.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tensor of numbers.
@@ -290,11 +290,11 @@ def squared_difference(x: Any, y: Any) -> Tensor:
         x, y (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or is Boolean.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.squared_difference(Tensor([1.0, 5.0]), 2.0))
@@ -311,7 +311,7 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
         input, x (Tensor or number): values of any shape and dtype, under one of the two names.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
         TypeError: If ``input`` is neither a tensor nor a number.
@@ -338,7 +338,7 @@ def sinc(x: Any) -> Tensor:
         x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``x`` is neither a tensor nor a number, or is complex.

@@ -196,7 +196,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
         diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
         TypeError: If ``diagonal`` is not an int.

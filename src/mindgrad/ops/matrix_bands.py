@@ -46,7 +46,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
         dim1, dim2 (int): the axes.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         ValueError: If the shapes do not match.
@@ -79,7 +79,7 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
         wrap (bool): whether in a tall matrix the diagonal starts again, one row below its end.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         ValueError: If there are fewer than two axes, or several of different sizes.
@@ -107,7 +107,7 @@ def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
             negative number keeps all.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_band_part(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0, 1))

@@ -74,11 +74,11 @@ def expand_as(input: Any, other: Any) -> Tensor:
     """Broadcast a tensor to the shape of another tensor.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         other (Tensor): tensor whose shape is used.
 
     Returns:
-        Tensor of the shape of ``other``.
+        Tensor of the same shape as ``other``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.expand_as(Tensor([1.0, 2.0]), ops.ones((3, 2))).shape
@@ -92,11 +92,11 @@ def flip(input: Any, dims: Any) -> Tensor:
     """Reverse the order of elements along axes.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         dims (int or tuple of int): the axes.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an axis is not an int.
@@ -120,7 +120,7 @@ def fliplr(input: Any) -> Tensor:
         input (Tensor): tensor with at least two axes.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fliplr(Tensor([[1.0, 2.0]])))
@@ -137,7 +137,7 @@ def flipud(input: Any) -> Tensor:
         input (Tensor): tensor with at least one axis.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.flipud(Tensor([1.0, 2.0])))
@@ -174,7 +174,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
         dims (int, tuple of int, or None): the axes. ``None`` means the flattened tensor.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If a shift or an axis is not an int.
@@ -213,7 +213,7 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
     The direction is from the first axis of ``dims`` to the second one.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         k (int): number of rotations.
         dims (tuple or list of int): the two axes.
 
@@ -248,7 +248,7 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     """Return ``length`` elements along an axis, beginning at ``start``.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         axis (int): the axis.
         start (int): index of the first element.
         length (int): number of elements.
