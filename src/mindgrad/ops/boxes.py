@@ -93,8 +93,8 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
     Args:
         bboxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
-        img_metas (Tensor): tensor of shape (3,) with the height of the image, its width, and a factor by
-            which both are multiplied.
+        img_metas (Tensor): tensor of shape (3,) with the height of the image, its width, and a scale factor
+            for both.
 
     Returns:
         Boolean tensor of shape (n,): ``True`` for each box that is inside the image.

@@ -32,7 +32,7 @@ def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Siz
     """
     numbers = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
     if len(numbers) == axes + 2 and numbers[:2] == (1, 1):
-        numbers = numbers[2:]  # MindSpore also accepts (1, 1, h, w)
+        numbers = numbers[2:]  # for two spatial axes, MindSpore also accepts (1, 1, h, w)
     if len(numbers) not in (1, axes):
         raise ValueError(
             f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(numbers)}: {value}."
@@ -53,12 +53,13 @@ def margins(
 
     The mode ``"valid"`` means no zeros. With ``"same"``, an axis of n elements results in ⌈n / stride⌉
     elements; if the number of zeros is odd, the additional zero is after the axis. With ``"pad"``,
-    ``padding`` is one number, one number for each axis, or two (before, after) for each axis.
+    ``padding`` is one number for all sides, one number for each axis, or two numbers (before, after) for each
+    axis.
 
     Raises:
         TypeError: If ``padding`` is not an int or a tuple of ints.
-        ValueError: If ``mode`` is unknown, or ``padding`` has a wrong length, is negative, or is nonzero in
-            another mode than ``"pad"``.
+        ValueError: If ``mode`` is unknown, or ``padding`` has a wrong length or is negative, or it is nonzero
+            and ``mode`` is not ``"pad"``.
     """
     axes = len(sizes)
     numbers = tuple(whole_number(each, operator, padding_name, 0) for each in one_or_more(padding))
@@ -225,7 +226,9 @@ def input_of_convolution(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
-    """Apply the transpose of a convolution to ``y``; the result has ``sizes``.
+    """Apply the transpose of a convolution to ``y``.
+
+    The spatial axes of the result have the sizes ``sizes``.
 
     The transpose is a convolution of ``y``, with zeros inserted between its elements. Its kernel is reversed,
     and its channels and outputs are exchanged.
@@ -274,7 +277,7 @@ def input_gradient(
 ) -> Tensor:
     """Compute the gradient of a convolution with respect to its input.
 
-    ``y`` is the cotangent of the output, and ``input_size`` the shape of the input.
+    ``y`` is the cotangent of the output, and ``input_size`` is the shape of the convolution's input.
     """
     y, w = _operands(operator, axes, y, weight, None)
     sizes = tuple(whole_number(each, operator, "input_size", 0) for each in one_or_more(input_size))

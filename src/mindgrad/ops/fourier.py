@@ -35,7 +35,7 @@ def _complex(x: Tensor) -> Tensor:
 
 
 def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], list[int]]:
-    """Return the axes to transform, and the number of elements to use along each."""
+    """Return the axes to transform, and the number of elements to use along each axis."""
     lengths = None if s is None else [whole_number(n, operator, "n", least=1) for n in one_or_more(s)]
     if dim is None:
         dim = tuple(range(x.ndim)) if lengths is None else tuple(range(-len(lengths), 0))
@@ -51,7 +51,7 @@ def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], 
 
 
 def _taken(x: Tensor, axes: tuple[int, ...], lengths: list[int]) -> Tensor:
-    """Cut each axis to its number of elements in ``lengths``, or append zeros."""
+    """Truncate each axis to its length in ``lengths``, or pad it with zeros."""
     pairs = [(0, 0)] * x.ndim
     for axis, length in zip(axes, lengths, strict=True):
         pairs[axis] = (0, length - x.shape[axis])
@@ -72,7 +72,7 @@ def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: st
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    # the inverse primitive already divides by the count
+    # the primitive of the inverse transform already divides by ``count``
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
@@ -106,7 +106,9 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
             raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    if axes[:-1]:  # transform the other axes first: the rest is the spectrum of a real signal
+    if axes[
+        :-1
+    ]:  # transform the other axes first; along the last axis, the result is the spectrum of a real signal
         x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])
     return _normed(signal, math.prod(lengths), norm, True, operator)
@@ -280,12 +282,12 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
     """Return the sample frequencies of :func:`fft`.
 
     Args:
-        n (int): number of samples.
-        d (float): distance between samples.
+        n (int): number of samples of the signal.
+        d (float): distance between neighboring samples.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (n,).
+        1-D tensor of n frequencies in cycles per unit of ``d``, in the order of :func:`fft`.
 
     >>> from mindgrad import ops
     >>> print(ops.fftfreq(4))
@@ -298,12 +300,12 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
     """Return the sample frequencies of :func:`rfft`.
 
     Args:
-        n (int): number of samples.
-        d (float): distance between samples.
+        n (int): number of samples of the signal.
+        d (float): distance between neighboring samples.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (n // 2 + 1,).
+        1-D tensor of n // 2 + 1 nonnegative frequencies in cycles per unit of ``d``.
 
     >>> from mindgrad import ops
     >>> print(ops.rfftfreq(4))
@@ -332,7 +334,9 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
-    """Undo :func:`fftshift`.
+    """Move the zero frequency from the center of each axis to index 0.
+
+    This is the inverse of :func:`fftshift`.
 
     Args:
         input (Tensor): input tensor.

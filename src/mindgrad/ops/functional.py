@@ -109,7 +109,7 @@ def dtype(x: _Tensor) -> _DType:
         x (Tensor): input tensor.
 
     Returns:
-        The dtype.
+        Data type of the elements, such as ``mindgrad.float32``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops import functional as F
@@ -155,7 +155,7 @@ def dyn_shape(input_x: _Any) -> _Tensor:
         input_x (Tensor): input tensor.
 
     Returns:
-        1-D integer tensor.
+        1-D integer tensor with the size of each axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dyn_shape(Tensor([[1.0, 2.0]])))
