@@ -90,7 +90,7 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
 
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
-        op (str): one of the names in :class:`ReduceOp`.
+        op (str): name of the reduction, such as ``ReduceOp.SUM``.
         group (str): name of the process group.
         operator (str): name of the operator in error messages.
 
@@ -99,7 +99,7 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
-        ValueError: If ``op`` or ``group`` does not exist.
+        ValueError: If the reduction ``op`` or the process group ``group`` does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced
@@ -130,7 +130,7 @@ def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
         process (int): rank of the process that gets the result, among all processes.
-        op (str): one of the names in :class:`ReduceOp`.
+        op (str): name of the reduction, such as ``ReduceOp.SUM``.
         group (str): name of the process group.
 
     Returns:
@@ -138,7 +138,8 @@ def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
-        ValueError: If ``op`` or ``group`` does not exist, or ``process`` is not a rank of the group.
+        ValueError: If the reduction ``op`` or the process group ``group`` does not exist, or ``process`` is
+            not a rank of the group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced_by
@@ -169,7 +170,7 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``tensor`` is 0-D, or the group does not exist.
+        ValueError: If ``tensor`` is 0-D, or the process group does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered
@@ -195,8 +196,8 @@ def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``tensor`` is 0-D, the group does not exist, or ``process`` is not a rank of the
-            group.
+        ValueError: If ``tensor`` is 0-D, the process group does not exist, or ``process`` is not a rank of
+            the group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered_by
@@ -214,7 +215,7 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
 
     Args:
         tensor (Tensor): tensor whose first axis is divisible by the number of processes.
-        op (str): one of the names in :class:`ReduceOp`.
+        op (str): name of the reduction, such as ``ReduceOp.SUM``.
         group (str): name of the process group.
 
     Returns:
@@ -222,7 +223,8 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
-        ValueError: If ``op`` or ``group`` does not exist, or the first axis is not divisible.
+        ValueError: If the reduction ``op`` or the process group ``group`` does not exist, or the first axis
+            is not divisible by the number of processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced_parts
@@ -257,11 +259,11 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
         operator (str): name of the operator in error messages.
 
     Returns:
-        The tensor of that process.
+        The tensor of the process ``process``.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor, or ``process`` is not an int.
-        ValueError: If the group does not exist, or does not have this rank.
+        ValueError: If the process group does not exist, or does not contain the rank ``process``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import broadcast
@@ -293,8 +295,8 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If the group does not exist, ``process`` is not one of its ranks, or the first axis is
-            not divisible.
+        ValueError: If the process group does not exist, ``process`` is not one of its ranks, or the first
+            axis is not divisible by the number of processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import scattered
@@ -317,7 +319,7 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
     Args:
         tensor (Tensor): tensor of the same shape and dtype on all processes.
         split_count (int): number of parts, one for each process.
-        split_dim (int): axis to divide.
+        split_dim (int): axis along which the tensor is divided.
         concat_dim (int): axis along which the received parts are joined.
         group (str): name of the process group.
 
@@ -326,8 +328,8 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``split_count`` is not the number of processes, an axis does not exist, or it is not
-            divisible.
+        ValueError: If ``split_count`` is not the number of processes, ``split_dim`` or ``concat_dim`` is out
+            of range, or the size of ``split_dim`` is not divisible by ``split_count``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import exchanged
@@ -354,8 +356,8 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
 
     Args:
         tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
-        pairs (list of tuple of int): source and target of each message. A rank is at most once a source and
-            at most once a target.
+        pairs (list of tuple of int): source rank and target rank of each message. A rank is at most once a
+            source and at most once a target.
         group (str, optional): name of the process group. By default, the group of all processes.
 
     Returns:
@@ -455,7 +457,7 @@ def barrier(group: str = _WORLD) -> None:
     It does nothing inside a compiled function, in which only collectives wait for other processes.
 
     Raises:
-        ValueError: If the group does not exist.
+        ValueError: If the process group does not exist.
 
     >>> from mindgrad.ops.collectives import barrier
     >>> barrier()

@@ -199,10 +199,11 @@ reciprocal = unary_function(
 def inv(x: Any) -> Tensor:
     """Compute the reciprocal 1 / x of each element.
 
-    For integers the result is truncated: ±1 for ±1, the smallest integer for 0, and 0 otherwise.
+    For integers, the result is truncated to an integer: ±1 for ±1, the smallest integer for 0, and 0
+    otherwise.
 
     Args:
-        x (Tensor or number): the values.
+        x (Tensor or number): values of any shape.
 
     Returns:
         Tensor of the same shape as ``x``.
@@ -247,7 +248,7 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
             float32.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape of the operands.
 
     {errors of two}
 
@@ -262,9 +263,9 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
 
 @public("Xdivy Tensor")
 def xdivy(x: Any, y: Any) -> Tensor:
-    """Compute x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN.
+    """Compute x / y; the result is 0 if ``x`` is 0 and ``y`` is 0 or NaN.
 
-    The derivatives are 0 there too.
+    In this case, the derivatives are 0 too.
 
     Args:
         x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
@@ -324,7 +325,9 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     return apply(basic.mul, x, x)
 
 
-_SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin u / u in powers of u²
+_SINC_SERIES = [
+    (-1) ** k / _math.factorial(2 * k + 1) for k in range(8)
+]  # coefficients of sin(u) / u in powers of u²
 
 
 @public("Sinc Tensor", "mint.sinc(input)")
@@ -332,7 +335,7 @@ _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin
 def sinc(x: Any) -> Tensor:
     """Compute sin(π x) / (π x), and 1 at 0.
 
-    Near 0 the power series is used, so that the value and the derivatives are accurate there too.
+    Near x = 0, a power series is used, so that the value and the derivatives are accurate.
 
     Args:
         x (Tensor or number): values of any shape; integers are converted to float32.
@@ -390,7 +393,7 @@ def rad2deg(x: Any) -> Tensor:
     return arithmetic.mul(inexact(operand(x, "Rad2deg")), 180 / _math.pi)
 
 
-# alternative names
+# other names of the functions above, as in MindSpore
 arccos = acos
 arccosh = acosh
 arcsin = asin
