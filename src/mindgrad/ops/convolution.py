@@ -148,24 +148,25 @@ _DOC = """Compute the convolution over {words}, without reversing the kernel.
 
     Args:
         input (Tensor): tensor of shape (n, channels, {axes}).
-        weight (Tensor): the kernel, of shape (outputs, channels / groups, {kernel}).
-        bias (Tensor or None): tensor of shape (outputs,).
-        stride (int or tuple of int): step between neighboring windows, one for all axes or one
-            for each.
+        weight (Tensor): convolution kernel, of shape (outputs, channels / groups, {kernel}).
+        bias (Tensor or None): tensor of shape (outputs,) that is added to the output channels.
+        stride (int or tuple of int): step between neighboring windows: one int for all axes, or
+            one for each axis.
         pad_mode (str): ``"valid"`` adds no zeros. ``"same"`` adds zeros around the input, so that an axis of
             n elements results in ⌈n / stride⌉. ``"pad"`` adds ``padding`` zeros around the input.
-        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
-            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
+        padding (int or tuple of int): number of zeros: one int for all sides, one for each
+            axis, or two (before, after) for each axis. It must be 0 unless ``pad_mode`` is ``"pad"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        groups (int): number of groups into which channels and outputs are split, each with its
-            own kernel.
+        groups (int): number of groups into which input and output channels are split. Each
+            group has its own kernel.
 
     Returns:
         Tensor of shape (n, outputs, {outputs}).
 
     Raises:
-        TypeError: If an operand is not a tensor, or an argument is not an int.
-        ValueError: If the shapes do not match, or an argument is out of range.
+        TypeError: If an operand is not a tensor, or ``stride``, ``padding``, ``dilation``, or
+            ``groups`` is not an int or tuple of int.
+        ValueError: If the shapes of the tensors do not match, or another argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, w = {example}
@@ -339,30 +340,31 @@ def _transposed(
 
 _TRANSPOSED_DOC = """Compute the transpose of the convolution over {words}.
 
-    It is the pullback of :func:`conv{count}d` with this kernel with respect to its input.
+    The transpose is the pullback of :func:`conv{count}d` with this kernel, with respect to its input.
 
     Args:
         input (Tensor): tensor of shape (n, channels, {axes}).
-        weight (Tensor): the kernel, of shape (channels, outputs / groups, {kernel}).
-        bias (Tensor or None): tensor of shape (outputs,).
-        stride (int or tuple of int): stride of the convolution; the axes grow by this factor.
+        weight (Tensor): convolution kernel, of shape (channels, outputs / groups, {kernel}).
+        bias (Tensor or None): tensor of shape (outputs,) that is added to the output channels.
+        stride (int or tuple of int): stride of the convolution. The sizes of the axes grow by this factor.
         pad_mode (str): padding of the convolution. With ``"valid"`` there is none. With ``"same"``, an axis
             of n elements results in n · stride. ``"pad"`` removes ``padding`` elements of the result.
-        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
-            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
-        output_padding (int or tuple of int): number of elements to append to each axis, below the
-            stride.
+        padding (int or tuple of int): number of zeros: one int for all sides, one for each
+            axis, or two (before, after) for each axis. It must be 0 unless ``pad_mode`` is ``"pad"``.
+        output_padding (int or tuple of int): number of elements to append to each axis of the
+            result. It must be less than ``stride`` or ``dilation``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        groups (int): number of groups into which channels and outputs are split, each with its
-            own kernel.
+        groups (int): number of groups into which input and output channels are split. Each
+            group has its own kernel.
 
     Returns:
-        Tensor of shape (n, outputs, {outputs}); without padding an axis of n elements results in
-        (n − 1) · stride + k.
+        Tensor of shape (n, outputs, {outputs}). Without padding, an axis of n elements results in
+        (n − 1) · stride + k elements for a kernel of size k.
 
     Raises:
-        TypeError: If an operand is not a tensor, or an argument is not an int.
-        ValueError: If the shapes do not match, or an argument is out of range.
+        TypeError: If an operand is not a tensor, or ``stride``, ``padding``, ``dilation``, or
+            ``groups`` is not an int or tuple of int.
+        ValueError: If the shapes of the tensors do not match, or another argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, w = {example}

@@ -106,22 +106,20 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
             raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    if axes[
-        :-1
-    ]:  # transform the other axes first; along the last axis, the result is the spectrum of a real signal
+    if axes[:-1]:  # transform the other axes first: the result has real signals along the last axis
         x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])
     return _normed(signal, math.prod(lengths), norm, True, operator)
 
 
 _SEVERAL = (
-    "s (int, tuple of int, or None): number of elements to use along each axis; zeros are appended if "
-    "necessary. ``None`` means all."
+    "s (int, tuple of int, or None): number of elements to transform along each axis. Zeros are appended if "
+    "an axis is shorter. ``None`` means the sizes of the axes."
 )
 _WORDS = {
     "": (
         "one axis",
-        "n (int or None): number of elements to use; zeros are appended if necessary. ``None`` means all.",
+        "n (int or None): number of elements to transform. Zeros are appended to a shorter axis. ``None`` means all.",
     ),
     "2": ("two axes", _SEVERAL),
     "n": ("several axes", _SEVERAL),
@@ -139,11 +137,11 @@ _DOC = """{what} over {axes}.
             forward transform by n, and ``"ortho"`` divides both by √n. ``None`` means ``"backward"``.
 
     Returns:
-        {result} tensor.
+        {result} tensor of the transformed values.
 
     Raises:
-        TypeError: If the input does not have its type.
-        ValueError: If ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+        TypeError: If ``input`` is not a {kind} tensor.
+        ValueError: If ``dim`` is out of range, a number of elements is below 1, or ``norm`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.{name}({example}).shape
@@ -207,20 +205,21 @@ irfft, irfft2, irfftn = (_function("irfft", suffix) for suffix in ("", "2", "n")
 _OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 _REAL_DOC = """{what} over {axes}.
 
-    It is :func:`{other}` with the complex conjugate and the opposite normalization.
+    The function is :func:`{other}` with the complex argument or result conjugated, and the opposite
+    normalization.
 
     Args:
         input (Tensor): {kind} tensor.
         {length}
         dim ({dim_type}): the {dims} to transform.
-        norm (str or None): as for :func:`fft`. ``None`` means ``"backward"``.
+        norm (str or None): normalization as for :func:`fft`. ``None`` means ``"backward"``.
 
     Returns:
-        {result} tensor.
+        {result} tensor of the transformed values.
 
     Raises:
-        TypeError: If the input does not have its type.
-        ValueError: If ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+        TypeError: If ``input`` is not a {kind} tensor.
+        ValueError: If ``dim`` is out of range, a number of elements is below 1, or ``norm`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.{name}({example}).shape
