@@ -337,7 +337,7 @@ def tanhshrink(input: Any) -> Tensor:
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """Compute the gated linear unit a · sigmoid(b) of the halves a and b of ``x``.
+    """Compute the gated linear unit a · sigmoid(b) of two halves a and b.
 
     Args:
         x (Tensor): real tensor with at least one axis.

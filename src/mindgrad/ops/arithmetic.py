@@ -272,7 +272,8 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
 def mul_no_nan(x: Any, y: Any) -> Tensor:
     """Multiply ``x`` by ``y``; the product is 0 where ``y`` is 0.
 
-    If ``y`` is 0, the product is 0 even if ``x`` is infinite or NaN. Both derivatives are 0 in this case.
+    If ``y`` is 0, the product is 0 even if ``x`` is infinite or NaN. For such ``x``, the derivatives are 0
+    too.
 
     Args:
         x, y (Tensor or number): operands whose shapes broadcast.

@@ -113,13 +113,13 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
 
 
 _SEVERAL = (
-    "s (int, tuple of int, or None): number of elements to transform along each axis. Zeros are appended if "
-    "an axis is shorter. ``None`` means the sizes of the axes."
+    "s (int, tuple of int, or None): number of elements to transform along each axis. A shorter axis is "
+    "padded with zeros. ``None`` means the sizes of the axes."
 )
 _WORDS = {
     "": (
         "one axis",
-        "n (int or None): number of elements to transform. Zeros are appended to a shorter axis. ``None`` means all.",
+        "n (int or None): number of elements to transform. A shorter axis is padded. ``None`` means all.",
     ),
     "2": ("two axes", _SEVERAL),
     "n": ("several axes", _SEVERAL),
