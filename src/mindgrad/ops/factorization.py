@@ -243,8 +243,8 @@ def eigh(a: Any) -> tuple[Tensor, Tensor]:
 
     Only the symmetric part of each matrix is used. Eigenvectors of repeated eigenvalues are not unique, and
     their derivative is NaN. The derivative of every result computed with them is NaN too, even if it exists
-    mathematically, such as for ``V f(Λ) Vᴴ`` (use :func:`matrix_exp`). Derivatives of the eigenvalues and of
-    the other eigenvectors are correct.
+    mathematically, such as for ``V f(Λ) Vᴴ`` (use :func:`matrix_exp`). Sums and functions of the eigenvalues,
+    and the eigenvectors of simple eigenvalues, have the correct derivative.
 
     Returns:
         Two tensors: the real eigenvalues in ascending order, of shape (…, n), and the eigenvectors, as
