@@ -6,9 +6,9 @@ A line of a docstring can be a *reference* to shared text:
 - ``{Raises as softmax}`` inserts one section.
 - ``{errors of one x}`` inserts one of the ``BLOCKS``, in this example for the argument ``x``.
 
-If the docstring itself has a section or an entry, it takes precedence over the shared one. Arguments are in
-the order of the signature. Parameters of another function are renamed by position, unless both functions have
-parameters of these names.
+If the docstring itself has a section or an entry, it takes precedence over the shared one. Arguments are
+listed in the order of the signature. In text from another function, the name of each of its parameters is
+replaced by the name of this function's parameter at the same position, unless both signatures have the name.
 
 Entries of arguments have the form ``name (type): text``. The composition adds ``optional`` after the type and
 the default after the text, unless the text already states the default. It also adds a section "See Also" with
@@ -35,16 +35,17 @@ T = TypeVar("T")
 
 _HEADERS = ("Args", "Inputs", "Outputs", "Returns", "Attributes", "Raises")
 _LAST = "See Also"
-_SHAPE = "Returns:\n    Tensor of the shape of ``{0}``.\n\n"
-_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted dtype.\n\n"
+_SHAPE = "Returns:\n    Tensor of the same shape as ``{0}``.\n\n"
+_PAIR = "Returns:\n    Tensor with the broadcast shape and the promoted dtype of the operands.\n\n"
 _ONE = "Raises:\n    TypeError: If ``{0}`` is neither a tensor nor a number."
 _REAL = "Raises:\n    TypeError: If ``{0}`` is complex, or neither a tensor nor a number."
 _TWO = (
     "Raises:\n    TypeError: If an operand is neither a tensor nor a number{more}.\n"
-    "    ValueError: If the shapes do not broadcast."
+    "    ValueError: If the shapes of the operands do not broadcast."
 )
 
-#: the blocks by name; for a block with {0}, the reference ends with the name of an argument
+#: text of each shared block by its name. In a block that contains {0}, the name of an argument replaces {0}:
+#: the reference ``{errors of one x}`` names the argument x.
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -63,22 +64,23 @@ BLOCKS = {
     "errors of square matrices": (
         "Raises:\n"
         "    TypeError: If ``{0}`` is not a tensor, or is float16 or bfloat16.\n"
-        "    ValueError: If the matrices are not square."
+        "    ValueError: If the matrices in ``{0}`` are not square."
     ),
     "errors of arguments": (
-        "Raises:\n    TypeError: If an argument does not have its type.\n"
-        "    ValueError: If the shapes do not match."
+        "Raises:\n    TypeError: If an argument has the wrong type.\n"
+        "    ValueError: If the shapes of the tensors do not match."
     ),
     "errors of scattering": (
         "Raises:\n"
-        "    TypeError: If the indices are not integers, or the dtypes differ.\n"
-        "    ValueError: If the shape of ``updates`` does not match.\n"
-        "    IndexError: If a known index is out of range."
+        "    TypeError: If ``indices`` is not an integer tensor, or ``updates`` has another dtype than the "
+        "tensor to update.\n"
+        "    ValueError: If the shape of ``updates`` does not match ``indices`` and the tensor to update.\n"
+        "    IndexError: If the value of an index is known and out of range."
     ),
     "errors of a loss": (
         "Raises:\n"
         "    TypeError: If an operand is complex, or neither a tensor nor a number.\n"
-        "    ValueError: If the shapes do not match, or ``reduction`` is not one of these."
+        "    ValueError: If the shapes of the tensors do not match, or ``reduction`` is not a supported name."
     ),
 }
 
@@ -87,7 +89,7 @@ class SharedSections:
     """A decorator that completes the docstrings of classes and functions.
 
     Args:
-        text: sections of a docstring that all decorated objects share.
+        text: docstring sections that are added to every decorated object.
 
     >>> from mindgrad._base.shared_docs import SharedSections
     >>> described = SharedSections('''
@@ -125,7 +127,7 @@ class SharedSections:
 
     def __call__(self, item: T) -> T:
         text = item.__doc__
-        if text is None:  # under ``python -OO``, there are no docstrings
+        if text is None:  # ``python -OO`` removes all docstrings
             return item
         if isinstance(item, type):
             item.__doc__ = Later(_of_class, self.text, text, item)  # type: ignore[assignment]
@@ -134,7 +136,7 @@ class SharedSections:
         return item
 
 
-#: the decorator for docstrings without sections that a whole module shares
+#: decorator for functions and classes whose module has no sections that all its docstrings share
 with_sections = SharedSections()
 
 
@@ -143,8 +145,8 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
 
     Args:
         function: a function with a docstring.
-        names: paths of other public names of the same operator, for "See Also".
-        shared: sections that are inserted unless the docstring has them.
+        names: dotted paths of the operator's other public names, which are added to "See Also".
+        shared: docstring sections to insert unless the docstring already has them.
     """
     text = function.__doc__
     if shared or "\n    {" in text:
@@ -163,9 +165,10 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
     """Complete the docstrings of all names that a public module exports.
 
     Args:
-        namespace: the globals of the module, with ``__all__``. Only objects that the module itself defines
-            are completed.
-        counterparts: public modules. Their objects with the same names are added to "See Also".
+        namespace: ``globals()`` of the module, which must contain ``__all__``. Objects that the module
+            imports are not changed.
+        counterparts: dotted names of other public modules. "See Also" links to their objects of the same
+            name.
     """
     for name in namespace["__all__"]:
         item = namespace.get(name)
@@ -173,7 +176,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
         if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
-        if isinstance(text, str):  # the object has a docstring that is not completed yet
+        if isinstance(text, str):  # a ``Later`` object is a docstring that was completed before
             names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
@@ -196,23 +199,24 @@ def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> 
 
 
 class Described(NamedTuple):
-    """One entry of a section: its names, its type (may be ""), and its text."""
+    """One entry of a docstring section: argument names, type (may be ""), and text."""
 
     names: list[str]
     type: str
     text: str
 
 
-#: an entry with a type; the groups are its indentation, names, type, and text of one or more lines
+#: regular expression for an argument entry with a type; its groups are the indentation, the argument names,
+#: the type, and the text of one or more lines
 _TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
 _ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
-_HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the names of an entry
+_HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the argument names at the start of an entry
 _ADDED = re.compile(r"\s+Default: ``[^`]*``\.$")
 _WIDTH = 110
 
 
 def defaults_of(function: Any) -> dict[str, Any]:
-    """Return the defaults of the parameters of a function by name."""
+    """Return a dict that maps parameter names of a function to their default values."""
     if "__signature__" in vars(function):
         parameters = inspect.signature(function).parameters.values()
         return {each.name: each.default for each in parameters if each.default is not each.empty}
@@ -243,7 +247,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
                 if names in defaults
                 else entry[0]
             )
-        alike: dict[str, list[str]] = {}  # default -> the names that have it
+        alike: dict[str, list[str]] = {}  # maps each default value to the arguments with this default
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
         return "\n".join(
@@ -300,9 +304,9 @@ def _composed(shared: str, own: str, item: Any) -> str:
     """Insert shared sections into a docstring.
 
     Args:
-        shared: sections to insert unless the docstring has them.
-        own: the docstring, which may have references to other sections.
-        item: the function or class.
+        shared: docstring sections to insert unless the docstring has them.
+        own: docstring, which may contain references to shared text.
+        item: function or class with this docstring.
     """
     before, sections, after, named = _divided(_dedented(own))
     sources = [_source(reference, item) for reference in named]

@@ -9,7 +9,7 @@ __all__ = ["_get_cache_prim"]
 
 
 def _get_cache_prim(cls: type) -> Callable[..., Any]:
-    """Return a function that creates the operator ``cls`` with the given attributes.
+    """Return a function that creates an instance of the operator class ``cls``.
 
     >>> from mindgrad import Tensor, ops
     >>> from mindgrad.ops._primitive_cache import _get_cache_prim

@@ -27,7 +27,7 @@ __all__ = [
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
 
-#: for float16, clip x in ``gelu`` to this bound: the logistic function is 0 or 1 beyond it, but x³ overflows
+#: ``gelu`` clips float16 inputs to this absolute value: the sigmoid is 0 or 1 beyond it, but x³ can overflow
 _FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
@@ -65,15 +65,17 @@ def number(value: Any, operator: str, name: str) -> float:
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     """Compute the softmax exp(x_i) / Σ_j exp(x_j) along an axis, without overflow.
 
-    Its derivative is y_i (δ_ij − y_j). An element that is −inf has the probability 0.
+    Its derivative is y_i (δ_ij − y_j). The softmax of an element −inf is 0.
 
     Args:
         input (Tensor): floating-point tensor with at least one axis.
-        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
-        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
+        axis (int or tuple of int): axis or axes along which the softmax values sum to 1.
+        dtype (mindgrad.dtype): dtype to which the input is converted first. ``None`` means the dtype of
+            ``input``.
 
     Returns:
-        Tensor of the shape of ``input``; NaN if all elements along ``axis`` are −inf or one is inf.
+        Tensor of the same shape as ``input``. The result is NaN if all elements along ``axis`` are −inf, or
+        one of them is inf.
 
     Raises:
         TypeError: If ``axis`` is not an int, or ``input`` is not a floating-point tensor.
@@ -92,14 +94,14 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     """Compute the logarithm of the softmax, x_i − log Σ_j exp(x_j), along an axis.
 
-    It is accurate for small probabilities too.
+    The result is accurate even if the softmax underflows to 0.
 
     Args:
         logits (Tensor): floating-point tensor with at least one axis.
-        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
+        axis (int or tuple of int): axis or axes along which the softmax values sum to 1.
 
     Returns:
-        Tensor of the shape of ``logits``.
+        Tensor of the same shape as ``logits``.
 
     {Raises as softmax}
 
@@ -124,22 +126,23 @@ def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
     axes = normalize_axes(axis, x.ndim, operator)
     if not x.size:
         return x
-    # subtract the maximum first: the exponentials cannot overflow, and small differences keep their digits
+    # subtract the maximum of x first: then exp(x) cannot overflow, and small differences are not rounded away
     top = apply(stop_gradient, apply(reduce_max, x, axes=axes))
     x = sub(x, with_reduced_axes(top, x.shape, axes, True))
     return sub(x, with_reduced_axes(apply(logsumexp, x, axes=axes), x.shape, axes, True))
 
 
 def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
-    """Compute the softmax of −x along an axis.
+    """Compute the softmin along an axis: the softmax of −x.
 
     Args:
         x (Tensor): floating-point tensor with at least one axis.
-        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
-        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``x``.
+        axis (int or tuple of int): axis or axes along which the softmax values sum to 1.
+        dtype (mindgrad.dtype): dtype to which the input is converted first. ``None`` means the dtype of
+            ``x``.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     {Raises as softmax}
 
@@ -160,15 +163,15 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     """Compute log(1 + exp(βx)) / β without overflow.
 
-    The result is x itself if βx is above ``threshold``.
+    If βx is above ``threshold``, the result is x.
 
     Args:
         input (Tensor or number): real values of any shape; integers are converted to float32.
-        beta (int or float): the nonzero factor β.
-        threshold (int or float): value of βx above which the result is x.
+        beta (int or float): nonzero scale factor β.
+        threshold (int or float): value of βx above which the function returns x.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If ``beta`` or ``threshold`` is not a number, or ``input`` is complex or not a tensor.
@@ -191,7 +194,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
 @public("mint.nn.functional")
 @also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
-    """Compute log(1 / (1 + exp(−x))); its derivative is sigmoid(−x).
+    """Compute log(sigmoid(x)) = −log(1 + exp(−x)); its derivative is sigmoid(−x).
 
     Args:
         x (Tensor or number): real values of any shape; integers are converted to float32.
@@ -211,17 +214,17 @@ def logsigmoid(x: Any) -> Tensor:
     "Gelu()(x)(approximate='tanh') >>> f\"{ops.Gelu()(Tensor(1.0)):.4f}\" => 0.8412",
 )
 def gelu(input: Any, approximate: str = "none") -> Tensor:
-    """Compute x Φ(x) with the normal distribution function Φ.
+    """Compute the Gaussian error linear unit x Φ(x).
 
-    Φ(x) = (1 + erf(x/√2)) / 2.
+    Φ(x) = (1 + erf(x/√2)) / 2 is the cumulative distribution function of the standard normal distribution.
 
     Args:
         input (Tensor or number): real values of any shape; integers are converted to float32.
-        approximate (str): ``"none"`` for the formula above; ``"tanh"`` for x/2 (1 + tanh(√(2/π)
-            (x + 0.044715 x³))).
+        approximate (str): ``"none"`` computes x Φ(x) exactly. ``"tanh"`` computes the approximation x/2 (1 +
+            tanh(√(2/π) (x + 0.044715 x³))).
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If ``input`` is complex, or neither a tensor nor a number.
@@ -233,12 +236,12 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     """
     x = real_operand(input, "GeLU")
     if approximate == "none":
-        return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))  # 1 + erf would cancel for negative x
+        return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))  # 1 + erf loses digits for x < 0
     if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
-    # (1 + tanh z) / 2 is the logistic function of 2 z, which does not cancel
+    # replace (1 + tanh z) / 2 by sigmoid(2 z), which does not lose digits for negative z
     near = x
-    if x.dtype is float16:  # x³ overflows while the logistic function is 0 or 1
+    if x.dtype is float16:  # clip x: x³ would overflow for |x| > 40, where the sigmoid is 0 or 1 already
         near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)
     z = mul(near, add(mul(mul(near, near), 0.044715), 1.0))
     return mul(x, sigmoid(mul(z, 2 * _math.sqrt(2 / _math.pi))))
@@ -334,18 +337,18 @@ def tanhshrink(input: Any) -> Tensor:
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """Compute a · sigmoid(b) for the halves a and b of a tensor along an axis.
+    """Compute the gated linear unit a · sigmoid(b) of two halves a and b.
 
     Args:
         x (Tensor): real tensor with at least one axis.
-        axis (int): axis to halve.
+        axis (int): axis along which ``x`` is split into the halves a and b.
 
     Returns:
-        Tensor with half as many elements along ``axis``.
+        Tensor with the shape of ``x``, except that ``axis`` has half its size.
 
     Raises:
         TypeError: If ``axis`` is not an int, or ``x`` is complex or not a tensor.
-        ValueError: If ``axis`` is out of range, or its size is odd.
+        ValueError: If ``axis`` is out of range, or the size of ``x`` along it is odd.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.glu(Tensor([1.0, 2.0, 0.0, 0.0])))
@@ -371,5 +374,5 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     return mul(half(0, middle), sigmoid(half(middle, 2 * middle)))
 
 
-# alternative name
+# ``swish`` is the same function as ``silu``
 swish = silu

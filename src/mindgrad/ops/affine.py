@@ -25,21 +25,21 @@ def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
 
 @public("Tensor mint")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Compute β · input + α · mat1 mat2 for matrices.
+    """Compute β · input + α · mat1 mat2 for matrices mat1 and mat2.
 
     Args:
-        input (Tensor or number): values that broadcast with the product.
+        input (Tensor or number): values to add, which broadcast with the product.
         mat1 (Tensor): tensor of shape (m, k).
         mat2 (Tensor): tensor of shape (k, n).
-        beta (int or float): the factor β.
-        alpha (int or float): the factor α.
+        beta (int or float): factor β of ``input``.
+        alpha (int or float): factor α of the product.
 
     Returns:
         Tensor of shape (m, n).
 
     Raises:
-        TypeError: If a matrix is not a tensor, or is Boolean.
-        ValueError: If a matrix is not 2-D, or the shapes do not match.
+        TypeError: If ``mat1`` or ``mat2`` is not a tensor, or is Boolean.
+        ValueError: If ``mat1`` or ``mat2`` is not 2-D, or their shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
@@ -53,18 +53,18 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
     """Compute β · input + α · mat vec for a matrix and a vector.
 
     Args:
-        input (Tensor or number): values that broadcast with the product.
+        input (Tensor or number): values to add, which broadcast with the product.
         mat (Tensor): tensor of shape (m, k).
         vec (Tensor): tensor of shape (k,).
-        beta (int or float): the factor β.
-        alpha (int or float): the factor α.
+        beta (int or float): factor β of ``input``.
+        alpha (int or float): factor α of the product.
 
     Returns:
         Tensor of shape (m,).
 
     Raises:
-        TypeError: If a factor is not a tensor, or is Boolean.
-        ValueError: If ``mat`` is not 2-D, ``vec`` is not 1-D, or the shapes do not match.
+        TypeError: If ``mat`` or ``vec`` is not a tensor, or is Boolean.
+        ValueError: If ``mat`` is not 2-D, ``vec`` is not 1-D, or their shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
@@ -83,8 +83,8 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
         vec2 (Tensor): tensor of shape (n,).
 
     Raises:
-        TypeError: If a vector is not a tensor, or is Boolean.
-        ValueError: If a vector is not 1-D, or the shapes do not match.
+        TypeError: If ``vec1`` or ``vec2`` is not a tensor, or is Boolean.
+        ValueError: If ``vec1`` or ``vec2`` is not 1-D, or ``input`` does not broadcast to (m, n).
 
     {as addmm}
 
@@ -97,21 +97,21 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
 
 @public("Tensor", "mint.baddbmm(input, batch1, batch2, *, beta=1, alpha=1)")
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Compute β · input + α · the products of batches of matrices.
+    """Compute β · input + α · batch1 batch2 for batches of matrices.
 
     Args:
-        input (Tensor or number): values that broadcast with the products.
+        input (Tensor or number): values to add, which broadcast with the products.
         batch1 (Tensor): tensor of shape (b, m, k).
         batch2 (Tensor): tensor of shape (b, k, n).
-        beta (int or float): the factor β.
-        alpha (int or float): the factor α.
+        beta (int or float): factor β of ``input``.
+        alpha (int or float): factor α of the product.
 
     Returns:
         Tensor of shape (b, m, n).
 
     Raises:
-        TypeError: If a batch is not a tensor, or is Boolean.
-        ValueError: If a batch is not 3-D, or the shapes do not match.
+        TypeError: If ``batch1`` or ``batch2`` is not a tensor, or is Boolean.
+        ValueError: If ``batch1`` or ``batch2`` is not 3-D, or their shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.baddbmm(Tensor([[[1.0]]]), Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])))
@@ -123,14 +123,14 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
 
 @public("Tensor mint")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Compute β · input + α · the summed products of batches of matrices.
+    """Compute β · input + α · Σ batch1[i] batch2[i] for batches of matrices.
 
     Args:
-        input (Tensor or number): values that broadcast with the sum.
+        input (Tensor or number): values to add, which broadcast with the sum of the products.
         batch1 (Tensor): tensor of shape (b, m, k).
         batch2 (Tensor): tensor of shape (b, k, n).
-        beta (int or float): the factor β.
-        alpha (int or float): the factor α.
+        beta (int or float): factor β of ``input``.
+        alpha (int or float): factor α of the product.
 
     Returns:
         Tensor of shape (m, n).
@@ -147,22 +147,22 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
 
 @public("BiasAdd(data_format='NCHW')(x, bias)")
 def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
-    """Add one number to each channel of a tensor.
+    """Add a bias to each channel of a tensor.
 
     Args:
-        input_x (Tensor): tensor with at least two axes. The channels are its second axis, or its
-            last axis with ``"NHWC"``.
-        bias (Tensor): 1-D tensor with one number for each channel.
-        data_format (str): ``"NCHW"`` or ``"NCDHW"`` (channels second), or ``"NHWC"`` (channels
-            last).
+        input_x (Tensor): tensor with at least two axes. The channel axis is the second axis, or the last
+            axis if ``data_format`` is ``"NHWC"``.
+        bias (Tensor): 1-D tensor with one element for each channel.
+        data_format (str): layout of ``input_x``: ``"NCHW"`` or ``"NCDHW"`` (channel axis second), or
+            ``"NHWC"`` (channel axis last).
 
     Returns:
-        Tensor of the shape of ``input_x``.
+        Tensor of the same shape as ``input_x``.
 
     Raises:
-        TypeError: If an operand is not a tensor.
-        ValueError: If ``bias`` does not have one number for each channel, or ``data_format`` is not one of
-            these.
+        TypeError: If ``input_x`` or ``bias`` is not a tensor.
+        ValueError: If ``bias`` does not have one element for each channel, or ``data_format`` is not
+            supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bias_add(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([10.0, 20.0])))
@@ -193,14 +193,14 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor of shape (…, k).
-        weight (Tensor): tensor of shape (n, k), or (k,) for one output without an axis.
-        bias (Tensor or None): tensor of shape (n,), or a 0-D tensor for one output.
+        weight (Tensor): tensor of shape (n, k), or of shape (k,) for a scalar output per sample.
+        bias (Tensor or None): tensor of shape (n,), or a 0-D tensor if ``weight`` is 1-D.
 
     Returns:
-        Tensor of shape (…, n).
+        Tensor of shape (…, n), or (…) if ``weight`` is 1-D.
 
     Raises:
-        ValueError: If ``weight`` has more than two axes, or the shapes do not match.
+        ValueError: If ``weight`` has more than two axes, or its shape does not match ``input`` or ``bias``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]]), Tensor([0.5, 0.0])))
@@ -216,19 +216,20 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
-    """Compute the bilinear layer x₁ᵀ A x₂ + b, one form for each output channel.
+    """Compute the bilinear layer y_i = x₁ᵀ A_i x₂ + b_i for each output channel i.
 
     Args:
-        input1, input2 (Tensor): tensors of shapes (…, m) and (…, n) with equal leading sizes.
-        weight (Tensor): A, a tensor of shape (k, m, n).
-        bias (Tensor or None): b, a tensor of shape (k,).
+        input1, input2 (Tensor): inputs x₁ and x₂, tensors of shapes (…, m) and (…, n) with equal leading
+            dimensions.
+        weight (Tensor): tensor A of shape (k, m, n), with one matrix for each output channel.
+        bias (Tensor or None): tensor b of shape (k,). ``None`` means no bias.
 
     Returns:
         Tensor of shape (…, k).
 
     Raises:
         TypeError: If an operand is not a tensor.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of ``input1``, ``input2``, and ``weight`` do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bidense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), ops.ones((1, 2, 2))))

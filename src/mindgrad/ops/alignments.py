@@ -50,14 +50,15 @@ def ctc_loss(
     Args:
         log_probs (Tensor): log-probabilities of shape (t, n, c), for t time steps, n sequences, and c
             classes.
-        targets (Tensor): the integer classes of the targets, without the blank. The shape is (n, s), or (Σ
-            ``target_lengths``,) if the targets are concatenated.
-        input_lengths (Tensor or tuple of int): the number of time steps of each sequence: n integers, each
+        targets (Tensor): integer class indices of the target sequences, without the blank. The shape is (n,
+            s), or (Σ ``target_lengths``,) if the targets are concatenated.
+        input_lengths (Tensor or tuple of int): number of time steps of each sequence: n integers, each
             at most t.
-        target_lengths (Tensor or tuple of int): the length of each target: n integers, each at most s.
+        target_lengths (Tensor or tuple of int): length of each target: n integers, each at most s.
         blank (int): index of the blank class. Default: 0.
-        reduction (str): ``"none"`` returns the loss of each sequence, ``"sum"`` their sum, and ``"mean"``
-            the mean of each loss divided by its target length. Default: ``"mean"``.
+        reduction (str): ``"none"`` returns the loss of each sequence, ``"sum"`` the sum of these losses,
+            and ``"mean"`` the mean over the sequences of the loss divided by the target length. Default:
+            ``"mean"``.
         zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞. Its gradient is 0 in
             both cases. Default: ``False``.
 
@@ -67,9 +68,9 @@ def ctc_loss(
         differentiable to any order.
 
     Raises:
-        TypeError: If an argument does not have the type above.
-        ValueError: If a shape differs from the shapes above, a length is too large, or ``blank`` is not the
-            index of a class.
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument has the wrong shape, an element of ``input_lengths`` or ``target_lengths``
+            is too large, or ``blank`` is not the index of a class.
         IndexError: If a target class is out of range and its value is known. If the value is unknown while
             tracing, the loss is NaN instead.
 
@@ -132,9 +133,9 @@ def _with_blanks(labels: Tensor, blank: int) -> Tensor:
 
 
 def _may_skip(read: Tensor) -> Tensor:
-    """Return whether the blank before a label may be omitted.
+    """Return whether an alignment may omit the blank before a label.
 
-    It may be omitted if the previous label is different.
+    The blank may be omitted if the previous label differs from the label.
     """
     batch, width = read.shape
     two_before = read
@@ -148,13 +149,14 @@ def _may_skip(read: Tensor) -> Tensor:
 
 
 def _forward_logarithms(emitted: Tensor, read: Tensor, ends: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Compute the logarithms of the forward probabilities at each time and at the end.
+    """Compute the logarithms of the forward probabilities of CTC.
 
-    The logarithm of an impossible event is −∞ in the first result.
+    Returns the logarithms at each time step, with −∞ for impossible events, and the logarithms after the last
+    time step of each sequence, with −10³⁰ for impossible events.
 
     Args:
         emitted: logarithms of the probabilities of the symbols in ``read``, of shape (t, n, 2 s + 1).
-        read: labels with blanks.
+        read: labels with blanks between them, of shape (n, 2 s + 1).
         ends: number of time steps of each sequence.
         counts: number of labels of each sequence.
     """
@@ -191,7 +193,7 @@ def _start(begins: Tensor, like: Tensor) -> Tensor:
 
 
 def _behind(alpha: Tensor, count: int) -> Tensor:
-    """Shift the elements by ``count`` to the right, and fill with −10³⁰."""
+    """Shift ``alpha`` by ``count`` along the last axis, and fill with −10³⁰."""
     batch, width = alpha.shape
     count = min(count, width)
     filling = broadcast_to(operand(_IMPOSSIBLE, "CTCLoss", alpha), (batch, count))

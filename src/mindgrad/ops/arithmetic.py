@@ -94,7 +94,7 @@ def positive(x: Any) -> Tensor:
         x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor of the same shape and dtype as ``x``.
 
     Raises:
         TypeError: If ``x`` is neither a tensor nor a number.
@@ -114,15 +114,16 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
     Args:
         input, other (Tensor or number): operands whose shapes broadcast.
-        rounding_mode (str or None): ``None`` returns the quotient, float32 for integers. ``"floor"``
-            rounds down, and ``"trunc"`` rounds towards 0.
+        rounding_mode (str or None): ``None`` returns the unrounded quotient, which is float32 for integers.
+            ``"floor"`` rounds down, and ``"trunc"`` rounds towards 0.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast, or ``rounding_mode`` is not one of the values above.
+        ValueError: If the shapes of the operands do not broadcast, or ``rounding_mode`` is not one of the
+            values above.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.div(Tensor([1, 2]), 4), ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
@@ -155,7 +156,7 @@ def truncate_div(x: Any, y: Any) -> Tensor:
     quotient = binary(primitives.div, "TruncateDiv", x, y)
     if quotient.dtype.is_inexact:
         return unary(piecewise.trunc, "TruncateDiv", quotient)
-    return apply(stop_gradient, quotient)  # integers are divided towards 0 already
+    return apply(stop_gradient, quotient)  # the quotient of integers is already rounded towards 0
 
 
 @public("Tensor mint")
@@ -166,7 +167,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
         input, exponent (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape, float64 or complex128.
+        float64 or complex128 tensor with the broadcast shape of the operands.
 
     {errors of two}
 
@@ -181,25 +182,27 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     return pow(cast(x, wide), exponent)
 
 
-_MULTIPLIED = 16  # integral float exponents up to this absolute value are computed by multiplication
+#: ``pow`` computes xⁿ by repeated multiplication if n is an integral float with at most this absolute value
+_MULTIPLIED = 16
 
 
 @public("Pow Tensor mint numpy.power")
 def pow(input: Any, exponent: Any) -> Tensor:
     """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x.
 
-    A Python number that is an integer is a static exponent: the power is computed by multiplication, for
-    negative bases too. ``x ** 0`` is 1 with derivative 0 everywhere, also at 0.
+    If the exponent is a Python number with an integer value, the power is computed by repeated
+    multiplication, so the base may be negative. ``x ** 0`` is 1 with derivative 0 everywhere, also at 0.
 
     Args:
         input, exponent (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast, or an integer tensor has a negative exponent.
+        ValueError: If the shapes of the operands do not broadcast, or an integer tensor has a negative
+            exponent.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pow(Tensor([-2.0, 3.0]), 3), ops.pow(2, Tensor([3.0])))
@@ -223,7 +226,7 @@ def pow(input: Any, exponent: Any) -> Tensor:
 def _power_of_number(x: Number, n: int | float) -> Tensor:
     """Raise a number to a power as Python does.
 
-    A power of ints with a float or negative exponent is a float.
+    An int to the power of a float or a negative int is a float.
     """
     if (isinstance(n, float) or n < 0) and not x.dtype.is_inexact:
         x = make_number(cast(as_it_is(x), float64))
@@ -248,7 +251,7 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
 
 @public("DivNoNan")
 def div_no_nan(x: Any, y: Any) -> Tensor:
-    """Divide ``x`` by ``y``; quotient and derivatives are 0 where ``y`` is 0.
+    """Divide ``x`` by ``y``; if ``y`` is 0, the quotient and its derivatives are 0.
 
     Args:
         x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
@@ -269,7 +272,8 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
 def mul_no_nan(x: Any, y: Any) -> Tensor:
     """Multiply ``x`` by ``y``; the product is 0 where ``y`` is 0.
 
-    This holds even if ``x`` is infinite or NaN, and the derivatives are 0 there too.
+    If ``y`` is 0, the product is 0 even if ``x`` is infinite or NaN. For such ``x``, the derivatives are 0
+    too.
 
     Args:
         x, y (Tensor or number): operands whose shapes broadcast.
@@ -281,7 +285,7 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     [0. 8.]
     """
     x, y = promoted("MulNoNan", x, y)
-    # replace only factors that would result in NaN: elsewhere the derivative with respect to y is x, also at
+    # replace x by 0 only where 0 · x is NaN, because the derivative with respect to y is x elsewhere, also at
     # y = 0
     nothing = binary(primitives.equal, "MulNoNan", y, 0)
     nothing = apply(logic.logical_and, nothing, apply(logic.logical_not, apply(logic.isfinite, x)))
@@ -296,11 +300,11 @@ def addn(x: Any) -> Tensor:
         x (tuple or list of Tensor): the tensors to add.
 
     Returns:
-        Tensor of their shape and dtype.
+        Tensor of the same shape and dtype as the tensors in ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tuple or list of tensors of the same dtype.
-        ValueError: If ``x`` is empty, or the shapes differ.
+        ValueError: If ``x`` is empty, or the shapes of its tensors differ.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addn([Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), Tensor([5.0, 6.0])]))
@@ -383,7 +387,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     return binary(primitives.add, "Lerp", input, binary(primitives.mul, "Lerp", weight, way))
 
 
-# alternative names
+# other names of the functions above, as in MindSpore
 accumulate_n = addn
 divide = div
 floor_divide = floor_div

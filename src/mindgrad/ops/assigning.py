@@ -21,22 +21,21 @@ __all__ = [
 
 _PARTS = """{what} at indices along the first axis.
 
-    A Parameter is assigned the result.
+    If ``input_x`` is a Parameter, the result is assigned to it.
 
     Args:
-        input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
-        indices (Tensor): nonnegative integers of any shape.
-        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
-            ``input_x``.
+        input_x (Parameter or Tensor): Parameter to update. A tensor that is not a Parameter does not change.
+        indices (Tensor): nonnegative integers of any shape, which are indices along the first axis.
+        updates (Tensor): values of shape ``indices.shape + input_x.shape[1:]``.
         use_locking (bool): accepted for compatibility and ignored.
 
     Returns:
-        Tensor: the new value.
+        Tensor: the updated value of ``input_x``.
 
     Raises:
-        TypeError: If the indices are not integers, or the dtypes differ.
-        ValueError: If the shape of ``updates`` does not match.
-        IndexError: If a known index is out of range.
+        TypeError: If ``indices`` is not an integer tensor, or ``updates`` differs in dtype from ``input_x``.
+        ValueError: If the shape of ``updates`` is not ``indices.shape + input_x.shape[1:]``.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
@@ -47,12 +46,12 @@ _PARTS = """{what} at indices along the first axis.
 _PLACES = (
     _PARTS.replace("at indices along the first axis.", "at multi-dimensional indices.")
     .replace(
-        "nonnegative integers of any shape.",
-        "nonnegative integers of shape (…, k): an index along each of the first k axes.",
+        "nonnegative integers of any shape, which are indices along the first axis.",
+        "nonnegative integers of shape (…, k): an index for each of the first k axes.",
     )
-    .replace("of the shape of ``indices`` followed by the other axes", "of shape (…, the other axes)")
+    .replace("indices.shape + input_x.shape[1:]", "indices.shape[:-1] + input_x.shape[k:]")
     .replace("Tensor([1])", "Tensor([[1]])")
-    .replace("axes) of ``input_x``", "axes of ``input_x``)")
+    .replace("is known and out of range.", "is known and out of range for its axis.")
 )
 
 
@@ -64,7 +63,7 @@ def _assigning(
         if not by_place:
             index = layout.expand_dims(index, -1)
         is_parameter = isinstance(input_x, Tensor) and input_x.is_parameter
-        # read the stored value: inside a Cell, a Parameter may be cast to the Cell's compute dtype
+        # use the stored value: inside a Cell, ``input_x`` may be cast to the Cell's compute dtype
         start = input_x.value() if is_parameter else operand(input_x, name)  # type: ignore[attr-defined]
         result = function(
             start, index, cast(operand(updates, name, start), start.dtype) if is_parameter else updates
@@ -115,21 +114,21 @@ scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
     "Tensor([5.0])) => [1. 5.]",
 )
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
-    """Replace rows of a tensor, and return the result.
+    """Replace rows of a tensor at given indices, and return the new tensor.
 
     ``x`` itself does not change.
 
     Args:
-        x (Tensor): the tensor.
-        v (Tensor or number): new rows, one for each index.
-        indices (int, tuple of int, or Tensor): indices of the rows.
+        x (Tensor): input tensor.
+        v (Tensor or number): new rows, one for each index in ``indices``.
+        indices (int, tuple of int, or Tensor): indices of the rows along the first axis of ``x``.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor of the same shape and dtype as ``x``.
 
     Raises:
-        IndexError: If a known index is out of range.
-        ValueError: If the shape of ``v`` does not match.
+        IndexError: If the value of an index is known and out of range.
+        ValueError: If the shape of ``v`` does not match ``x`` and ``indices``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_update(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -140,17 +139,17 @@ def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
 
 @public("InplaceAdd(indices: integers)(x, input_v)")
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
-    """Add values to rows of a tensor, and return the result.
+    """Add values to rows of a tensor, and return the new tensor.
 
     ``x`` itself does not change.
 
     Args:
-        x (Tensor): the tensor.
-        v (Tensor or number): values to add, one row for each index.
-        indices (int, tuple of int, or Tensor): indices of the rows.
+        x (Tensor): input tensor.
+        v (Tensor or number): values to add, one row for each index in ``indices``.
+        indices (int, tuple of int, or Tensor): indices of the rows along the first axis of ``x``.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor of the same shape and dtype as ``x``.
 
     {Raises as inplace_update}
 
@@ -163,17 +162,17 @@ def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
 
 @public("InplaceSub(indices: integers)(x, input_v)")
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
-    """Subtract values from rows of a tensor, and return the result.
+    """Subtract values from rows of a tensor, and return the new tensor.
 
     ``x`` itself does not change.
 
     Args:
-        x (Tensor): the tensor.
-        v (Tensor or number): values to subtract, one row for each index.
-        indices (int, tuple of int, or Tensor): indices of the rows.
+        x (Tensor): input tensor.
+        v (Tensor or number): values to subtract, one row for each index in ``indices``.
+        indices (int, tuple of int, or Tensor): indices of the rows along the first axis of ``x``.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor of the same shape and dtype as ``x``.
 
     {Raises as inplace_update}
 
@@ -187,16 +186,16 @@ def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
 def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
     """Add slices to a tensor or Parameter at given indices along an axis.
 
-    A Parameter is assigned the result.
+    If ``var`` is a Parameter, the result is assigned to it.
 
     Args:
-        var (Parameter or Tensor): the tensor to add to.
+        var (Parameter or Tensor): tensor to which the slices are added.
         indices (Tensor): 1-D integer tensor of indices along ``axis``.
         updates (Tensor): slices to add, one for each index along ``axis``.
-        axis (int): axis along which the indices count.
+        axis (int): axis of ``var`` to which ``indices`` refer.
 
     Returns:
-        Tensor of the shape and dtype of ``var``.
+        Tensor of the same shape and dtype as ``var``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_index_add(Tensor([1.0, 2.0]), Tensor([1]), Tensor([5.0]), 0))

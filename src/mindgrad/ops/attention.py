@@ -36,9 +36,10 @@ __all__ = ["flash_attention_score"]
 
 _NAME = "FlashAttentionScore"
 _ALL = 2147483647
-#: for each layout, the permutation to (batch, heads, positions, elements); "H" is heads · elements
+#: maps an ``input_layout`` to its permutation to (batch, heads, positions, elements). The letter H in a
+#: layout is one axis of size heads · elements.
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
-#: for each unsupported argument, the reason and an alternative
+#: dict that maps each unsupported argument to the reason and an alternative, for error messages
 _REFUSED = {
     "drop_mask": "is a bit mask for another device. Omit it: 'keep_prob' drops weights",
     "padding_mask": "is not implemented in MindSpore either. Omit it",
@@ -71,7 +72,7 @@ def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
 def _hidden_by_position(queries: int, keys: int, mode: int, pre_tokens: int, next_tokens: int) -> np.ndarray:
     """Return which pairs of a query and a key ``sparse_mode`` hides."""
     ahead = np.arange(keys)[None, :] - np.arange(queries)[:, None]
-    if mode in (3, 4):  # positions count from the last query and the last key
+    if mode in (3, 4):  # modes 3 and 4 count positions from the last query and the last key
         ahead = ahead - (keys - queries)
     if mode in (2, 3):
         return ahead > 0
@@ -82,9 +83,11 @@ def _scores(
     query: Any, key: Any, value: Any, head_num: Any, real_shift: Any, attn_mask: Any, scale_value: float,
     tokens: tuple[Any, Any], input_layout: str, sparse_mode: int, refused: dict[str, Any],
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Compute the scores, and −inf for hidden pairs, and return them with the values.
+    """Compute the attention scores, and reshape the values to match.
 
-    Their axes are (batch, heads of keys, group, …).
+    The score of a hidden pair is −inf.
+
+    The axes of both results are (batch, heads of keys, query heads per key head, …).
     """
     for name, argument in refused.items():
         if argument is not None:
@@ -135,7 +138,7 @@ def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: s
     """Average the values with the softmax of the scores, in the layout of the queries."""
     keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
     seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
-    shares = where(seen, softmax(where(seen, scores, 0)), 0)  # 0 for a query that sees no key
+    shares = where(seen, softmax(where(seen, scores, 0)), 0)  # not NaN if no key is seen
     shares = cast(dropout(shares, 1 - keep), kind)
     y = matmul(shares, expand_dims(cast(v, kind), 2))
     batch, shared, group, queries, width = y.shape
@@ -156,40 +159,40 @@ def flash_attention_score(
     The result is dropout(softmax(mask(scalar_value · (q kᵀ + real_shift)))) v.
 
     Args:
-        query (Tensor): floating-point tensor of the shape given by ``input_layout``: B samples, N
-            heads, S positions, D elements, H = N · D.
-        key (Tensor): keys in the same layout, with their own number of positions and heads. Each
-            of their heads serves an equal number of query heads.
-        value (Tensor): values with the positions and heads of ``key``.
+        query (Tensor): queries, a floating-point tensor whose axes ``input_layout`` names: B samples, N
+            heads, S positions, D elements per head, and H = N · D.
+        key (Tensor): keys in the layout ``input_layout``. The number of positions may differ from ``query``,
+            and the number of heads may be a divisor of ``head_num``.
+        value (Tensor): values in the layout ``input_layout``, with the same positions and heads as ``key``.
         head_num (int): number of heads of the queries.
-        real_shift (Tensor or None): values to add to the products, of a shape that broadcasts to
+        real_shift (Tensor or None): values that are added to q kᵀ, of a shape that broadcasts to
             (B, N, queries, keys).
-        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen (None): must be
+        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen (None): not supported; must be
             ``None``.
-        attn_mask (Tensor or None): true or 1 where a query does not see a key, of a shape that
-            broadcasts to (B, N, queries, keys).
-        keep_prob (float): probability that a weight is kept.
-        scalar_value (float): factor of the scores, such as 1 / √D.
-        pre_tokens (int): number of keys before its own position that a query sees, with
-            ``sparse_mode`` 4, or 0 and a mask.
-        next_tokens (int): number of keys after its own position that a query sees, in the same
-            modes.
-        inner_precise (int): accepted for compatibility; float16 and bfloat16 are summed in
-            float32.
-        input_layout (str): ``"BSH"``, ``"SBH"``, ``"BNSD"``, or ``"BSND"``.
-        sparse_mode (int): modes 0 and 1 use ``attn_mask``. Mode 2 hides the keys after the query. Mode 3
-            does the same, but counts positions from the last query and key, as for cached keys. Mode 4 also
-            counts from the last query and key, and shows a band of ``pre_tokens`` and ``next_tokens``. Modes
-            2, 3, and 4 do not read ``attn_mask``.
-            ``attn_mask``.
+        attn_mask (Tensor or None): mask that is true or 1 for each pair of a query and a key to hide, of a
+            shape that broadcasts to (B, N, queries, keys).
+        keep_prob (float): probability that dropout does not set an attention weight to 0.
+        scalar_value (float): factor of the attention scores, such as 1 / √D.
+        pre_tokens (int): number of keys before its own position that a query sees. It applies to
+            ``sparse_mode`` 4, and to mode 0 if there is a mask.
+        next_tokens (int): number of keys after its own position that a query sees, in the modes to which
+            ``pre_tokens`` applies.
+        inner_precise (int): accepted for compatibility and ignored. Sums of float16 and bfloat16 are computed
+            in float32.
+        input_layout (str): order of the axes of the operands: ``"BSH"``, ``"SBH"``, ``"BNSD"``, or
+            ``"BSND"``.
+        sparse_mode (int): which keys a query sees. Modes 0 and 1 use ``attn_mask``. Mode 2 hides the keys
+            after the query. Mode 3 does the same, but counts positions from the last query and key, as for
+            cached keys. Mode 4 also counts from the last query and key, and shows a band of ``pre_tokens``
+            and ``next_tokens``. Modes 2, 3, and 4 do not read ``attn_mask``.
 
     Returns:
-        Tensor of the layout and dtype of ``query``; 0 for a query that sees no key.
+        Tensor with the layout and dtype of ``query``. The result is 0 for a query that sees no key.
 
     Raises:
         TypeError: If an operand is not a floating-point tensor.
-        ValueError: If the shapes do not match, an argument is out of range, or an argument that must be
-            ``None`` is given.
+        ValueError: If the shapes of the operands do not match, an argument is out of range, or an argument
+            that must be ``None`` is given.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[1.0, 0.0], [0.0, 1.0]]])
@@ -226,9 +229,9 @@ def attention_with_statistics(
     The arguments are the same as for :func:`mindgrad.ops.flash_attention_score`.
 
     Returns:
-        ``(largest, sums, zero, attention)``. The largest score of each query and the sum of exp(score −
-        largest) have the shape (B, N, queries, 8) with eight equal numbers; zero is a single 0. These three
-        are constants in derivatives.
+        ``(largest, sums, zero, attention)``. ``largest`` is the largest score of each query, and ``sums`` is
+        the sum of exp(score − largest). Both have the shape (B, N, queries, 8) and repeat each number eight
+        times. ``zero`` is a tensor of one element 0. The derivatives of these three results are 0.
 
     {as flash_attention_score}
 

@@ -1,7 +1,7 @@
 """Bounding boxes: overlaps (IoU), regression targets, and ROI align.
 
-A box is (x1, y1, x2, y2): its first column, first row, last column, and last row. If the coordinates are
-whole pixels, the width of a box is x2 − x1 + 1.
+A box is (x1, y1, x2, y2): the coordinates of its first column, first row, last column, and last row. If the
+coordinates are whole pixels, the width of a box is x2 − x1 + 1.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _columns(boxes: Any) -> tuple[Any, ...]:
 
 
 def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
-    """Compute the area of overlap of each pair of boxes, relative to a second area.
+    """Compute the overlap of each pair of boxes, divided by a reference area.
 
-    The second area is the area of the first box (``of_first``) or of the union of both boxes.
+    The reference area is the area of the first box (``of_first``) or of the union of both boxes.
     """
     a = [layout.expand_dims(each, 1) for each in _columns(first)]
     b = [layout.expand_dims(each, 0) for each in _columns(second)]
@@ -65,16 +65,17 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
 
     Args:
         anchor_boxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
-        gt_boxes (Tensor): m boxes, of shape (m, 4).
+        gt_boxes (Tensor): m boxes (x1, y1, x2, y2), of shape (m, 4).
         mode (str): ``"iou"`` divides the area of the intersection by the area of the union. ``"iof"``
             divides it by the area of the box in ``gt_boxes``. Default: ``"iou"``.
 
     Returns:
-        Tensor of shape (m, n).
+        Tensor of shape (m, n): the ratio for each box of ``gt_boxes`` and each box of ``anchor_boxes``.
 
     Raises:
-        TypeError: If the boxes are not real tensors.
-        ValueError: If the shapes are not (n, 4) and (m, 4), or ``mode`` is neither ``"iou"`` nor ``"iof"``.
+        TypeError: If ``anchor_boxes`` or ``gt_boxes`` is not a real tensor.
+        ValueError: If the boxes do not have the shapes (n, 4) and (m, 4), or ``mode`` is neither ``"iou"``
+            nor ``"iof"``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.iou(Tensor([[0.0, 0.0, 3.0, 1.0]]), Tensor([[2.0, 0.0, 5.0, 1.0]]), "iof"))
@@ -92,15 +93,15 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
     Args:
         bboxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
-        img_metas (Tensor): the height of the image, its width, and a factor that multiplies both, of shape
-            (3,).
+        img_metas (Tensor): tensor of shape (3,) with the height of the image, its width, and a scale factor
+            for both.
 
     Returns:
         Boolean tensor of shape (n,): ``True`` for each box that is inside the image.
 
     Raises:
         TypeError: If an argument is not a real tensor.
-        ValueError: If the shapes are not (n, 4) and (3,).
+        ValueError: If ``bboxes`` does not have the shape (n, 4), or ``img_metas`` the shape (3,).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.check_valid(Tensor([[0.0, 0.0, 3.0, 3.0], [0.0, 0.0, 4.0, 4.0]]), Tensor([4.0, 4.0, 1.0])))
@@ -124,15 +125,15 @@ def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tens
 
     Args:
         bboxes (Tensor): n boxes with scores (x1, y1, x2, y2, score), of shape (n, 5).
-        iou_threshold (float): largest intersection over union of two boxes that both remain.
+        iou_threshold (float): largest intersection over union that two remaining boxes may have.
 
     Returns:
         Three tensors: the boxes from the highest to the lowest score, of shape (n, 5), the integers from 0
         to n − 1 (int32), and a Boolean tensor of shape (n,) that is ``True`` for each box that remains.
 
     Raises:
-        TypeError: If the boxes are not a real tensor.
-        ValueError: If the shape is not (n, 5).
+        TypeError: If ``bboxes`` is not a real tensor.
+        ValueError: If ``bboxes`` does not have the shape (n, 5).
 
     >>> from mindgrad import Tensor, ops
     >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.5], [0.0, 0.0, 4.0, 5.0, 0.9], [7.0, 7.0, 9.0, 9.0, 0.1]])
@@ -187,17 +188,18 @@ def bounding_box_encode(
     and the height h. The box has the width w' and the height h'.
 
     Args:
-        anchor_box (Tensor): the anchors (x1, y1, x2, y2), of shape (n, 4).
-        groundtruth_box (Tensor): the boxes, of shape (n, 4).
-        means (tuple of float): mean of each of the four differences. Default: zeros.
-        stds (tuple of float): standard deviation of each of the four differences. Default: ones.
+        anchor_box (Tensor): n anchor boxes (x1, y1, x2, y2), of shape (n, 4).
+        groundtruth_box (Tensor): n ground-truth boxes (x1, y1, x2, y2), of shape (n, 4).
+        means (tuple of float): four means, which are subtracted from the differences. Default: zeros.
+        stds (tuple of float): four standard deviations, which divide the differences. Default: ones.
 
     Returns:
-        Tensor of shape (n, 4).
+        Tensor of shape (n, 4): the four normalized differences for each box.
 
     Raises:
-        TypeError: If the boxes are not real tensors.
-        ValueError: If a shape is not (n, 4), or ``means`` or ``stds`` does not have four elements.
+        TypeError: If ``anchor_box`` or ``groundtruth_box`` is not a real tensor.
+        ValueError: If ``anchor_box`` or ``groundtruth_box`` does not have the shape (n, 4), or ``means`` or
+            ``stds`` does not have four elements.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bounding_box_encode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[1.0, 2.0, 4.0, 5.0]])))
@@ -228,20 +230,22 @@ def bounding_box_decode(
     This is the inverse of :func:`bounding_box_encode`.
 
     Args:
-        anchor_box (Tensor): the anchors (x1, y1, x2, y2), of shape (n, 4).
-        deltas (Tensor): the result of :func:`bounding_box_encode`, of shape (n, 4).
+        anchor_box (Tensor): n anchor boxes (x1, y1, x2, y2), of shape (n, 4).
+        deltas (Tensor): normalized differences from the anchors, of shape (n, 4), as
+            :func:`bounding_box_encode` returns them.
         max_shape (tuple of int): height and width of the image, to which coordinates are clipped.
-        means (tuple of float): mean of each of the four differences. Default: zeros.
-        stds (tuple of float): standard deviation of each of the four differences. Default: ones.
-        wh_ratio_clip (float): smallest ratio of the width or height of a box to the anchor. The largest
-            ratio is its inverse. Default: 0.016.
+        means (tuple of float): four means, which are subtracted from the differences. Default: zeros.
+        stds (tuple of float): four standard deviations, which divide the differences. Default: ones.
+        wh_ratio_clip (float): smallest ratio of the width (or height) of a box to the width (or height) of
+            its anchor. The largest ratio is 1 / ``wh_ratio_clip``. Default: 0.016.
 
     Returns:
-        Tensor of shape (n, 4) with the boxes.
+        Tensor of shape (n, 4) with the boxes (x1, y1, x2, y2).
 
     Raises:
-        TypeError: If the boxes are not real tensors.
-        ValueError: If a shape is not (n, 4), or ``means`` or ``stds`` does not have four elements.
+        TypeError: If ``anchor_box`` or ``deltas`` is not a real tensor.
+        ValueError: If ``anchor_box`` or ``deltas`` does not have the shape (n, 4), or ``means`` or ``stds``
+            does not have four elements.
 
     >>> from mindgrad import Tensor, ops
     >>> anchor, deltas = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]])
@@ -273,7 +277,7 @@ def _between_pixels(rows: Any, numbers: Any, shape: Sequence[int], y: Any, x: An
     Args:
         rows: features of the pixels of all images, of shape (images · height · width, channels).
         numbers: index of the image of each box, of shape (boxes, 1, 1).
-        shape: height and width.
+        shape: height and width of an image.
         y, x: rows and columns of points inside the image, of shapes (boxes, p, 1) and (boxes, 1, q).
         kind: ``"bilinear"`` or ``"nearest"``.
 
@@ -316,27 +320,27 @@ def roi_align(
 ) -> Tensor:
     """Pool features inside boxes, as in Mask R-CNN (He et al. 2017).
 
-    Each box is divided into bins. The value of a bin is the mean over ``sample_num``² points, at which the
-    features are interpolated between pixels. Points more than one pixel outside the image count as 0. The
+    Each box is divided into bins. The value of a bin is the mean of the features at ``sample_num``² points,
+    interpolated between pixels. Points more than one pixel outside the image count as 0. The
     result is differentiable to any order, with respect to both the features and the boxes.
 
     Args:
-        features (Tensor): images, of shape (n, c, h, w).
+        features (Tensor): feature maps of n images, of shape (n, c, h, w).
         rois (Tensor): boxes (index of the image, x1, y1, x2, y2), of shape (m, 5).
         pooled_height (int): number of bins along the height of a box.
         pooled_width (int): number of bins along the width of a box.
         spatial_scale (float): factor that converts coordinates of boxes to pixels of ``features``.
-        sample_num (int): number of points of a bin along each axis. Default: 2.
-        roi_end_mode (int): 1 if the last row and column belong to a box. 0 if they do not; a box is then at
-            least one pixel wide. Default: 1.
+        sample_num (int): number of sampling points in a bin along each axis. Default: 2.
+        roi_end_mode (int): whether the last row and column, x2 and y2, belong to a box (1) or not (0). With
+            0, a box is at least one pixel wide and high. Default: 1.
 
     Returns:
         Tensor of shape (m, c, ``pooled_height``, ``pooled_width``).
 
     Raises:
-        TypeError: If an argument does not have the type above.
-        ValueError: If ``features`` is not 4-D, ``rois`` does not have the shape (m, 5), or a number is out
-            of range.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``features`` is not 4-D, ``rois`` does not have the shape (m, 5), or another argument
+            is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> image = ops.reshape(ops.arange(16.0), (1, 1, 4, 4))
@@ -406,20 +410,21 @@ def crop_and_resize(
         image (Tensor): images with the channels last, of shape (n, h, w, c).
         boxes (Tensor): boxes (y1, x1, y2, x2), of shape (m, 4). Coordinates are fractions of height − 1 and
             width − 1. If y1 > y2 or x1 > x2, the crop is flipped.
-        box_indices (Tensor): the index of the image of each box: integers of shape (m,).
+        box_indices (Tensor): integers of shape (m,) with the index of the image for each box.
         crop_size (tuple of int): height and width of the crops.
-        method (str): the interpolation: ``"bilinear"``, ``"nearest"``, or ``"bilinear_v2"``. For
+        method (str): interpolation method: ``"bilinear"``, ``"nearest"``, or ``"bilinear_v2"``. For
             ``"bilinear_v2"``, coordinates of boxes are fractions of height and width, truncated to whole
             pixels. Default: ``"bilinear"``.
-        extrapolation_value (float): value of points outside of the image. ``"bilinear_v2"`` uses the
+        extrapolation_value (float): value of points outside the image. ``"bilinear_v2"`` uses the
             nearest pixel instead. Default: 0.0.
 
     Returns:
-        float32 tensor of shape (m, height, width, c).
+        float32 tensor of shape (m, height, width, c) with the resized crops.
 
     Raises:
-        TypeError: If an argument does not have the type above.
-        ValueError: If a shape differs from the shapes above, or ``method`` is not one of the three names.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``image``, ``boxes``, or ``box_indices`` has the wrong shape, or ``method`` is not
+            supported.
 
     >>> from mindgrad import Tensor, ops
     >>> image = ops.reshape(ops.arange(9.0), (1, 3, 3, 1))

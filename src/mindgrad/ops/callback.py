@@ -29,24 +29,25 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     """Call a Python function on NumPy arrays, in eager and in compiled code.
 
     Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. A compiled function
-    calls ``fn`` in Python on every run; the rest of the function stays compiled.
+    calls ``fn`` in Python in every call; the rest of the function is compiled.
 
     Args:
         fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the
             tensors. It returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on
             the arguments only. A compiled function may call it more than once, in any order.
         result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that
-            has ``shape`` and ``dtype``; only these two are read. For several results, a tuple, list, or
-            dict of them.
+            has ``shape`` and ``dtype`` is accepted, and its values are not read. If ``fn`` returns several
+            results, pass a tuple, list, or dict of such objects.
         *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become
             NumPy arrays, which ``fn`` may change; everything else is passed as it is.
         vmap_method (str): must be ``"sequential"``: under ``vmap``, ``fn`` is called once for each
-            element of the batch, in order. The other values that JAX has are not supported. Default:
-            ``"sequential"``.
+            element of the batch, in order. The other values of JAX's ``vmap_method`` are not supported.
+            Default: ``"sequential"``.
 
     Returns:
-        Tensor, or a structure of Tensors as in ``result``. A result whose dtype differs is converted if
-        NumPy calls the conversion ``same_kind``, such as ``float64`` to ``float32``.
+        Tensor, or a structure of Tensors as in ``result``. If ``fn`` returns another dtype than
+        declared, the result is converted if ``numpy.can_cast`` allows it with ``casting="same_kind"``, such
+        as ``float64`` to ``float32``.
 
     Raises:
         TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns a
@@ -83,7 +84,7 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     return called("pure_callback", fn, result, args)
 
 
-#: represents a tensor among the arguments
+#: placeholder for each tensor in the stored structure of the arguments
 _TENSOR = object()
 
 
@@ -95,13 +96,13 @@ class _OnTrees:
         self.structure = structure
         self.operator = operator
         self.types, self.result_structure = flatten(results)
-        #: arguments that are not tensors, with ``_TENSOR`` for each tensor
+        #: structure of the arguments of ``fn``, in which each tensor is replaced by ``_TENSOR``
         self.constants = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, _OnTrees)
-            # Python creates a new object at each access to a method
+            # compare methods by function and object, because Python creates a new bound method at each access
             and (self.fn is other.fn or (type(self.fn) is MethodType and self.fn == other.fn))
             and self.structure == other.structure
             and self.result_structure == other.result_structure
@@ -121,7 +122,7 @@ class _OnTrees:
         except TypeError as error:
             at_call = error.__traceback__
             if args or (at_call is not None and at_call.tb_next is not None):
-                raise  # the error occurred inside the function
+                raise  # the error occurred inside the called function ``fn``
             raise TypeError(
                 f"For '{self.operator}', '{name_of(self.fn)}' was called without arguments: {error}. "
                 f"The argument after 'fn' only declares shape and dtype of the result. Pass the arguments "
@@ -132,7 +133,7 @@ class _OnTrees:
         return [self._checked(*each) for each in pairs]
 
     def _pairs(self, declared: Any, returned: Any, path: str) -> Iterator[tuple[TensorType, Any, str]]:
-        """Yield each declared type with the value that ``fn`` returned, and its path."""
+        """Yield each declared type, the value that ``fn`` returned for it, and its path."""
         if isinstance(declared, TensorType):
             if isinstance(returned, (tuple, dict)):
                 raise TypeError(

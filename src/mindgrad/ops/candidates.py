@@ -92,22 +92,25 @@ def uniform_candidate_sampler(
     """Draw classes with equal probabilities.
 
     Args:
-        true_classes (Tensor): classes of n examples, integers of shape (n, num_true).
-        num_true (int): number of classes of each example.
+        true_classes (Tensor): class indices of n examples, integers of shape (n, num_true).
+        num_true (int): number of true classes of each example.
         num_sampled (int): number of classes to draw.
         unique (bool): whether the drawn classes are distinct.
-        range_max (int): number of classes.
+        range_max (int): number of classes; the class indices are 0 to ``range_max`` − 1.
         seed (int): seed of this call; 0 uses the global seed.
-        remove_accidental_hits (bool): whether ``true_classes`` are never drawn; requires
+        remove_accidental_hits (bool): whether to exclude ``true_classes`` from the draw; requires
             ``unique``.
 
     Returns:
-        The drawn classes, of the dtype of ``true_classes``, and how often each true class, and each drawn
-        class, is expected among them, as float32.
+        Three tensors. The first contains the drawn classes, with shape (num_sampled,) and the dtype of
+        ``true_classes``. The second contains the expected number of occurrences of each true class in the
+        draw, float32 of shape (n, num_true). The third contains this number for each drawn class, float32 of
+        shape (num_sampled,).
 
     Raises:
         TypeError: If ``true_classes`` is not an integer tensor.
-        ValueError: If more distinct classes are requested than there are, or a number is below 1.
+        ValueError: If more distinct classes are requested than exist, or an argument that counts classes is
+            below 1.
         NotImplementedError: If ``remove_accidental_hits`` is true and ``unique`` is false.
 
     >>> from mindgrad import Tensor, ops
@@ -128,21 +131,23 @@ def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,
     seed: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Draw classes with the probabilities of words sorted by frequency.
+    """Draw classes with log-uniform probabilities, for classes sorted by frequency.
 
-    They are log((i + 2) / (i + 1)) / log(range_max + 1).
+    The probability of class i is log((i + 2) / (i + 1)) / log(range_max + 1).
 
     Args:
-        true_classes (Tensor): classes of n examples, integers of shape (n, num_true).
-        num_true (int): number of classes of each example.
+        true_classes (Tensor): class indices of n examples, integers of shape (n, num_true).
+        num_true (int): number of true classes of each example.
         num_sampled (int): number of classes to draw.
         unique (bool): whether the drawn classes are distinct.
-        range_max (int): number of classes.
+        range_max (int): number of classes; the class indices are 0 to ``range_max`` − 1.
         seed (int): seed of this call; 0 uses the global seed.
 
     Returns:
-        The drawn classes, of the dtype of ``true_classes``, and how often each true class, and each drawn
-        class, is expected among them, as float32.
+        Three tensors. The first contains the drawn classes, with shape (num_sampled,) and the dtype of
+        ``true_classes``. The second contains the expected number of occurrences of each true class in the
+        draw, float32 of shape (n, num_true). The third contains this number for each drawn class, float32 of
+        shape (num_sampled,).
 
     >>> from mindgrad import Tensor, ops
     >>> sampled, expected, _ = ops.log_uniform_candidate_sampler(Tensor([[1], [3]]), 1, 5, True, 10)

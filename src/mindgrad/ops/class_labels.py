@@ -1,7 +1,7 @@
 """Class labels: integers from 0 to c − 1, which never count from the end.
 
-A label whose value is known is checked. If a label is unknown at compile time and out of range at run time,
-the result is NaN, as for every index (``docs/supported_python.md``).
+If the value of a label is known, it is checked. If a label is unknown at compile time and out of range at run
+time, the loss is NaN, as for every index (``docs/supported_python.md``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def class_labels(labels: Tensor, classes: int, operator: str, advice: str = "") 
     """Check known labels; otherwise replace negative labels by an out-of-range index.
 
     Args:
-        labels: integers.
+        labels: integer tensor of class labels.
         classes: number of classes.
         operator: name of the operator for error messages.
         advice: sentence to append to the error message.

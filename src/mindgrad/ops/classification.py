@@ -36,7 +36,7 @@ __all__ = [
 
 
 def _class_weights(operator: str, weight: Any, like: Tensor, classes: int) -> Tensor | None:
-    """Convert the weights of classes to a tensor with the dtype of ``like``."""
+    """Convert the weights of the classes to a tensor with the dtype of ``like``."""
     if weight is None:
         return None
     weights = cast(real_operand(weight, operator), like.dtype)
@@ -74,9 +74,9 @@ def along_classes(weights: Tensor, rank: int, axis: int) -> Tensor:
 def _nll(
     operator: str, x: Tensor, t: Tensor, weight: Any, ignore: Any, reduction: str, smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """Compute the loss of log-probabilities ``x`` and the sum of the weights used.
+    """Compute the negative log-likelihood loss and the sum of the weights used.
 
-    ``t`` contains the classes.
+    ``x`` contains log-probabilities, and ``t`` contains the target classes.
     """
     checked_reduction(operator, reduction)
     axis = _class_axis(operator, x)
@@ -112,7 +112,7 @@ def _nll(
 
 
 def chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
-    """Return the element of class ``t`` along ``axis``."""
+    """Return the element of ``x`` at index ``t`` along ``axis``."""
     return layout.squeeze(gather_elements(x, axis, layout.expand_dims(t, axis)), axis)
 
 
@@ -127,25 +127,26 @@ def nll_loss(
 ) -> Tensor:
     """Compute the negative log-likelihood loss −w[t] x[t].
 
-    x are log-probabilities of classes and t is the class. The mean is weighted by w.
+    x contains the log-probabilities of the classes, t is the target class of a sample, and w contains the
+    weights of the classes. The mean over the samples is weighted by w.
 
     Args:
         inputs (Tensor): log-probabilities of shape (n, c), (n, c, …), or (c,).
-        target (Tensor): integer classes, of the shape of ``inputs`` without the axis of c classes.
-        weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
-        ignore_index (int): class whose samples do not contribute.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        target (Tensor): integer class indices, with the shape of ``inputs`` without the axis of size c.
+        weight (Tensor or None): weight of each class, of shape (c,). ``None`` means weights 1.
+        ignore_index (int): class index. Samples with this target do not contribute to the loss.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
         label_smoothing (float): fraction, from 0 to 1, of the target probability that is spread
             over all classes.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``target`` with ``"none"``. The mean over an empty batch is
-        NaN.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``target``. The mean over an
+        empty batch is NaN.
 
     Raises:
         TypeError: If ``inputs`` is complex or not a tensor, or ``target`` is not an integer tensor.
-        ValueError: If the shapes do not match, or an argument is out of range.
-        IndexError: If a known class is out of range.
+        ValueError: If the shapes of the tensors do not match, or another argument is out of range.
+        IndexError: If the value of a target class is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.log(Tensor([[0.5, 0.5], [0.25, 0.75]]))
@@ -182,21 +183,24 @@ def cross_entropy(
 
     Args:
         input (Tensor): logits x, a real tensor of shape (n, c), (n, c, …), or (c,).
-        target (Tensor): integer classes, of the shape without the axis of c classes; or the
-            probabilities p, a real tensor of the shape of ``input``.
-        weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
-        ignore_index (int): class whose samples do not contribute; not used for probabilities.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``. The mean is weighted by w for classes. For
-            probabilities, it is the mean over all elements of the other axes.
-        label_smoothing (float): the fraction ε: p becomes (1 − ε) p + ε / c.
+        target (Tensor): integer class indices, with the shape of ``input`` without the axis of size c. Or the
+            probabilities p of the classes, a real tensor of the same shape as ``input``.
+        weight (Tensor or None): weight of each class, of shape (c,). ``None`` means weights 1.
+        ignore_index (int): class index. Samples with this target do not contribute to the loss. It has no
+            effect if ``target`` contains probabilities.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction). The
+            mean is weighted by w for classes. For probabilities, it is the mean over all elements of the
+            other axes.
+        label_smoothing (float): fraction ε from 0 to 1; the target probabilities p are replaced by (1 − ε) p
+            + ε / c.
 
     Returns:
-        0-D tensor, or a tensor of the shape without the axis of classes with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor with the shape of ``input`` without the class axis.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes do not match, or an argument is out of range.
-        IndexError: If a known class is out of range.
+        ValueError: If the shapes of the tensors do not match, or another argument is out of range.
+        IndexError: If the value of a target class is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.cross_entropy(Tensor([[1000.0, 0.0], [0.0, 0.0]]), Tensor([0, 1])):.4f}")
@@ -231,20 +235,20 @@ def cross_entropy(
     "1000.0]]), Tensor([[1.0, 0.0]]))[0] => [1000.]"
 )
 def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
-    """Compute −Σ_c p_c log softmax(x)_c of each sample, and its gradient.
+    """Compute the cross entropy −Σ_c p_c log softmax(x)_c and its gradient.
 
     The gradient softmax(x) − p with respect to the logits assumes Σ p = 1.
 
     Args:
-        logits (Tensor): real tensor of shape (n, c).
-        labels (Tensor): the probabilities p, of the same shape.
+        logits (Tensor): logits x, real tensor of shape (n, c).
+        labels (Tensor): probabilities p of the classes, real tensor of shape (n, c).
 
     Returns:
-        The loss, a tensor of shape (n,), and softmax(x) − p.
+        Two tensors: the loss, of shape (n,), and its gradient softmax(x) − p, of shape (n, c).
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes differ, or are not (n, c).
+        ValueError: If ``logits`` or ``labels`` is not 2-D, or their shapes differ.
     """
     operator = "SoftmaxCrossEntropyWithLogits"
     x, p = operands_of_one_shape(operator, logits=logits, labels=labels)
@@ -265,8 +269,8 @@ def sparse_softmax_cross_entropy(
         The loss, of shape (n,), and a function that computes its derivative with respect to the logits.
 
     Raises:
-        ValueError: If the shapes are not (n, c) and (n,).
-        IndexError: If a known class is out of range.
+        ValueError: If ``logits`` does not have the shape (n, c), or ``labels`` the shape (n,).
+        IndexError: If the value of a target class is known and out of range.
     """
     x, t = operand(logits, operator), cast(operand(labels, operator), int32)
     if x.ndim != 2 or t.shape != x.shape[:1]:
@@ -276,7 +280,7 @@ def sparse_softmax_cross_entropy(
         )
     logs, classes = log_softmax(x, 1), x.shape[1]
     refuse_labels(t, 0, classes, operator)
-    # multiply by a one-hot mask, because its derivative is faster than the derivative of 'chosen'
+    # multiply by a one-hot mask instead of calling ``chosen``: the derivative of the product is faster
     marks = cast(one_hot(t, classes, 1.0, 0.0), x.dtype)
     loss = arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, marks), 1))
     is_outside = None
@@ -302,21 +306,22 @@ def multi_margin_loss(
     The loss of a sample is Σ_{i ≠ t} w[t] max(0, margin − x[t] + x[i])^p / c.
 
     Args:
-        input (Tensor): scores, a real tensor of shape (n, c).
-        target (Tensor): integer classes of shape (n,).
-        p (int): the exponent, 1 or 2.
-        margin (int or float): required excess of the score of the class over the other scores.
-        weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        input (Tensor): scores x of the classes, a real tensor of shape (n, c).
+        target (Tensor): class index t of each sample, integers of shape (n,).
+        p (int): exponent of the margin violations, 1 or 2.
+        margin (int or float): required difference between the score of the target class and every other
+            score.
+        weight (Tensor or None): weight of each class, of shape (c,). ``None`` means weights 1.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of shape (n,) with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of shape (n,).
 
     Raises:
-        TypeError: If ``input`` is complex or not a tensor, or an argument does not have its type.
-        ValueError: If the shapes do not match, ``p`` is neither 1 nor 2, or ``reduction`` is not one of
-            these.
-        IndexError: If a known class is out of range.
+        TypeError: If ``input`` is complex or not a tensor, or another argument has the wrong type.
+        ValueError: If the shapes of the tensors do not match, ``p`` is neither 1 nor 2, or ``reduction`` is
+            not supported.
+        IndexError: If the value of a target class is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multi_margin_loss(Tensor([[0.5, 1.0, 2.0, 0.0]]), Tensor([1])))
@@ -353,18 +358,19 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     The loss of a sample is Σ_{j in T, i not in T} max(0, 1 − (x[j] − x[i])) / c.
 
     Args:
-        input (Tensor): scores, a real tensor of shape (n, c) or (c,).
-        target (Tensor): integers of the same shape: the classes T, followed by −1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        input (Tensor): scores x of the classes, a real tensor of shape (n, c) or (c,).
+        target (Tensor): integers of the same shape as ``input``. For each sample, the class indices in T come
+            first, and −1 fills the rest.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of shape (n,) with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of shape (n,).
 
     Raises:
         TypeError: If ``input`` is complex or not a tensor, or ``target`` is not an integer tensor.
-        ValueError: If the shapes differ or are not one of the shapes above, or ``reduction`` is not one of
-            the values above.
-        IndexError: If a known class is out of range.
+        ValueError: If the shapes of ``input`` and ``target`` differ or are neither 1-D nor 2-D, or
+            ``reduction`` is not supported.
+        IndexError: If the value of a target class is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.multilabel_margin_loss(Tensor([0.1, 0.2, 0.4, 0.8]), Tensor([3, 0, -1, 1])):.4f}")
@@ -384,10 +390,10 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     classes = x.shape[-1]
     refuse_labels(t, -1, classes, operator)
     counts = cumprod(cast(comparison.greater_equal(t, 0), int32), -1)
-    marks = one_hot(t, classes, 1.0, 0.0)  # a row of zeros for −1
+    marks = one_hot(t, classes, 1.0, 0.0)  # the padding −1 becomes a row of zeros
     shares = sum_of(arithmetic.mul(marks, layout.expand_dims(cast(counts, marks.dtype), -1)), -2)
     is_chosen = comparison.greater(shares, 0.0)
-    gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # x[j] − x[i] at (j, i)
+    gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # [j, i]: x[j] − x[i]
     pairs = comparison.logical_and(
         layout.expand_dims(is_chosen, -1), comparison.logical_not(layout.expand_dims(is_chosen, -2))
     )
@@ -407,17 +413,19 @@ def multilabel_soft_margin_loss(
     The loss is −Σ_c w_c (t log σ(x) + (1 − t) log σ(−x)) / c.
 
     Args:
-        input (Tensor): logits, a real tensor of shape (…, c).
-        target (Tensor): real tensor of the same shape: 1 for classes that apply, 0 for others.
-        weight (Tensor or None): weights w of the classes. ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        input (Tensor): logits x, a real tensor of shape (…, c).
+        target (Tensor): real tensor t of the same shape as ``input``: 1 for classes that apply to the sample,
+            0 for other classes.
+        weight (Tensor or None): weight w of each class, which broadcasts to ``input``. ``None`` means weights
+            1.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape without the last axis with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor with the shape of ``input`` without the last axis.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes do not match, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the tensors do not match, or ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.multilabel_soft_margin_loss(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])):.4f}")

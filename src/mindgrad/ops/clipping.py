@@ -31,21 +31,22 @@ minimum = binary_function(
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
     """Clip values to the interval from a lower to an upper bound.
 
-    A bound that is ``None`` does not limit. Inside the bounds, and at them, the derivative with respect to
-    ``x`` is 1; outside, the derivative with respect to the bound is 1.
+    If a bound is ``None``, the interval has no limit on this side. For elements inside the interval and at
+    its bounds, the derivative with respect to ``x`` is 1. For elements outside, the derivative with respect
+    to the bound is 1.
 
     Args:
-        x (Tensor, number, or tuple or list of these): the values.
+        x (Tensor, number, or tuple or list of these): values to clip.
         clip_value_min (Tensor, number, or None): lower bound, which broadcasts with ``x``.
-        clip_value_max (Tensor, number, or None): upper bound; it takes precedence if the lower
-            bound is above it.
+        clip_value_max (Tensor, number, or None): upper bound. If the lower bound is larger, the result is the
+            upper bound.
 
     Returns:
         Tensor of the broadcast shape and of the promoted dtype, or a tuple or list of such tensors.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or is complex.
-        ValueError: If both bounds are ``None``, or the shapes do not broadcast.
+        ValueError: If both bounds are ``None``, or the shapes of ``x`` and the bounds do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), 0.0, 1.0))
@@ -74,7 +75,7 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
         return type(x)(_clipped(operator, each, low, high) for each in x)
     if low is not None and high is not None:
         return pointwise(piecewise.clip, operator, x, low, high)
-    # use a select instead of a maximum, so that the derivative at the bound is the same as for
+    # use a select instead of a maximum, so that at the bound the derivative with respect to x is 1, as in
     # ``piecewise.clip``
     row, bound = (primitives.less, low) if high is None else (primitives.greater, high)
     x, bound = promoted(operator, x, bound)
@@ -84,7 +85,7 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
 
 @public("Fmax Tensor")
 def fmax(input: Any, other: Any) -> Tensor:
-    """Return the larger of two elements; a number takes precedence over NaN.
+    """Return the elementwise maximum, which is NaN only if both elements are NaN.
 
     Args:
         input, other (Tensor or number): real operands whose shapes broadcast.
@@ -100,7 +101,7 @@ def fmax(input: Any, other: Any) -> Tensor:
 
 @public("Fmin Tensor")
 def fmin(input: Any, other: Any) -> Tensor:
-    """Return the smaller of two elements; a number takes precedence over NaN.
+    """Return the elementwise minimum, which is NaN only if both elements are NaN.
 
     Args:
         input, other (Tensor or number): real operands whose shapes broadcast.

@@ -90,16 +90,16 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
 
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
-        op (str): one of the names in :class:`ReduceOp`.
-        group (str): the group of processes.
-        operator (str): name of the operator in errors.
+        op (str): name of the reduction, such as ``ReduceOp.SUM``.
+        group (str): name of the process group.
+        operator (str): name of the operator in error messages.
 
     Returns:
-        Tensor of the shape of ``tensor``.
+        Tensor of the same shape as ``tensor``.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
-        ValueError: If ``op`` or ``group`` does not exist.
+        ValueError: If the reduction ``op`` or the process group ``group`` does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced
@@ -130,15 +130,16 @@ def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
         process (int): rank of the process that gets the result, among all processes.
-        op (str): one of the names in :class:`ReduceOp`.
-        group (str): the group of processes.
+        op (str): name of the reduction, such as ``ReduceOp.SUM``.
+        group (str): name of the process group.
 
     Returns:
-        Tensor of the shape of ``tensor``; zeros on the other processes.
+        Tensor of the same shape as ``tensor``; zeros on the other processes.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
-        ValueError: If ``op`` or ``group`` does not exist, or ``process`` is not a rank of the group.
+        ValueError: If the reduction ``op`` or the process group ``group`` does not exist, or ``process`` is
+            not a rank of the group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced_by
@@ -161,15 +162,15 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
     Args:
         tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
             processes.
-        group (str): the group of processes.
-        operator (str): name of the operator in errors.
+        group (str): name of the process group.
+        operator (str): name of the operator in error messages.
 
     Returns:
         Tensor with the tensors of all processes in the order of their ranks.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``tensor`` is 0-D, or the group does not exist.
+        ValueError: If ``tensor`` is 0-D, or the process group does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered
@@ -188,15 +189,15 @@ def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
         tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
             processes.
         process (int): rank of the process that gets the result, among all processes.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         Tensor with the tensors of all processes; zeros on the other processes.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``tensor`` is 0-D, the group does not exist, or ``process`` is not a rank of the
-            group.
+        ValueError: If ``tensor`` is 0-D, the process group does not exist, or ``process`` is not a rank of
+            the group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered_by
@@ -214,15 +215,16 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
 
     Args:
         tensor (Tensor): tensor whose first axis is divisible by the number of processes.
-        op (str): one of the names in :class:`ReduceOp`.
-        group (str): the group of processes.
+        op (str): name of the reduction, such as ``ReduceOp.SUM``.
+        group (str): name of the process group.
 
     Returns:
         This process's part of the reduction, along the first axis.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
-        ValueError: If ``op`` or ``group`` does not exist, or the first axis is not divisible.
+        ValueError: If the reduction ``op`` or the process group ``group`` does not exist, or the first axis
+            is not divisible by the number of processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced_parts
@@ -253,15 +255,15 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
     Args:
         tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
         process (int): rank of the process whose tensor is sent, among all processes.
-        group (str): the group of processes.
-        operator (str): name of the operator in errors.
+        group (str): name of the process group.
+        operator (str): name of the operator in error messages.
 
     Returns:
-        The tensor of that process.
+        The tensor of the process ``process``.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor, or ``process`` is not an int.
-        ValueError: If the group does not exist, or does not have this rank.
+        ValueError: If the process group does not exist, or does not contain the rank ``process``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import broadcast
@@ -286,15 +288,15 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
         tensor (Tensor): tensor whose first axis is divisible by the number of processes, of the
             same shape and dtype on all of them.
         process (int): rank of the process whose tensor is divided, among all processes.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         This process's part of the tensor, along the first axis.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If the group does not exist, ``process`` is not one of its ranks, or the first axis is
-            not divisible.
+        ValueError: If the process group does not exist, ``process`` is not one of its ranks, or the first
+            axis is not divisible by the number of processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import scattered
@@ -317,17 +319,17 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
     Args:
         tensor (Tensor): tensor of the same shape and dtype on all processes.
         split_count (int): number of parts, one for each process.
-        split_dim (int): axis to divide.
+        split_dim (int): axis along which the tensor is divided.
         concat_dim (int): axis along which the received parts are joined.
-        group (str): the group of processes.
+        group (str): name of the process group.
 
     Returns:
         Tensor with the parts received from all processes.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If ``split_count`` is not the number of processes, an axis does not exist, or it is not
-            divisible.
+        ValueError: If ``split_count`` is not the number of processes, ``split_dim`` or ``concat_dim`` is out
+            of range, or the size of ``split_dim`` is not divisible by ``split_count``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import exchanged
@@ -354,9 +356,9 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
 
     Args:
         tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
-        pairs (list of tuple of int): source and target of each message. A rank is at most once a source and
-            at most once a target.
-        group (str, optional): group of processes. By default all processes.
+        pairs (list of tuple of int): source rank and target rank of each message. A rank is at most once a
+            source and at most once a target.
+        group (str, optional): name of the process group. By default, the group of all processes.
 
     Returns:
         Tensor: the tensor of the source of this rank; zeros if this rank is not a target.
@@ -410,7 +412,7 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     Args:
         tensor (Tensor): tensor of any shape.
         process (int): rank of the receiver, among all processes.
-        group (str, optional): group of processes. By default all processes.
+        group (str, optional): name of the process group. By default, the group of all processes.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
@@ -431,7 +433,7 @@ def received(
         shape (tuple of int): shape of the tensor.
         dtype (mindgrad.dtype): dtype of the tensor.
         process (int): rank of the sender, among all processes.
-        group (str, optional): group of processes. By default all processes.
+        group (str, optional): name of the process group. By default, the group of all processes.
         before (Tensor, optional): tensor that exists before the message arrives. If its inputs are
             differentiated, the sender receives the cotangent of the message. The cotangent of ``before``
             itself is zero. Default: ``None``.
@@ -455,7 +457,7 @@ def barrier(group: str = _WORLD) -> None:
     It does nothing inside a compiled function, in which only collectives wait for other processes.
 
     Raises:
-        ValueError: If the group does not exist.
+        ValueError: If the process group does not exist.
 
     >>> from mindgrad.ops.collectives import barrier
     >>> barrier()

@@ -105,11 +105,11 @@ def isclose(
         equal_nan (bool): whether two NaN are close.
 
     Returns:
-        Boolean tensor of the broadcast shape.
+        Boolean tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or ``equal_nan`` is not a bool.
-        ValueError: If the shapes do not broadcast, or a tolerance is negative.
+        ValueError: If the shapes of the operands do not broadcast, or a tolerance is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0 + 1e-6, 2.1])))
@@ -164,11 +164,11 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
         tolerance (int or float): exclusive upper bound of the difference.
 
     Returns:
-        Boolean tensor of the broadcast shape.
+        Boolean tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or ``tolerance`` is not a number.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.01, 2.5]), 0.1))
@@ -203,11 +203,11 @@ def _logical(
             the keywords ``input`` and ``other``.
 
     Returns:
-        Boolean tensor of the broadcast shape.
+        Boolean tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.{name}(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -251,7 +251,7 @@ def logical_not(x: Any) -> Tensor:
         x (Tensor or number): values of any shape and dtype.
 
     Returns:
-        Boolean tensor of the shape of ``x``.
+        Boolean tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``x`` is neither a tensor nor a number.

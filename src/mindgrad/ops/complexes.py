@@ -27,7 +27,7 @@ def real(x: Any) -> Tensor:
         x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``: float32 for complex64, float64 for complex128.
+        Tensor of the same shape as ``x``: float32 for complex64, float64 for complex128.
 
     Raises:
         TypeError: If ``x`` is neither a tensor nor a number.
@@ -61,7 +61,7 @@ def conj(x: Any) -> Tensor:
     """Return the complex conjugate; a real tensor is returned unchanged.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor of the same shape and dtype as ``x``.
 
     {as real}
 
@@ -85,7 +85,7 @@ def complex(real: Any, imag: Any) -> Tensor:
 
     Raises:
         TypeError: If a part is neither a tensor nor a number, or is not float32 or float64.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.complex(Tensor([1.0]), Tensor([2.0])))
@@ -105,7 +105,7 @@ def angle(x: Any) -> Tensor:
         x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
-        Real tensor of the shape of ``x``.
+        Real tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``x`` is neither a tensor nor a number.

@@ -49,20 +49,20 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "None": lambda x: x is None,
     "Any": lambda x: True,
 }
-# Python numbers have no width: each of these names matches any int, or any float
+# Python numbers have no bit width: names such as Int32 match any int, and names such as Float32 any float
 _KINDS |= {f"{sign}Int{width}": _KINDS["Int"] for sign in ("", "U") for width in (8, 16, 32, 64)}
 _KINDS |= {f"Float{width}": _KINDS["Float"] for width in (16, 32, 64)}
 
 
 def core(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
-    """Mark a function as one of MindSpore's core functions; it is unchanged.
+    """Mark a function as one of MindSpore's core functions, and return it unchanged.
 
     Args:
-        fn (callable or None): the function. ``None`` returns a decorator.
+        fn (callable or None): function to mark. ``None`` returns a decorator.
         **flags (object): accepted for compatibility and ignored.
 
     Returns:
-        The function, or a decorator.
+        ``fn``, or a decorator if ``fn`` is ``None``.
 
     >>> from mindgrad.ops import composite as C
     >>> @C.core(ignore_values=True)
@@ -78,11 +78,11 @@ def add_flags(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
     """Set flags of MindSpore's compiler on a function; mindgrad ignores them.
 
     Args:
-        fn (callable or None): the function. ``None`` returns a decorator.
+        fn (callable or None): function to mark. ``None`` returns a decorator.
         **flags (object): accepted for compatibility and ignored.
 
     Returns:
-        The function, or a decorator.
+        ``fn``, or a decorator if ``fn`` is ``None``.
 
     >>> from mindgrad.ops import composite as C
     >>> C.add_flags(has_effect=True)(len) is len
@@ -95,10 +95,10 @@ def zip_operation(*sequences: Any) -> tuple[Any, ...]:
     """Combine tuples or lists elementwise, up to the length of the shortest.
 
     Args:
-        *sequences (tuple or list): the sequences.
+        *sequences (tuple or list): sequences to combine.
 
     Returns:
-        Tuple of tuples.
+        Tuple whose element i is the tuple of the elements i of all sequences.
 
     Raises:
         TypeError: If an argument is neither a tuple nor a list.
@@ -117,14 +117,14 @@ def zip_operation(*sequences: Any) -> tuple[Any, ...]:
 
 
 class MultitypeFuncGraph:
-    """Function with one body for each combination of types of arguments.
+    """Function with a separate implementation for each combination of argument types.
 
     Args:
-        name (str): name of the function in errors.
+        name (str): name of the function in error messages.
         read_value (bool): accepted for compatibility; Parameters are always read.
 
     Raises:
-        TypeError: If no body is registered for the types of the arguments of a call.
+        TypeError: If no function is registered for the argument types of a call.
 
     >>> from mindgrad import Tensor, ops
     >>> scale = ops.MultitypeFuncGraph("scale")
@@ -141,16 +141,16 @@ class MultitypeFuncGraph:
         self.entries: list[tuple[tuple[str, ...], Callable[..., Any]]] = []
 
     def register(self, *kinds: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Return a decorator that registers a function for arguments of these kinds.
+        """Return a decorator that registers a function for the given argument types.
 
         Args:
-            kinds: one name for each argument: ``"Tensor"``, ``"COOTensor"``, ``"CSRTensor"``,
+            kinds: type name of each argument: ``"Tensor"``, ``"COOTensor"``, ``"CSRTensor"``,
                 ``"RowTensor"``, ``"Number"``, ``"Bool"``, ``"Int"``, ``"Float"`` (also with a width, as
                 ``"Float32"``), ``"String"``, ``"Tuple"``, ``"List"``, ``"Dictionary"``, ``"Function"``,
                 ``"None"``, ``"Any"``.
 
         Raises:
-            ValueError: If a name is not one of these.
+            ValueError: If a type name is not supported.
         """
         for kind in kinds:
             if kind not in _KINDS:
@@ -186,13 +186,13 @@ class HyperMap:
     Several structures are traversed in parallel.
 
     Args:
-        ops (callable or None): the function. ``None`` means that it is the first argument of each
-            call.
+        ops (callable or None): function to apply. ``None`` means that the first argument of each
+            call is the function.
         reverse (bool): whether to visit the elements from the last to the first.
 
     Raises:
-        TypeError: If the structures differ.
-        ValueError: If their lengths differ.
+        TypeError: If the arguments of a call differ in structure.
+        ValueError: If the arguments of a call differ in length.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.HyperMap()(ops.add, (Tensor([1.0]), (Tensor([2.0]),)), (Tensor([3.0]), (Tensor([4.0]),))))
@@ -257,13 +257,13 @@ class Map(HyperMap):
     """Apply a function to the elements of tuples and lists, one level deep.
 
     Args:
-        ops (callable or None): the function. ``None`` means that it is the first argument of each
-            call.
+        ops (callable or None): function to apply. ``None`` means that the first argument of each
+            call is the function.
         reverse (bool): whether to visit the elements from the last to the first.
 
     Raises:
-        TypeError: If the structures differ.
-        ValueError: If their lengths differ.
+        TypeError: If the arguments of a call differ in structure.
+        ValueError: If the arguments of a call differ in length.
 
     >>> from mindgrad import ops
     >>> print(ops.Map()(lambda x, y: x + y, (1, 2), (10, 20)))

@@ -1,7 +1,7 @@
 """Contractions: matmul, einsum, tensordot, and other products of tensors.
 
-All are compositions of primitives (``primitives.einsum``). Sums of float16 and bfloat16 are computed in
-float32.
+All functions are compositions of primitives (``primitives.einsum``). Sums of float16 and bfloat16 are
+computed in float32.
 """
 
 from __future__ import annotations
@@ -57,19 +57,20 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
 def matmul(input: Any, other: Any) -> Tensor:
     """Compute the matrix product, with the rules of ``numpy.matmul``.
 
-    Axes before the last two are batch axes and broadcast. A 1-D tensor is a row on the left and a column on
-    the right, and the axis that this adds is removed again. The differential of Y = A B is Ẏ = Ȧ B + A Ḃ.
+    Axes before the last two are batch axes and broadcast. A 1-D ``input`` is treated as a row vector and a
+    1-D ``other`` as a column vector, and the added axis is removed from the result. The differential of Y = A
+    B is Ẏ = Ȧ B + A Ḃ.
 
     Args:
         input (Tensor): tensor of shape (…, m, k), or (k,).
         other (Tensor): tensor of shape (…, k, n), or (k,).
 
     Returns:
-        Tensor of shape (…, m, n), without the axes that were added.
+        Tensor of shape (…, m, n), without m if ``input`` is 1-D and without n if ``other`` is 1-D.
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
-        ValueError: If an operand is 0-D, or the shapes do not match.
+        ValueError: If an operand is 0-D, or the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
@@ -86,8 +87,8 @@ def matrix_product(
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
-        ValueError: If an operand has less than two axes, or more than two without ``batched``, or the shapes
-            do not match.
+        ValueError: If an operand has less than two axes, or more than two without ``batched``, or the
+            shapes of ``a`` and ``b`` do not match.
     """
     a, b = factors(operator, a, b)
     if a.ndim < 2 or b.ndim < 2 or not (batched or a.ndim == b.ndim == 2):
@@ -117,7 +118,7 @@ def _transposed_plan(
 
 
 def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
-    """Raise ``ValueError`` unless the tensors have these numbers of axes."""
+    """Raise ``ValueError`` unless tensor i has ``ranks[i]`` axes."""
     if tuple(x.ndim for x in tensors) != ranks:
         wanted = " and ".join(map(str, ranks))
         raise ValueError(
@@ -139,7 +140,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
-        ValueError: If an operand is not 2-D, or the shapes do not match.
+        ValueError: If an operand is not 2-D, or the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
@@ -163,7 +164,7 @@ def mv(mat: Any, vec: Any) -> Tensor:
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
-        ValueError: If ``mat`` is not 2-D, ``vec`` is not 1-D, or the shapes do not match.
+        ValueError: If ``mat`` is not 2-D, ``vec`` is not 1-D, or their shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mv(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 1.0])))
@@ -188,7 +189,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
-        ValueError: If an operand has fewer than two axes, or the shapes do not match.
+        ValueError: If an operand has fewer than two axes, or the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bmm(Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])))
@@ -202,14 +203,16 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 
 @public("Tensor mint")
 def dot(input: Any, other: Any) -> Tensor:
-    """Sum products over the last and the second-to-last axis, as ``numpy.dot``.
+    """Compute the dot product of two tensors, as ``numpy.dot``.
+
+    The products are summed over the last axis of ``input`` and the second-to-last axis of ``other``.
 
     Args:
         input (Tensor): tensor of shape (…, k).
         other (Tensor): tensor of shape (…, k, n), or (k,).
 
     Returns:
-        Tensor with the other axes of ``input``, followed by the other axes of ``other``.
+        Tensor with the remaining axes of ``input``, followed by the remaining axes of ``other``.
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
@@ -232,14 +235,14 @@ def dot(input: Any, other: Any) -> Tensor:
 def inner(input: Any, other: Any) -> Tensor:
     """Sum products over the last axis of both tensors.
 
-    A 0-D tensor multiplies the other tensor.
+    If one tensor is 0-D, the result is its product with the other tensor.
 
     Args:
         input (Tensor): tensor of shape (…, k).
         other (Tensor): tensor of shape (…, k).
 
     Returns:
-        Tensor with the other axes of ``input``, followed by the other axes of ``other``.
+        Tensor with the remaining axes of ``input``, followed by the remaining axes of ``other``.
 
     Raises:
         TypeError: If an operand is not a tensor, or is Boolean.
@@ -286,14 +289,14 @@ def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
 
     Args:
         x, y (Tensor): tensors whose shapes broadcast.
-        axis (int): axis to sum over, counted in the broadcast shape.
+        axis (int): axis of the broadcast shape to sum over.
 
     Returns:
-        Tensor of the broadcast shape without the axis.
+        Tensor with the broadcast shape of the operands without ``axis``.
 
     Raises:
         TypeError: If an operand is not a tensor or is Boolean, or ``axis`` is not an int.
-        ValueError: If the shapes do not broadcast, or ``axis`` is out of range.
+        ValueError: If the shapes of the operands do not broadcast, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vecdot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0])))
@@ -309,16 +312,16 @@ def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
     """Sum products over pairs of axes, one of each tensor.
 
     Args:
-        x1, x2 (Tensor): the tensors.
-        axes (int, or pair of int or tuple of int): number of last axes of ``x1`` and first axes
-            of ``x2`` to sum; or the axes of ``x1`` and the axes of ``x2``, two ints or two tuples of equal
-            length.
+        x1, x2 (Tensor): input tensors.
+        axes (int, or pair of int or tuple of int): an int n sums over the last n axes of ``x1`` and the first
+            n axes of ``x2``. A pair contains the axes of ``x1`` and the axes of ``x2``: two ints, or two
+            tuples of equal length.
 
     Returns:
-        Tensor with the other axes of ``x1``, followed by the other axes of ``x2``.
+        Tensor with the remaining axes of ``x1``, followed by the remaining axes of ``x2``.
 
     Raises:
-        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` has neither form.
+        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` is neither an int nor a pair.
         ValueError: If an axis is out of range or repeated, or the summed axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
@@ -364,18 +367,18 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
     """Sum products over one axis of each operand, for each sample of a batch.
 
     Args:
-        x1, x2 (Tensor): tensors with at least two axes and the same first size.
-        axes (int, pair of int, or None): the axes to sum over. ``None`` means the last axis of
-            ``x1`` and the second-to-last of ``x2`` (the last one if it has two axes).
+        x1, x2 (Tensor): tensors with at least two axes, whose first axis is the batch axis.
+        axes (int, pair of int, or None): axis of each operand to sum over. ``None`` means the last axis of
+            ``x1`` and the second-to-last axis of ``x2`` (its last axis if ``x2`` has two axes).
 
     Returns:
-        Tensor with the first axis, the other axes of ``x1``, and the other axes of ``x2``; at least two
-        axes.
+        Tensor with the batch axis, the remaining axes of ``x1``, and the remaining axes of ``x2``. It has at
+        least two axes.
 
     Raises:
-        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` has neither form.
-        ValueError: If an operand has fewer than two axes, an axis is out of range or the first one, or the
-            axes have different sizes.
+        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` is neither an int nor a pair.
+        ValueError: If an operand has fewer than two axes, an axis is out of range or the batch axis, or the
+            summed axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.batch_dot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]])))
@@ -410,16 +413,16 @@ def einsum(equation: str, *operands: Any) -> Tensor:
 
     Args:
         equation (str): one letter for each axis of each operand, operands separated by commas,
-            and the letters of the result after ``->``. Equal letters are matched; letters that the result
-            does not have are summed. ``...`` stands for axes that broadcast. Without ``->`` the result has
-            the letters that occur once, in alphabetical order.
-        *operands (Tensor, or one tuple or list of Tensor): the operands.
+            and the letters of the result after ``->``. Axes with equal letters are multiplied elementwise,
+            and axes whose letters are missing in the result are summed. ``...`` stands for axes that
+            broadcast. Without ``->`` the result has the letters that occur once, in alphabetical order.
+        *operands (Tensor, or one tuple or list of Tensor): tensors to multiply, in the order of ``equation``.
 
     Returns:
-        Tensor with the axes of the result.
+        Tensor with the axes that ``equation`` specifies for the result.
 
     Raises:
-        TypeError: If ``equation`` is not a str, an operand is not a tensor, or it is Boolean.
+        TypeError: If ``equation`` is not a str, or an operand is not a tensor, or is Boolean.
         ValueError: If ``equation`` is malformed, or does not match the operands.
 
     >>> from mindgrad import Tensor, ops
@@ -437,6 +440,6 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return einsum_plan(equation, tuple(x.type.shape for x in tensors))(tensors, apply)
 
 
-# alternative names
+# other names of the functions above, as in MindSpore
 ger = outer
 tensor_dot = tensordot

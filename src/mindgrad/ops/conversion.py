@@ -16,20 +16,20 @@ __all__ = ["cast"]
 def cast(input: Any, dtype: Any) -> Tensor:
     """Convert a tensor to another dtype.
 
-    Floats become integers by rounding towards zero, nonzero numbers become true, and complex numbers become
-    real by their real part. A derivative passes through the conversion in the dtype of the input; Boolean
-    tensors have none.
+    A conversion to integers rounds towards zero, a conversion to Booleans returns whether an element is
+    nonzero, and a conversion from complex to real returns the real part. The gradient has the dtype of
+    ``input``. Conversions to or from Booleans have no derivative.
 
     Args:
-        input (Tensor or number): the values.
-        dtype (mindgrad.dtype, type, or str): a dtype, or a Python or NumPy type or name for it;
-            Python's ``float`` is float64.
+        input (Tensor or number): values to convert.
+        dtype (mindgrad.dtype, type, or str): dtype of the result: a mindgrad dtype, a Python or NumPy type,
+            or the name of a dtype. Python's ``float`` means float64.
 
     Returns:
-        Tensor of the shape of ``input`` and of dtype ``dtype``.
+        Tensor with the shape of ``input`` and the dtype ``dtype``.
 
     Raises:
-        TypeError: If ``dtype`` is not a dtype.
+        TypeError: If ``dtype`` does not denote a dtype.
 
     >>> from mindgrad import Tensor, int32, ops
     >>> print(ops.cast(Tensor([1.7, -1.7]), int32))

@@ -32,7 +32,7 @@ def per_axis(value: Any, axes: int, operator: str, name: str, least: int) -> Siz
     """
     numbers = tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
     if len(numbers) == axes + 2 and numbers[:2] == (1, 1):
-        numbers = numbers[2:]  # MindSpore also accepts (1, 1, h, w)
+        numbers = numbers[2:]  # for two spatial axes, MindSpore also accepts (1, 1, h, w)
     if len(numbers) not in (1, axes):
         raise ValueError(
             f"For '{operator}', the '{name}' must be one int or {axes}, but got {len(numbers)}: {value}."
@@ -53,12 +53,13 @@ def margins(
 
     The mode ``"valid"`` means no zeros. With ``"same"``, an axis of n elements results in ⌈n / stride⌉
     elements; if the number of zeros is odd, the additional zero is after the axis. With ``"pad"``,
-    ``padding`` is one number, one number for each axis, or two (before, after) for each axis.
+    ``padding`` is one number for all sides, one number for each axis, or two numbers (before, after) for each
+    axis.
 
     Raises:
         TypeError: If ``padding`` is not an int or a tuple of ints.
-        ValueError: If ``mode`` is unknown, or ``padding`` has a wrong length, is negative, or is nonzero in
-            another mode than ``"pad"``.
+        ValueError: If ``mode`` is unknown, or ``padding`` has a wrong length or is negative, or it is nonzero
+            and ``mode`` is not ``"pad"``.
     """
     axes = len(sizes)
     numbers = tuple(whole_number(each, operator, padding_name, 0) for each in one_or_more(padding))
@@ -147,24 +148,25 @@ _DOC = """Compute the convolution over {words}, without reversing the kernel.
 
     Args:
         input (Tensor): tensor of shape (n, channels, {axes}).
-        weight (Tensor): the kernel, of shape (outputs, channels / groups, {kernel}).
-        bias (Tensor or None): tensor of shape (outputs,).
-        stride (int or tuple of int): step between neighboring windows, one for all axes or one
-            for each.
+        weight (Tensor): convolution kernel, of shape (outputs, channels / groups, {kernel}).
+        bias (Tensor or None): tensor of shape (outputs,) that is added to the output channels.
+        stride (int or tuple of int): step between neighboring windows: one int for all axes, or
+            one for each axis.
         pad_mode (str): ``"valid"`` adds no zeros. ``"same"`` adds zeros around the input, so that an axis of
             n elements results in ⌈n / stride⌉. ``"pad"`` adds ``padding`` zeros around the input.
-        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
-            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
+        padding (int or tuple of int): number of zeros: one int for all sides, one for each
+            axis, or two (before, after) for each axis. It must be 0 unless ``pad_mode`` is ``"pad"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        groups (int): number of groups into which channels and outputs are split, each with its
-            own kernel.
+        groups (int): number of groups into which input and output channels are split. Each
+            group has its own kernel.
 
     Returns:
         Tensor of shape (n, outputs, {outputs}).
 
     Raises:
-        TypeError: If an operand is not a tensor, or an argument is not an int.
-        ValueError: If the shapes do not match, or an argument is out of range.
+        TypeError: If an operand is not a tensor, or ``stride``, ``padding``, ``dilation``, or
+            ``groups`` is not an int or tuple of int.
+        ValueError: If the shapes of the tensors do not match, or another argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, w = {example}
@@ -225,7 +227,9 @@ def input_of_convolution(
     dilation: Sizes,
     groups: int,
 ) -> Tensor:
-    """Apply the transpose of a convolution to ``y``; the result has ``sizes``.
+    """Apply the transpose of a convolution to ``y``.
+
+    The spatial axes of the result have the sizes ``sizes``.
 
     The transpose is a convolution of ``y``, with zeros inserted between its elements. Its kernel is reversed,
     and its channels and outputs are exchanged.
@@ -274,7 +278,7 @@ def input_gradient(
 ) -> Tensor:
     """Compute the gradient of a convolution with respect to its input.
 
-    ``y`` is the cotangent of the output, and ``input_size`` the shape of the input.
+    ``y`` is the cotangent of the output, and ``input_size`` is the shape of the convolution's input.
     """
     y, w = _operands(operator, axes, y, weight, None)
     sizes = tuple(whole_number(each, operator, "input_size", 0) for each in one_or_more(input_size))
@@ -336,30 +340,31 @@ def _transposed(
 
 _TRANSPOSED_DOC = """Compute the transpose of the convolution over {words}.
 
-    It is the pullback of :func:`conv{count}d` with this kernel with respect to its input.
+    The transpose is the pullback of :func:`conv{count}d` with this kernel, with respect to its input.
 
     Args:
         input (Tensor): tensor of shape (n, channels, {axes}).
-        weight (Tensor): the kernel, of shape (channels, outputs / groups, {kernel}).
-        bias (Tensor or None): tensor of shape (outputs,).
-        stride (int or tuple of int): stride of the convolution; the axes grow by this factor.
+        weight (Tensor): convolution kernel, of shape (channels, outputs / groups, {kernel}).
+        bias (Tensor or None): tensor of shape (outputs,) that is added to the output channels.
+        stride (int or tuple of int): stride of the convolution. The sizes of the axes grow by this factor.
         pad_mode (str): padding of the convolution. With ``"valid"`` there is none. With ``"same"``, an axis
             of n elements results in n · stride. ``"pad"`` removes ``padding`` elements of the result.
-        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
-            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
-        output_padding (int or tuple of int): number of elements to append to each axis, below the
-            stride.
+        padding (int or tuple of int): number of zeros: one int for all sides, one for each
+            axis, or two (before, after) for each axis. It must be 0 unless ``pad_mode`` is ``"pad"``.
+        output_padding (int or tuple of int): number of elements to append to each axis of the
+            result. It must be less than ``stride`` or ``dilation``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        groups (int): number of groups into which channels and outputs are split, each with its
-            own kernel.
+        groups (int): number of groups into which input and output channels are split. Each
+            group has its own kernel.
 
     Returns:
-        Tensor of shape (n, outputs, {outputs}); without padding an axis of n elements results in
-        (n − 1) · stride + k.
+        Tensor of shape (n, outputs, {outputs}). Without padding, an axis of n elements results in
+        (n − 1) · stride + k elements for a kernel of size k.
 
     Raises:
-        TypeError: If an operand is not a tensor, or an argument is not an int.
-        ValueError: If the shapes do not match, or an argument is out of range.
+        TypeError: If an operand is not a tensor, or ``stride``, ``padding``, ``dilation``, or
+            ``groups`` is not an int or tuple of int.
+        ValueError: If the shapes of the tensors do not match, or another argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, w = {example}

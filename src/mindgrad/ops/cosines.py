@@ -44,7 +44,7 @@ def _check(operator: str, type: Any, norm: Any) -> None:
 
 
 def _taken(x: Tensor, length: int) -> Tensor:
-    """Cut the last axis to ``length`` elements, or append zeros."""
+    """Truncate the last axis to ``length`` elements, or pad it with zeros."""
     size = x.shape[-1]
     if length < size:
         return movement.narrow(x, -1, 0, length)
@@ -133,13 +133,13 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str |
         x (Tensor): tensor of any shape. Integers, float16, and bfloat16 are converted to float32. Real and
             imaginary parts are transformed separately.
         type (int, optional): must be 2. Default: ``2``.
-        n (int, optional): number of elements to transform. The axis is cut, or extended by zeros. Default:
-            all.
+        n (int, optional): number of elements to transform. A longer axis is truncated, and a shorter axis is
+            padded with zeros. Default: the size of the axis.
         axis (int, optional): axis to transform. Default: ``-1``.
         norm (str, optional): ``"ortho"`` or ``None``; both mean the orthonormal transform. Default: ``None``.
 
     Returns:
-        Tensor: the transform.
+        Tensor: the cosine transform of ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tensor of numbers.
@@ -169,16 +169,18 @@ def dctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | Non
 
     Args:
         x, type, norm: as for :func:`dct`.
-        s (tuple of int, optional): number of elements to transform along each axis. Default: all.
+        s (tuple of int, optional): number of elements to transform along each axis. Default: the sizes of the
+            axes.
         axes (tuple of int, optional): axes to transform. Default: the last ``len(s)`` axes, or all axes
             without ``s``.
 
     Returns:
-        Tensor: the transform.
+        Tensor: the cosine transform of ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tensor of numbers.
-        ValueError: If an argument is not supported, or the numbers of lengths and axes differ.
+        ValueError: If ``type`` or ``norm`` is not supported, an axis is out of range, or ``s`` and ``axes``
+            differ in length.
 
     >>> from mindgrad import ops
     >>> from mindgrad.scipy.fft import dctn

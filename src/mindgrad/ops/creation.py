@@ -122,7 +122,7 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
     """Create a tensor of ones.
 
     Args:
-        shape (int or tuple of int): the shape.
+        shape (int or tuple of int): shape of the result.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
 
     Returns:
@@ -146,8 +146,8 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
 
     Args:
         type (mindgrad.dtype): dtype of the result.
-        shape (int or tuple of int): the shape.
-        value (Tensor or number): the value, a number or a tensor of one element.
+        shape (int or tuple of int): shape of the result.
+        value (Tensor or number): value of all elements, a number or a tensor of one element.
 
     Returns:
         Tensor of shape ``shape``.
@@ -164,12 +164,12 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """Create a tensor filled with one value, in the shape of another tensor.
 
     Args:
-        input (Tensor): tensor whose shape is used.
-        fill_value (Tensor or number): the value, a number or a tensor of one element.
+        input (Tensor): tensor that determines the shape of the result.
+        fill_value (Tensor or number): value of all elements, a number or a tensor of one element.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.full_like(Tensor([1.0, 2.0]), 3))
@@ -186,11 +186,11 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Create a tensor of zeros in the shape of another tensor.
 
     Args:
-        input (Tensor): tensor whose shape is used.
+        input (Tensor): tensor that determines the shape of the result.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.zeros_like(Tensor([[1, 2]])))
@@ -205,11 +205,11 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Create a tensor of ones in the shape of another tensor.
 
     Args:
-        input (Tensor): tensor whose shape is used.
+        input (Tensor): tensor that determines the shape of the result.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ones_like(Tensor([[1.5, 2.5]])))
@@ -242,15 +242,15 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     """Return ``start``, ``start + step``, … up to ``end``, which is excluded.
 
     Args:
-        start (int or float): first number. If it is the only argument, it is ``end`` and the
-            first number is 0.
+        start (int or float): first number. If ``end`` is not given, ``start`` is the exclusive upper bound
+            and the first number is 0.
         end (int, float, or None): exclusive upper bound.
         step (int or float): difference between neighboring numbers.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 if all three are ints,
-            and float32 otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 if ``start``, ``end``, and ``step``
+            are ints, and float32 otherwise.
 
     Returns:
-        1-D tensor.
+        1-D tensor of the numbers ``start + i · step`` before ``end``.
 
     Raises:
         TypeError: If an argument is not a number.
@@ -284,8 +284,9 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     """Return ``start``, ``start + step``, … up to ``end``, with a length limit.
 
     Args:
-        start, end, step (int or float): first number, exclusive bound, and difference.
-        maxlen (int): largest number of elements.
+        start, end, step (int or float): first number, exclusive upper bound, and difference between
+            neighboring numbers.
+        maxlen (int): largest number of elements that the result may have.
 
     Returns:
         1-D tensor.
@@ -311,16 +312,17 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     """Return ``steps`` equally spaced numbers, including both ends.
 
     Args:
-        start, end (Tensor or number): the ends, numbers or 0-D tensors, through which derivatives
-            pass.
+        start, end (Tensor or number): first and last number, as numbers or 0-D tensors. The result is
+            differentiable with respect to them.
         steps (int): number of elements.
 
     Returns:
-        Tensor of shape (steps,) and of the promoted dtype of ``start`` and ``end``, float32 for numbers.
+        Tensor of shape (steps,) with the promoted dtype of ``start`` and ``end``, or float32 if both are
+        numbers.
 
     Raises:
-        TypeError: If ``steps`` is not an int, or an end is not a number.
-        ValueError: If ``steps`` is not positive, or an end is not 0-D.
+        TypeError: If ``steps`` is not an int, or ``start`` or ``end`` is not a number.
+        ValueError: If ``steps`` is not positive, or ``start`` or ``end`` is not 0-D.
 
     >>> from mindgrad import ops
     >>> print(ops.linspace(0, 1, 5))
@@ -350,9 +352,9 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = f
     """Return powers of ``base`` with equally spaced exponents.
 
     Args:
-        start, end (Tensor or number): first and last exponent.
+        start, end (Tensor or number): first and last exponent of ``base``.
         steps (int): number of elements.
-        base (int or float): the base.
+        base (int or float): base of the powers.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -389,8 +391,8 @@ def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
         Tensor of shape (n, m).
 
     Raises:
-        TypeError: If a number is not an int.
-        ValueError: If a number is negative.
+        TypeError: If ``n`` or ``m`` is not an int.
+        ValueError: If ``n`` or ``m`` is negative.
 
     >>> from mindgrad import ops
     >>> print(ops.eye(2, 3))
@@ -408,12 +410,12 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> 
     """Return the indices of the elements on and below a diagonal of a matrix.
 
     Args:
-        row, col (int): numbers of rows and columns.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        row, col (int): number of rows and number of columns of the matrix.
+        offset (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (2, number of elements): row indices and column indices.
+        Tensor of shape (2, number of elements): the row indices, and the column indices.
 
     >>> from mindgrad import ops
     >>> print(ops.tril_indices(2, 2))
@@ -428,12 +430,12 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> 
     """Return the indices of the elements on and above a diagonal of a matrix.
 
     Args:
-        row, col (int): numbers of rows and columns.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        row, col (int): number of rows and number of columns of the matrix.
+        offset (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (2, number of elements): row indices and column indices.
+        Tensor of shape (2, number of elements): the row indices, and the column indices.
 
     >>> from mindgrad import ops
     >>> print(ops.triu_indices(2, 2))
@@ -458,7 +460,7 @@ def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
     """Convert a Python number to a 0-D tensor.
 
     Args:
-        input_x (int or float): the number.
+        input_x (int or float): number to convert.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -483,7 +485,7 @@ def tuple_to_array(input_x: Any) -> Tensor:
     """Convert a tuple or range of numbers to a tensor.
 
     Args:
-        input_x (tuple or range): the numbers.
+        input_x (tuple or range): numbers to convert.
 
     Returns:
         1-D tensor: int32 for ints, float32 for floats.

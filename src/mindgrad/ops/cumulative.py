@@ -33,7 +33,8 @@ def running(
 ) -> Tensor:
     """Apply a cumulative primitive along ``axis``.
 
-    ``exclusive`` excludes each element from its own result. ``reverse`` starts from the end.
+    With ``exclusive``, the result at index i excludes element i. With ``reverse``, accumulation starts at the
+    last element.
     """
     x = operand(x, operator)
     flag(exclusive, operator, "exclusive")
@@ -55,7 +56,10 @@ def _axis(axis: Any, x: Tensor, operator: str) -> int:
 
 
 def _moved_on(x: Tensor, axis: int, reverse: bool, first: int) -> Tensor:
-    """Shift x by one along ``axis``, backwards if ``reverse``, and insert ``first``."""
+    """Shift ``x`` by one along ``axis``, and insert ``first`` at the free index.
+
+    With ``reverse``, the elements are shifted to lower indices.
+    """
     count = x.shape[axis]
     if not count:
         return x
@@ -81,11 +85,11 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     Args:
         x (Tensor): tensor of numbers with at least one axis.
         axis (int): axis along which to sum.
-        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means the dtype of ``x``, which may
-            overflow; ``Tensor.cumsum`` uses at least int32.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means the dtype of ``x``, so sums of small
+            integer types may overflow. ``Tensor.cumsum`` uses at least int32.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``axis`` is not an int, or ``x`` is Boolean or not a tensor.
@@ -104,13 +108,13 @@ def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> 
     """Compute the cumulative sum along an axis, or of the flattened tensor.
 
     Args:
-        self (Tensor): the tensor.
+        self (Tensor): input tensor.
         axis (int or None): axis along which to sum. ``None`` flattens the tensor.
         dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int32 for Booleans and
             integers narrower than int32, and the dtype of the tensor otherwise.
 
     Returns:
-        Tensor of the shape of the tensor, or 1-D without an axis.
+        Tensor of the same shape as the input, or a 1-D tensor if ``axis`` is ``None``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
@@ -124,15 +128,15 @@ def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> 
 def sums_of_array(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Compute the cumulative sum along an axis, or of the flattened tensor.
 
-    For a Boolean tensor the result is whether an element so far was true.
+    For a Boolean tensor, element i of the result is true if any of the elements 0 to i is true.
 
     Args:
-        x (Tensor): the tensor.
+        x (Tensor): input tensor.
         axis (int or None): axis along which to sum. ``None`` flattens the tensor.
         dtype (mindgrad.dtype): dtype in which to sum. ``None`` means the dtype of ``x``.
 
     Returns:
-        Tensor of the shape of ``x``, or 1-D without an axis.
+        Tensor of the same shape as ``x``, or a 1-D tensor if ``axis`` is ``None``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cumsum([1, 2, 3]))
@@ -153,11 +157,11 @@ def running_sum(x: Any, axis: int, exclusive: bool = False, reverse: bool = Fals
     Args:
         x (Tensor): tensor of numbers with at least one axis.
         axis (int): axis along which to sum.
-        exclusive (bool): whether to exclude each element from its own sum.
-        reverse (bool): whether to start from the end.
+        exclusive (bool): whether the sum at index i excludes element i.
+        reverse (bool): whether to accumulate from the last element to the first.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
     """
     return running(primitives.cumsum, "CumSum", x, axis, exclusive, reverse)
 
@@ -172,11 +176,11 @@ def running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = 
     Args:
         x (Tensor): tensor of numbers with at least one axis.
         axis (int): axis along which to multiply.
-        exclusive (bool): whether to exclude each element from its own product.
-        reverse (bool): whether to start from the end.
+        exclusive (bool): whether the product at index i excludes element i.
+        reverse (bool): whether to accumulate from the last element to the first.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
     """
     return running(primitives.cumprod, "CumProd", x, axis, exclusive, reverse)
 
@@ -185,7 +189,7 @@ def running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = 
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     """Compute the cumulative product y_i = x_0 · … · x_i along an axis.
 
-    The derivative uses multiplication only, so that zeros need no special treatment.
+    The derivative does not divide by the elements, so it is correct for zeros too.
 
     Args:
         input (Tensor): tensor with at least one axis.
@@ -195,7 +199,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
             otherwise.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If ``dim`` is not an int, or ``input`` is not a tensor.
@@ -212,15 +216,15 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """Return the cumulative maximum along an axis, and its indices.
 
-    The index of equal elements is the index of the last one.
+    If several elements are equal, the index is the index of the last one.
 
     Args:
         input (Tensor): real tensor with at least one axis.
         axis (int): axis along which to search.
 
     Returns:
-        The elements, NaN after the first NaN, and their indices as int64, both of the shape of ``input``.
-        The derivative flows to the element that was found.
+        Two tensors of the same shape as ``input``: the maxima (NaN at and after the first NaN), and their
+        int64 indices. The gradient of a maximum flows to the element at its index.
 
     Raises:
         TypeError: If ``axis`` is not an int, or ``input`` is complex or not a tensor.
@@ -239,12 +243,12 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """Return the cumulative minimum along an axis, and its indices.
 
-    The index of equal elements is the index of the last one.
+    If several elements are equal, the index is the index of the last one.
 
     Returns:
-        The elements, NaN after the first NaN, and their indices as int32, both of the shape of ``input``. The
-        indices of :func:`cummax` are int64, as in MindSpore. The derivative flows to the element that was
-        found.
+        Two tensors of the same shape as ``input``: the minima (NaN at and after the first NaN), and their
+        int32 indices. The indices of :func:`cummax` are int64, as in MindSpore. The gradient of a minimum
+        flows to the element at its index.
 
     {as cummax}
 

@@ -125,14 +125,14 @@ def unary_function(
         f"""{meaning}
 
     Args:
-        input (Tensor or number): the values x, of any shape; also accepted as the keyword ``x``.
-            Supported are {accepted}.
+        input (Tensor or number): x in the formula, a tensor of any shape; also accepted as the keyword ``x``.
+            Supported dtypes: {accepted}.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
-        TypeError: If ``input`` is neither a tensor nor a number, or has another dtype.
+        TypeError: If ``input`` is neither a tensor nor a number, or its dtype is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> {_shown(name, example)}
@@ -179,15 +179,15 @@ def binary_function(
         f"""{meaning}
 
     Args:
-        input, other (Tensor or number): the operands x and y, whose shapes broadcast; also
-            accepted as the keywords ``x`` and ``y``. Supported are {_taken(primitive, 2, float_only)}.
+        input, other (Tensor or number): x and y in the formula, whose shapes broadcast; also
+            accepted as the keywords ``x`` and ``y``. Supported dtypes: {_taken(primitive, 2, float_only)}.
 
     Returns:
-        {"Boolean tensor of the broadcast shape" if truth else _PROMOTED}.
+        {"Boolean tensor with the broadcast shape of the operands" if truth else _PROMOTED}.
 
     Raises:
-        TypeError: If an operand is neither a tensor nor a number, or has another dtype.
-        ValueError: If the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or its dtype is not supported.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> {_shown(name, example)}
@@ -196,7 +196,7 @@ def binary_function(
     )
 
 
-_PROMOTED = "Tensor of the broadcast shape and of the promoted dtype"
+_PROMOTED = "Tensor with the broadcast shape and the promoted dtype of the operands"
 
 
 def _result(primitive: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:

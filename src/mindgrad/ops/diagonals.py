@@ -32,23 +32,26 @@ def matrix_diag(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Create matrices with given diagonals, and another number elsewhere.
+    """Create matrices with given diagonals, and a padding value elsewhere.
 
     Args:
-        x (Tensor): diagonals of shape (…, n), or several of them of shape (…, number of
-            diagonals, n).
-        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
-            are above it), or of the lowest and the uppermost one.
-        num_rows, num_cols (int): sizes of the matrices; −1 means the smallest that fit.
-        padding_value (Tensor or number): the number elsewhere.
+        x (Tensor): one diagonal for each matrix, of shape (…, n), or several diagonals, of shape (…, number
+            of diagonals, n).
+        k (int, Tensor, or tuple of int): index of the diagonal (0 for the main diagonal, positive above
+            it), or the indices of the lowest and the uppermost diagonal.
+        num_rows, num_cols (int): number of rows and columns of the matrices. −1 means the smallest number
+            that fits.
+        padding_value (Tensor or number): value of the elements that are not on a given diagonal.
         align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
-            how shorter diagonals above and below the main one are aligned in ``x``.
+            how diagonals shorter than the longest one are aligned in ``x``, above and below the main
+            diagonal.
 
     Returns:
         Tensor of shape (…, num_rows, num_cols).
 
     Raises:
-        ValueError: If the diagonals do not fit into the sizes, or ``align`` is not one of the values above.
+        ValueError: If the diagonals do not fit into ``num_rows`` and ``num_cols``, or ``align`` is not
+            supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_diag(Tensor([1.0, 2.0])))
@@ -79,17 +82,18 @@ def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "R
 
     Args:
         x (Tensor): tensor of shape (…, n, m).
-        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
-            are above it), or of the lowest and the uppermost one.
-        padding_value (Tensor or number): number with which shorter diagonals are padded.
+        k (int, Tensor, or tuple of int): index of the diagonal (0 for the main diagonal, positive above
+            it), or the indices of the lowest and the uppermost diagonal.
+        padding_value (Tensor or number): value that fills up diagonals shorter than the longest one.
         align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
-            how shorter diagonals above and below the main one are aligned.
+            how diagonals shorter than the longest one are aligned in the result, above and below the main
+            diagonal.
 
     Returns:
-        Tensor of shape (…, n), or (…, number of diagonals, n).
+        Tensor of shape (…, n) for one diagonal, or (…, number of diagonals, n) for several.
 
     Raises:
-        ValueError: If ``k`` is outside of the matrices, or ``align`` is not one of the values above.
+        ValueError: If a diagonal ``k`` is outside the matrices, or ``align`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_diag_part(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -122,10 +126,11 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
             the main diagonal: ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
-        ValueError: If the shapes do not match, or ``align`` is not one of the values above.
+        ValueError: If the shape of ``diagonal`` does not match ``x`` and ``k``, or ``align`` is not
+            supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_set_diag(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0])))
@@ -158,7 +163,7 @@ def _replaced(matrix: Tensor, values: Tensor, limits: tuple[int, int], align: st
 def _places(shape: Any, limits: tuple[int, int], align: str, operator: str) -> tuple[Any, Any, Any]:
     """Return the row and column of each element of the diagonals.
 
-    The third result marks elements of diagonals, as opposed to padding.
+    The third result is a mask that is false for padding.
     """
     if align not in _ALIGNMENTS:
         raise ValueError(
@@ -181,7 +186,7 @@ def _places(shape: Any, limits: tuple[int, int], align: str, operator: str) -> t
 
 
 def _sizes(rows: int, columns: int, least: tuple[int, int], limits: tuple[int, int]) -> tuple[int, int]:
-    """Return the sizes of the matrices; −1 means the smallest size that fits."""
+    """Return the numbers of rows and columns; −1 means the smallest number that fits."""
     if rows < 0 and columns < 0:
         size = max(least)
         return size, size

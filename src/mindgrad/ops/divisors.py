@@ -26,13 +26,13 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
 @public("Gcd numpy", "mint.gcd(input, other)")
 @also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
-    """Compute the greatest common divisor of integers, |n| for 0 and n.
+    """Compute the greatest common divisor of integers; it is |n| for 0 and n.
 
     Args:
         x1, x2 (Tensor): integer tensors whose shapes broadcast.
 
     Returns:
-        Integer tensor of the broadcast shape.
+        Integer tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is not an integer tensor.
@@ -45,7 +45,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     first, second = known(x), known(y)
     if first is not None and second is not None:
         return make_tensor(np.gcd(first, second))
-    # largest number of steps of Euclid's algorithm for each integer size; Fibonacci numbers need all of them
+    # largest number of steps of Euclid's algorithm for each integer dtype, which Fibonacci numbers need
     rounds = {1: 12, 2: 24, 4: 47, 8: 93}[x.itemsize]
     x, y = rounding.abs(x), rounding.abs(y)
     for _ in range(rounds):
@@ -58,13 +58,13 @@ def gcd(x1: Any, x2: Any) -> Tensor:
 @public("Lcm numpy")
 @also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
-    """Compute the least common multiple of integers, 0 for 0 and n.
+    """Compute the least common multiple of integers; it is 0 for 0 and n.
 
     Args:
         x1, x2 (Tensor): integer tensors whose shapes broadcast.
 
     Returns:
-        Integer tensor of the broadcast shape.
+        Integer tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is not an integer tensor.

@@ -41,10 +41,11 @@ def dlpack(
     and bfloat16 arrays are copied.
 
     Args:
-        stream (int, optional): stream of the reader, on accelerators. Default: ``None``.
-        max_version (tuple of int, optional): latest version of DLPack that the reader supports. Default:
+        stream (int, optional): stream of the library that reads the array, on accelerators. Default:
             ``None``.
-        dl_device (tuple of int, optional): device that the reader requests. Default: ``None``.
+        max_version (tuple of int, optional): latest version of DLPack that the reading library supports.
+            Default: ``None``.
+        dl_device (tuple of int, optional): device that the reading library requests. Default: ``None``.
         copy (bool, optional): ``True`` requires a copy, ``False`` forbids it. Default: ``None``.
 
     Raises:
@@ -88,7 +89,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     """Return the device as in DLPack: ``(1, 0)`` is the CPU, ``(2, 0)`` a GPU.
 
     Raises:
-        TypeError: the tensor is being differentiated or compiled.
+        TypeError: If the tensor is being differentiated or compiled.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).__dlpack_device__()
@@ -107,11 +108,12 @@ def from_dlpack(array: Any) -> Tensor:
             ``__dlpack__`` and ``__dlpack_device__``.
 
     Returns:
-        Tensor of the shape and dtype of the array, on its device if compiled functions run on it.
+        Tensor with the shape and dtype of ``array``. It is on the device of ``array`` if compiled functions
+        run on this device.
 
     Raises:
-        TypeError: If the object does not have ``__dlpack__``, or its dtype is not supported.
-        BufferError: If its device or layout cannot be read.
+        TypeError: If ``array`` does not have ``__dlpack__``, or its dtype is not supported.
+        BufferError: If the device or memory layout of ``array`` cannot be read.
 
     >>> import numpy as np
     >>> import mindgrad

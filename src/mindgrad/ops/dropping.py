@@ -29,7 +29,7 @@ def probability(operator: str, name: str, value: Any, open_below: bool = False) 
 
     Raises:
         TypeError: If ``value`` is not a number.
-        ValueError: If ``value`` is outside [0, 1].
+        ValueError: If ``value`` is outside [0, 1], or 0 with ``open_below``.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"For '{operator}', the '{name}' must be a float, but got {value!r}.")
@@ -74,14 +74,14 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None 
     Args:
         input (Tensor): floating-point tensor.
         p (float): probability that an element is dropped.
-        training (bool): whether to drop elements; otherwise the input is returned.
-        seed (int or None): seed of this call. ``None`` uses the global seed.
+        training (bool): whether to drop elements. ``False`` returns ``input`` unchanged.
+        seed (int or None): seed of the random mask. ``None`` uses the global seed.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
+        TypeError: If an argument has the wrong type.
         ValueError: If ``p`` is not between 0 and 1.
 
     >>> import mindgrad as ms
@@ -139,14 +139,14 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
     Args:
         input (Tensor): tensor of shape (N, C, L) or (C, L).
         p (float): probability that a channel is dropped.
-        training (bool): whether to drop channels; otherwise the input is returned.
+        training (bool): whether to drop channels. ``False`` returns ``input`` unchanged.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has the wrong number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout1d(ops.ones((2, 3, 4)))
@@ -162,14 +162,14 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
     Args:
         input (Tensor): tensor of shape (N, C, H, W) or (C, H, W).
         p (float): probability that a channel is dropped.
-        training (bool): whether to drop channels; otherwise the input is returned.
+        training (bool): whether to drop channels. ``False`` returns ``input`` unchanged.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has the wrong number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout2d(ops.ones((2, 3, 4, 4)))
@@ -185,14 +185,14 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
     Args:
         input (Tensor): tensor of shape (N, C, D, H, W) or (C, D, H, W).
         p (float): probability that a channel is dropped.
-        training (bool): whether to drop channels; otherwise the input is returned.
+        training (bool): whether to drop channels. ``False`` returns ``input`` unchanged.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``p`` is not between 0 and 1, or ``input`` has a different number of axes.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has the wrong number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout3d(ops.ones((2, 3, 2, 2, 2)))

@@ -42,23 +42,24 @@ def estimate_laplacian(
     """Estimate the Laplacian of a function without bias, by random directions.
 
     Args:
-        fn (callable or Cell): function that maps samples to values, as for
+        fn (callable or Cell): function that maps a batch of samples to one value per sample, as for
             :func:`mindgrad.laplacian`.
-        samples (int): number K of directions.
+        samples (int): number K of random directions.
         distribution (str): ``"rademacher"`` draws elements ±1, and ``"normal"`` draws elements with mean 0
             and variance 1. ``"coordinates"`` draws K different axes (at most D), which is exact for K = D.
-        seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
-        grad_position (int): index of the argument whose samples are the points.
-        per_sample (bool): whether each sample has its own directions; shared directions cost less.
+        seed (int or None): seed of the random directions. ``None`` uses the seed of ``set_seed``.
+        grad_position (int): index of the argument of ``fn`` to differentiate, whose samples are the points.
+        per_sample (bool): whether to draw new directions for each sample. ``False`` uses the same directions
+            for all samples, which costs less.
 
     Returns:
-        Callable with the arguments of ``fn``. The shape of its result is documented in
-        :func:`mindgrad.laplacian`.
+        Callable with the arguments of ``fn``, which returns the estimated Laplacian. Its shape is documented
+        in :func:`mindgrad.laplacian`.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or the
-            distribution is unknown.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or
+            ``distribution`` is not supported.
 
     >>> import mindgrad as ms
     >>> square = lambda x: (x * x).sum(-1)
@@ -80,20 +81,21 @@ def estimate_divergence(
 
     Args:
         fn (callable or Cell): vector field, as for :func:`mindgrad.divergence`.
-        samples (int): number K of directions.
+        samples (int): number K of random directions.
         distribution (str): ``"rademacher"``, ``"normal"``, or ``"coordinates"``, as for
             :func:`estimate_laplacian`.
-        seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
-        grad_position (int): index of the argument whose samples are the points.
-        per_sample (bool): whether each sample has its own directions; shared directions cost less.
+        seed (int or None): seed of the random directions. ``None`` uses the seed of ``set_seed``.
+        grad_position (int): index of the argument of ``fn`` to differentiate, whose samples are the points.
+        per_sample (bool): whether to draw new directions for each sample. ``False`` uses the same directions
+            for all samples, which costs less.
 
     Returns:
-        Callable with the arguments of ``fn``.
+        Callable with the arguments of ``fn``, which returns the estimated divergence for each sample.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or the
-            distribution is unknown.
+        TypeError: If an argument has the wrong type.
+        ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or
+            ``distribution`` is not supported.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.estimate_divergence(lambda x: 3.0 * x, 1)(ms.ops.ones((2, 10))))

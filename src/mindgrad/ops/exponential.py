@@ -26,7 +26,7 @@ from mindgrad.ops.registry import public
 __all__ = ["matrix_exp"]
 
 _RADIUS = 5.371920351148152
-#: coefficients of the numerator of the approximant, divided by the first one
+#: coefficients of the numerator of the Padé approximant [13/13], divided by the first coefficient
 _COEFFICIENTS = [
     c / 64764752532480000
     for c in (
@@ -34,7 +34,7 @@ _COEFFICIENTS = [
         10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
     )
 ]  # fmt: skip
-#: number of squarings if the norm is unknown at compile time, enough for norms up to 3.5e5
+#: number of squarings if the norm of the matrix is unknown at compile time; enough for norms up to 3.5e5
 _MOST = 16
 
 
@@ -42,14 +42,14 @@ _MOST = 16
 def matrix_exp(input: Any) -> Tensor:
     """Compute the matrix exponential I + A + A²/2 + A³/6 + ….
 
-    A compiled function, which does not know the norms, computes sixteen squarings and drops those that are
-    not needed. This is enough for norms up to 3.5·10⁵.
+    In a compiled function, the norms of the matrices are unknown. It therefore computes sixteen squarings and
+    discards those that are not needed. Sixteen squarings are enough for norms up to 3.5·10⁵.
 
     Args:
         input (Tensor): square matrices of shape (…, n, n).
 
     Returns:
-        Tensor of the same shape; float32 for integers.
+        Tensor of the same shape as ``input``; float32 for integers.
 
     {errors of square matrices input}
 

@@ -1,8 +1,8 @@
 """Maxima and minima along axes, and their indices.
 
-Arguments that select axes are the same as for other reductions. NaN counts as the extreme. If several
-elements are equal, ``amax`` and ``amin`` (ReduceMax, ReduceMin) distribute the derivative evenly among them.
-``max`` and ``min`` along an axis, which return an index, assign it to the first one.
+Arguments that select axes are the same as for other reductions. If an element is NaN, the maximum or minimum
+is NaN. If several elements are equal, ``amax`` and ``amin`` (ReduceMax, ReduceMin) distribute the derivative
+evenly among them. ``max`` and ``min`` along an axis, which return an index, assign it to the first one.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def amax(
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
             axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
-        initial (int, float, or None): another value that takes part in the search.
-        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it
-            is false are ignored. It requires ``initial``.
+        initial (int, float, or None): additional value that is compared with the elements.
+        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where ``where``
+            is false are ignored. ``where`` requires ``initial``.
 
     Returns:
         Tensor without the reduced axes; NaN if an element is NaN.
@@ -68,7 +68,7 @@ def amax(
     Raises:
         TypeError: If ``keepdims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
             tensor.
-        ValueError: If ``axis`` is out of range or repeats an axis, there are no elements, or ``where`` is
+        ValueError: If ``axis`` is out of range or repeats an axis, ``input`` has no elements, or ``where`` is
             given without ``initial``.
 
     >>> from mindgrad import Tensor, ops
@@ -141,26 +141,26 @@ def max(
 ) -> tuple[Tensor, Tensor]:
     """Return the largest element along an axis, and its index.
 
-    The index of equal elements is the index of the first one.
+    If several elements are equal, the index is the index of the first one.
 
     Args:
         input (Tensor or number): real values of any shape.
-        axis (int or None): axis to reduce. ``None`` means all axes; then the index is 0, as in
-            MindSpore (use :func:`argmax` for it).
-        keepdims (bool): whether to keep the reduced axis with size 1. Without an axis it has no
-            effect, as in MindSpore.
-        initial (int, float, or None): another value that takes part in the search.
-        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it
-            is false are ignored. It requires ``initial``.
+        axis (int or None): axis to reduce. ``None`` means all axes. In this case, the returned index is
+            always 0, as in MindSpore; :func:`argmax` returns the true index.
+        keepdims (bool): whether to keep the reduced axis with size 1. It has no effect
+            if ``axis`` is ``None``, as in MindSpore.
+        initial (int, float, or None): additional value that is compared with the elements.
+        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where ``where``
+            is false are ignored. ``where`` requires ``initial``.
 
     Returns:
-        The elements, and their indices as int64. The derivative flows to the element that was found;
-        without an axis, tied elements share it.
+        Two tensors: the extreme elements, and their int64 indices. The gradient flows to the element at the
+        index. If ``axis`` is ``None``, equal elements share the gradient.
 
     Raises:
         TypeError: If ``keepdims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
             tensor.
-        ValueError: If ``axis`` is out of range, there are no elements, or ``where`` is given without
+        ValueError: If ``axis`` is out of range, ``input`` has no elements, or ``where`` is given without
             ``initial``.
 
     >>> from mindgrad import Tensor, ops
@@ -177,7 +177,7 @@ def min(
 ) -> tuple[Tensor, Tensor]:
     """Return the smallest element along an axis, and its index.
 
-    The index of equal elements is the index of the first one.
+    If several elements are equal, the index is the index of the first one.
 
     {as max}
 
@@ -231,7 +231,7 @@ def at_extreme(primitive: Primitive, operator: str, x: Tensor, axis: Any, keep: 
 def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tensor, Tensor]:
     """Return the elements of ``x`` at indices along ``axis``, and int64 indices.
 
-    Both results lose the axis, unless ``keep``.
+    ``axis`` is removed from both results, unless ``keep`` is true.
     """
     others = tuple(i for i in range(x.ndim) if i != axis)
     indices = apply(reshape, places, shape=(*places.shape, 1))
@@ -251,7 +251,8 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the index of the largest element along an axis.
 
-    For equal elements it is the first index, and for NaN the index of the first NaN.
+    If several elements are equal, it is the first of their indices. If there are NaN, it is the index of the
+    first NaN.
 
     Args:
         input (Tensor or number): real values of any shape.
@@ -264,7 +265,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     Raises:
         TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int, or ``input`` is complex or not a
             tensor.
-        ValueError: If ``dim`` is out of range, or there are no elements.
+        ValueError: If ``dim`` is out of range, or ``input`` has no elements.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argmax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
@@ -283,7 +284,8 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Return the index of the smallest element along an axis.
 
-    For equal elements it is the first index, and for NaN the index of the first NaN.
+    If several elements are equal, it is the first of their indices. If there are NaN, it is the index of the
+    first NaN.
 
     Returns:
         int32 tensor without the reduced axis. (:func:`argmax` returns int64, as in MindSpore.)
@@ -318,7 +320,8 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
         keep_dims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        The indices, and the elements: the results of :func:`max` in the opposite order.
+        Two tensors: the int64 indices, and the largest elements. :func:`max` returns them in the opposite
+        order.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmax_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
@@ -339,7 +342,8 @@ def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
         keep_dims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        The indices, and the elements: the results of :func:`min` in the opposite order.
+        Two tensors: the int64 indices, and the smallest elements. :func:`min` returns them in the opposite
+        order.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmin_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
@@ -350,6 +354,6 @@ def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
     return places, values
 
 
-# alternative names of MindSpore 1.x
+# other names of the functions above in MindSpore 1.x
 reduce_max = also_named(x="input")(amax)
 reduce_min = also_named(x="input")(amin)

@@ -41,18 +41,18 @@ __all__ = [
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     """Compute the Cholesky factor L with L Lᴴ = A.
 
-    A is the symmetric (Hermitian) part of ``input_x``.
+    A is the symmetric (Hermitian) part of each matrix in ``input_x``.
 
     Args:
         input_x (Tensor): positive definite matrices of shape (…, n, n).
-        upper (bool): whether to return Lᴴ instead of L.
+        upper (bool): whether to return the upper triangular Lᴴ instead of L.
 
     Returns:
-        Tensor of the shape of ``input_x``; NaN if a matrix is not positive definite.
+        Tensor of the same shape as ``input_x``, with NaN for each matrix that is not positive definite.
 
     Raises:
         TypeError: If ``input_x`` is not a tensor or is float16 or bfloat16, or ``upper`` is not a bool.
-        ValueError: If the matrices are not square.
+        ValueError: If the matrices in the input are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cholesky(Tensor([[4.0, 2.0], [2.0, 5.0]])))
@@ -70,15 +70,15 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
 
     Args:
         input (Tensor): right-hand sides B, of shape (…, n, k).
-        input2 (Tensor): the factor, of shape (…, n, n).
-        upper (bool): whether the factor is the upper triangle Lᴴ.
+        input2 (Tensor): Cholesky factor of A, of shape (…, n, n).
+        upper (bool): whether the factor is the upper triangular Lᴴ instead of L.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``upper`` is not a bool.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cholesky_solve(Tensor([[8.0], [17.0]]), Tensor([[2.0, 0.0], [1.0, 2.0]])))
@@ -97,11 +97,11 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """Compute the inverse of A, given the Cholesky factor of A.
 
     Args:
-        input_x (Tensor): the factor, of shape (…, n, n).
-        upper (bool): whether the factor is the upper triangle Lᴴ.
+        input_x (Tensor): Cholesky factor of A, of shape (…, n, n).
+        upper (bool): whether the factor is the upper triangular Lᴴ instead of L.
 
     Returns:
-        Tensor of the shape of ``input_x``.
+        Tensor of the same shape as ``input_x``.
 
     {Raises as cholesky}
 
@@ -128,15 +128,18 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
     Args:
         input (Tensor): matrices of shape (…, m, n).
-        mode (str): ``"reduced"``, or ``"complete"`` for a square Q. The columns that it adds are
-            a basis of the orthogonal complement; their rotations within it have no derivative.
+        mode (str): ``"reduced"``, or ``"complete"`` for a square Q. The additional columns are
+            a basis of the orthogonal complement of the other columns. The derivative ignores rotations of
+            this basis.
 
     Returns:
-        Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n), or k = m in ``"complete"`` mode.
+        Two tensors: Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n), or k = m in mode
+        ``"complete"``.
 
     Raises:
         TypeError: If ``input`` is not a tensor, or is float16 or bfloat16.
-        ValueError: If ``input`` has fewer than two axes, or ``mode`` is neither of the two values above.
+        ValueError: If ``input`` has fewer than two axes, or ``mode`` is neither ``"reduced"`` nor
+            ``"complete"``.
 
     >>> from mindgrad import Tensor, ops
     >>> q, r = ops.qr(Tensor([[3.0, 1.0], [4.0, 2.0]]))
@@ -156,7 +159,7 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
             return q, r
         below = Tensor(np.zeros((*a.shape[:-2], rows - columns, columns), a.dtype.numpy))
         return completed(q), apply(concatenate, r, below, axis=a.ndim - 2)
-    # the first ``rows`` columns determine Q; R contains all columns in the basis Q
+    # the first ``rows`` columns of A determine Q, and R = Qᴴ A contains all columns of A in the basis Q
     q, r = applied(linalg.qr, "Qr", _columns(a, 0, rows))
     rest = matmul(adjoint_of(q), _columns(a, rows, columns))
     return q, apply(concatenate, r, rest, axis=a.ndim - 1)
@@ -191,21 +194,21 @@ def _columns(a: Tensor, start: int, limit: int) -> Tensor:
 def eig(A: Any) -> tuple[Tensor, Tensor]:
     """Compute eigenvalues and eigenvectors of general matrices: A V = V diag(w).
 
-    Each vector has length 1, and its first large component is positive; derivatives preserve this. Vectors
-    of equal eigenvalues have no derivative (NaN). At a matrix with too few vectors, single eigenvalues have
-    an infinite derivative, which rounding makes finite and large. For symmetric matrices use :func:`eigh`,
-    which is faster and real.
+    Each eigenvector has length 1, and its first large component is positive. Derivatives preserve this
+    normalization. The derivative of the eigenvectors of repeated eigenvalues is NaN. At a matrix that is not
+    diagonalizable, the derivative of an eigenvalue is infinite, or finite and large because of rounding. For
+    symmetric matrices use :func:`eigh`, which is faster and real.
 
     Args:
         A (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        The eigenvalues w, of shape (…, n), in the order of LAPACK, and the matrix V with the eigenvectors
-        as columns; complex64, or complex128 for double precision.
+        Two tensors: the eigenvalues w, of shape (…, n), in the order of LAPACK, and V of shape (…, n, n) with
+        the eigenvectors as columns. Both are complex64, or complex128 for double precision.
 
     Raises:
         TypeError: If ``A`` is not a tensor, or is float16 or bfloat16.
-        ValueError: If the matrices are not square.
+        ValueError: If the matrices in the input are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> values, vectors = ops.eig(Tensor([[0.0, -2.0], [2.0, 0.0]]))
@@ -238,14 +241,14 @@ def eigvals(A: Any) -> Tensor:
 def eigh(a: Any) -> tuple[Tensor, Tensor]:
     """Compute eigenvalues and eigenvectors of symmetric (Hermitian) matrices.
 
-    The symmetric part of each matrix is used. Vectors of equal eigenvalues are not unique and have the
-    derivative NaN, and so has every result computed with them, even if its derivative exists, such as ``V
-    f(Λ) Vᴴ`` (use :func:`matrix_exp`). Sums and functions of the eigenvalues, and the other vectors, have
-    the correct derivative.
+    Only the symmetric part of each matrix is used. Eigenvectors of repeated eigenvalues are not unique, and
+    their derivative is NaN. The derivative of every result computed with them is NaN too, even if it exists
+    mathematically, such as for ``V f(Λ) Vᴴ`` (use :func:`matrix_exp`). Sums and functions of the eigenvalues,
+    and the eigenvectors of simple eigenvalues, have the correct derivative.
 
     Returns:
-        The eigenvalues in ascending order, real, of shape (…, n), and the matrix with the eigenvectors as
-        columns.
+        Two tensors: the real eigenvalues in ascending order, of shape (…, n), and the eigenvectors, as
+        columns of matrices of shape (…, n, n).
 
     {as eig}
 
@@ -258,7 +261,7 @@ def eigh(a: Any) -> tuple[Tensor, Tensor]:
 
 
 def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
-    """Return the Hermitian matrices with the lower, or upper, triangles of ``x``."""
+    """Return the Hermitian matrices with the lower or upper triangles of ``x``."""
     triangle, rest = (tril(x), tril(x, -1)) if lower else (triu(x), triu(x, 1))
     return triangle + adjoint_of(rest)  # type: ignore[operator]
 
@@ -267,10 +270,10 @@ def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
 def eigvalsh(a: Any) -> Tensor:
     """Compute the eigenvalues of symmetric (Hermitian) matrices, ascending.
 
-    The symmetric part of each matrix is used.
+    Only the symmetric part of each matrix is used.
 
     Returns:
-        Real tensor of shape (…, n).
+        Real tensor of shape (…, n) with the eigenvalues of each matrix.
 
     {as eig}
 
@@ -287,17 +290,19 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
 
     Args:
         input (Tensor): matrices of shape (…, m, n).
-        full_matrices (bool): whether U and V are square. The columns that this adds are a basis
-            of the orthogonal complement; their rotations within it have no derivative.
-        compute_uv (bool): whether to return U and V too.
+        full_matrices (bool): whether to return square U and V. The additional columns are a basis
+            of the orthogonal complement of the other columns. The derivative ignores rotations of this basis.
+        compute_uv (bool): whether to return U and V in addition to s.
 
     Returns:
-        (s, U, V), in the order of MindSpore, of shapes (…, k), (…, m, k), and (…, n, k) with k = min(m, n),
-        or (…, m, m) and (…, n, n) with ``full_matrices``. Without ``compute_uv`` only s, which is real and
-        descending.
+        The tuple (s, U, V), in the order of MindSpore. The singular values s are real, in descending order,
+        and have the shape (…, k) with k = min(m, n). U has the shape (…, m, k), and V has the shape (…, n,
+        k). With ``full_matrices``, the shapes are (…, m, m) and (…, n, n). Without ``compute_uv``, only s is
+        returned.
 
     Raises:
-        TypeError: If ``input`` is not a tensor or is float16 or bfloat16, or a flag is not a bool.
+        TypeError: If ``input`` is not a tensor or is float16 or bfloat16, or ``full_matrices`` or
+            ``compute_uv`` is not a bool.
         ValueError: If ``input`` has fewer than two axes.
 
     >>> from mindgrad import Tensor, ops
@@ -326,7 +331,7 @@ def svdvals(input: Any) -> Tensor:
         input (Tensor): matrices of shape (…, m, n).
 
     Returns:
-        Real tensor of shape (…, min(m, n)).
+        Real tensor of shape (…, min(m, n)) with the singular values of each matrix.
 
     Raises:
         TypeError: If ``input`` is not a tensor, or is float16 or bfloat16.
@@ -365,7 +370,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
     X = A⁺ is the pseudoinverse (G. H. Golub, V. Pereyra, 1973, for constant rank). The formula also holds for
     repeated singular values, for which the factors of the singular value decomposition have no derivative.
     """
-    # a result that is not used may contain NaN, but its cotangent is zero
+    # a matrix of the result with cotangent zero is not used and may contain NaN
     is_used = apply(reduce_any, not_equal(dout, 0), axes=(dout.ndim - 2, dout.ndim - 1))
     a, out = _finite_or(is_used, a), _finite_or(is_used, out)
     x, xh, ct = out, adjoint_of(out), adjoint_of(dout)
@@ -391,19 +396,20 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
 
     Args:
         x (Tensor): matrices of shape (…, m, n).
-        atol (float or None): singular values up to this one count as 0. ``None`` means 0.
-        rtol (float or None): singular values up to this fraction of the largest one count as 0.
-            ``None`` means the larger of m and n times the machine epsilon, or 0 if ``atol`` is given.
+        atol (float or None): absolute tolerance: singular values up to this value count as 0. ``None`` means
+            0.
+        rtol (float or None): relative tolerance: singular values up to this fraction of the largest one count
+            as 0. ``None`` means the larger of m and n times the machine epsilon, or 0 if ``atol`` is given.
         hermitian (bool): whether the matrices are symmetric (Hermitian); accepted for
-            compatibility.
+            compatibility and ignored.
 
     Returns:
         Tensor of shape (…, n, m).
 
     Raises:
-        TypeError: If ``x`` is not a tensor or is float16 or bfloat16, a tolerance is not a number, or
-            ``hermitian`` is not a bool.
-        ValueError: If ``x`` has fewer than two axes, or a tolerance is negative.
+        TypeError: If ``x`` is not a tensor or is float16 or bfloat16, ``atol`` or ``rtol`` is not a number,
+            or ``hermitian`` is not a bool.
+        ValueError: If ``x`` has fewer than two axes, or ``atol`` or ``rtol`` is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pinv(Tensor([[2.0, 0.0], [0.0, 0.0]])))
@@ -428,18 +434,18 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
 def lstsq(input: Any, A: Any) -> Tensor:
     """Solve the least-squares problem of minimizing ‖input · X − A‖.
 
-    If there are several solutions, the smallest X is returned.
+    If there are several solutions X, the function returns the solution with the smallest norm.
 
     Args:
         input (Tensor): matrices of shape (…, m, n) of full rank min(m, n).
-        A (Tensor): tensor of shape (…, m, k), or (m,) for a single matrix.
+        A (Tensor): right-hand sides of shape (…, m, k), or of shape (m,) if ``input`` is a single matrix.
 
     Returns:
-        Tensor of shape (…, n, k), or (n,).
+        Tensor X of shape (…, n, k), or of shape (n,) if ``A`` is 1-D.
 
     Raises:
         TypeError: If an operand is not a tensor, or is float16 or bfloat16.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]])))

@@ -22,8 +22,8 @@ def stop_gradient(value: Any) -> Any:
     """Return a value as a constant: no gradient flows through it.
 
     Args:
-        value (Tensor, number, None, or nested tuple, list, or dict of these): the value; all
-            tensors in it become constants.
+        value (Tensor, number, None, or nested tuple, list, or dict of these): value whose
+            tensors become constants.
 
     Returns:
         The same value in the same structure.
@@ -41,7 +41,9 @@ def _stopped(leaf: Any) -> Any:
     if not isinstance(leaf, Tensor):
         return leaf
     x = operand(leaf, "StopGradient")
-    if x._array is not None:  # eager mode: a new tensor of the same array, without its history
+    if (
+        x._array is not None
+    ):  # eager mode: return a new tensor with the same array and without the recorded operations
         deferral = current_deferral()
         return make_tensor(x._array, x.type) if deferral is None else deferral.detached(x)
     return apply(row, x)
@@ -52,7 +54,7 @@ def identity(x: Any) -> Any:
     """Return a value unchanged.
 
     Args:
-        x (Tensor or object): the value.
+        x (Tensor or object): value to return.
 
     Returns:
         ``x``; for a Parameter, its current value.
@@ -68,12 +70,12 @@ def identity(x: Any) -> Any:
 def depend(value: Any, expr: Any) -> Any:
     """Return ``value`` after ``expr`` has been computed.
 
-    Python evaluates the arguments before the call, and assignments to Parameters keep their order, so that
-    nothing more is needed. MindSpore programs call it to order effects.
+    MindSpore programs call this function to order side effects. mindgrad only returns ``value``, because
+    Python evaluates the arguments before the call and assignments to Parameters keep their order.
 
     Args:
-        value (object): the value to return.
-        expr (object): result of the computation that comes first.
+        value (object): value to return.
+        expr (object): result of the computation that must run before ``value`` is used.
 
     Returns:
         ``value``.
@@ -93,17 +95,17 @@ def constexpr(
     reuse_result: bool = True,
     check: bool = True,
 ) -> Any:
-    """Mark a Python function of constants that runs at compile time.
+    """Mark a Python function that runs at compile time with constant arguments.
 
-    mindgrad runs every Python function while it compiles, so that the function is returned unchanged. The
-    arguments are the arguments of MindSpore.
+    mindgrad returns the function unchanged, because it runs every Python function at compile time. The
+    parameters are the same as in MindSpore.
 
     Args:
-        fn (callable or None): the function. ``None`` returns a decorator.
+        fn (callable or None): function to mark. ``None`` returns a decorator.
         get_instance, name, reuse_result, check (object): accepted for compatibility and ignored.
 
     Returns:
-        The function, or a decorator.
+        ``fn``, or a decorator if ``fn`` is ``None``.
 
     >>> from mindgrad import ops
     >>> @ops.constexpr
@@ -125,17 +127,17 @@ def assign(variable: Any, value: Any) -> Tensor:
     Inside a compiled or differentiated function, the stored value changes when the function ends.
 
     Args:
-        variable (Parameter or Tensor): the Parameter, or a Tensor, which changes as by
+        variable (Parameter or Tensor): Parameter or Tensor to change. A Tensor changes as by
             ``variable[...] = value``.
-        value (Tensor or number): tensor of the same shape, or a number for a variable of one
-            element. It is converted to the dtype of ``variable``.
+        value (Tensor or number): tensor of the same shape as ``variable``, or a number if ``variable`` has
+            one element. The value is converted to the dtype of ``variable``.
 
     Returns:
-        The new value.
+        Tensor with the new value of ``variable``.
 
     Raises:
         TypeError: If ``variable`` is not a Tensor, or ``value`` is neither a tensor nor a number.
-        ValueError: If the shapes differ.
+        ValueError: If the shapes of ``variable`` and ``value`` differ.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")

@@ -35,7 +35,7 @@ def _complex(x: Tensor) -> Tensor:
 
 
 def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], list[int]]:
-    """Return the axes to transform, and the number of elements to use along each."""
+    """Return the axes to transform, and the number of elements to use along each axis."""
     lengths = None if s is None else [whole_number(n, operator, "n", least=1) for n in one_or_more(s)]
     if dim is None:
         dim = tuple(range(x.ndim)) if lengths is None else tuple(range(-len(lengths), 0))
@@ -51,7 +51,7 @@ def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], 
 
 
 def _taken(x: Tensor, axes: tuple[int, ...], lengths: list[int]) -> Tensor:
-    """Cut each axis to its number of elements in ``lengths``, or append zeros."""
+    """Truncate each axis to its length in ``lengths``, or pad it with zeros."""
     pairs = [(0, 0)] * x.ndim
     for axis, length in zip(axes, lengths, strict=True):
         pairs[axis] = (0, length - x.shape[axis])
@@ -72,7 +72,7 @@ def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: st
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    # the inverse primitive already divides by the count
+    # the primitive of the inverse transform already divides by ``count``
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
         factor = float(count)
@@ -106,20 +106,20 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
             raise ValueError(f"For '{operator}', the length of the signal is 0 for one frequency. Pass n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    if axes[:-1]:  # transform the other axes first: the rest is the spectrum of a real signal
+    if axes[:-1]:  # transform the other axes first: the result has real signals along the last axis
         x = apply(primitives.fft, x, axes=axes[:-1], inverse=True)
     signal = apply(primitives.irfft, x, axis=last, length=lengths[-1])
     return _normed(signal, math.prod(lengths), norm, True, operator)
 
 
 _SEVERAL = (
-    "s (int, tuple of int, or None): number of elements to use along each axis; zeros are appended if "
-    "necessary. ``None`` means all."
+    "s (int, tuple of int, or None): number of elements to transform along each axis. A shorter axis is "
+    "padded with zeros. ``None`` means the sizes of the axes."
 )
 _WORDS = {
     "": (
         "one axis",
-        "n (int or None): number of elements to use; zeros are appended if necessary. ``None`` means all.",
+        "n (int or None): number of elements to transform. A shorter axis is padded. ``None`` means all.",
     ),
     "2": ("two axes", _SEVERAL),
     "n": ("several axes", _SEVERAL),
@@ -137,11 +137,11 @@ _DOC = """{what} over {axes}.
             forward transform by n, and ``"ortho"`` divides both by √n. ``None`` means ``"backward"``.
 
     Returns:
-        {result} tensor.
+        {result} tensor of the transformed values.
 
     Raises:
-        TypeError: If the input does not have its type.
-        ValueError: If ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+        TypeError: If ``input`` is not a {kind} tensor.
+        ValueError: If ``dim`` is out of range, a number of elements is below 1, or ``norm`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.{name}({example}).shape
@@ -205,20 +205,21 @@ irfft, irfft2, irfftn = (_function("irfft", suffix) for suffix in ("", "2", "n")
 _OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 _REAL_DOC = """{what} over {axes}.
 
-    It is :func:`{other}` with the complex conjugate and the opposite normalization.
+    The function is :func:`{other}` with the complex argument or result conjugated, and the opposite
+    normalization.
 
     Args:
         input (Tensor): {kind} tensor.
         {length}
         dim ({dim_type}): the {dims} to transform.
-        norm (str or None): as for :func:`fft`. ``None`` means ``"backward"``.
+        norm (str or None): normalization as for :func:`fft`. ``None`` means ``"backward"``.
 
     Returns:
-        {result} tensor.
+        {result} tensor of the transformed values.
 
     Raises:
-        TypeError: If the input does not have its type.
-        ValueError: If ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+        TypeError: If ``input`` is not a {kind} tensor.
+        ValueError: If ``dim`` is out of range, a number of elements is below 1, or ``norm`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.{name}({example}).shape
@@ -280,12 +281,12 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
     """Return the sample frequencies of :func:`fft`.
 
     Args:
-        n (int): number of samples.
-        d (float): distance between samples.
+        n (int): number of samples of the signal.
+        d (float): distance between neighboring samples.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (n,).
+        1-D tensor of n frequencies in cycles per unit of ``d``, in the order of :func:`fft`.
 
     >>> from mindgrad import ops
     >>> print(ops.fftfreq(4))
@@ -298,12 +299,12 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
     """Return the sample frequencies of :func:`rfft`.
 
     Args:
-        n (int): number of samples.
-        d (float): distance between samples.
+        n (int): number of samples of the signal.
+        d (float): distance between neighboring samples.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of shape (n // 2 + 1,).
+        1-D tensor of n // 2 + 1 nonnegative frequencies in cycles per unit of ``d``.
 
     >>> from mindgrad import ops
     >>> print(ops.rfftfreq(4))
@@ -316,11 +317,11 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
     """Move the zero frequency to the center of each axis.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.fftshift(ops.fftfreq(4)))
@@ -332,14 +333,16 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
-    """Undo :func:`fftshift`.
+    """Move the zero frequency from the center of each axis to index 0.
+
+    This is the inverse of :func:`fftshift`.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
         dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.ifftshift(ops.fftshift(ops.fftfreq(5))))

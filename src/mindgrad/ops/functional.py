@@ -106,10 +106,10 @@ def dtype(x: _Tensor) -> _DType:
     """Return the dtype of a tensor.
 
     Args:
-        x (Tensor): the tensor.
+        x (Tensor): input tensor.
 
     Returns:
-        The dtype.
+        Data type of the elements, such as ``mindgrad.float32``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops import functional as F
@@ -152,10 +152,10 @@ def dyn_shape(input_x: _Any) -> _Tensor:
     """Return the shape of a tensor as a tensor of integers.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
-        1-D integer tensor.
+        1-D integer tensor with the size of each axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dyn_shape(Tensor([[1.0, 2.0]])))

@@ -40,13 +40,13 @@ def getitem(x: Any, index: Any) -> Tensor:
     """Read ``x[index]`` as NumPy does.
 
     Args:
-        x: the tensor.
+        x: input tensor.
         index: an int, slice, ``None``, ``...``, tensor, array or list of ints or Booleans, or a tuple of
             these.
 
     Raises:
-        IndexError: If a known index is out of range, there are too many indices, a mask does not match the
-            shape, or the index has an unsupported type.
+        IndexError: If an index is out of range and its value is known, there are too many indices, a mask
+            does not match the shape, or the index has an unsupported type.
         TypeError: If a bound of a slice is not an int, or ``x`` is 0-D.
         RuntimeError: If the shape of the result depends on values that are unknown at compile time.
 
@@ -80,10 +80,10 @@ def getitem(x: Any, index: Any) -> Tensor:
     return _placed(read_at(part, subscript.columns, tuple(subscript.axes), _READ), subscript)
 
 
-#: primitives with parameters, applied one after another
+#: list of primitives and their parameters, which are applied one after another
 Steps = list[tuple[Primitive, dict[str, Any]]]
 
-# steps of reads with ints and slices, by shape and :func:`basic_key`
+# maps the shape of the tensor and :func:`basic_key` of an index to the steps of the read
 _READS: dict[Any, Steps] = {}
 _READS_KEPT = 4096
 
@@ -145,13 +145,13 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
     """Return a copy of ``x`` in which ``x[index]`` is ``value``.
 
     Args:
-        x: the tensor.
-        index: as for :func:`getitem`. Masks may be unknown at compile time.
+        x: input tensor.
+        index: index as in :func:`getitem`. The values of masks may be unknown at compile time.
         value: a tensor, array, number, or list that broadcasts to ``x[index]``. It is converted to the dtype
             of ``x``.
 
     Raises:
-        IndexError: As for :func:`getitem`.
+        IndexError: In the same cases as :func:`getitem`.
         ValueError: If ``value`` does not broadcast to the shape of ``x[index]``.
         TypeError: If ``value`` is not a tensor or number, or is complex although ``x`` is real.
 
@@ -171,7 +171,7 @@ def updated(x: Any, index: Any, value: Any) -> Tensor:
     if subscript.is_basic:
         return _put(x, subscript, _reshaped(value, subscript.taken_shape()))
     part = _reshaped(_part(x, subscript.slots), tuple(subscript.middle))
-    if subscript.reversed:  # indices count in the order of the slice
+    if subscript.reversed:  # the advanced index counts in the order of the reversed slice
         part = _flipped(part, subscript)
     part = write_at(part, subscript.columns, tuple(subscript.axes), _fronted(value, subscript), _WRITE)
     return _put_back(x, part, subscript)
@@ -195,7 +195,7 @@ def _value(value: Any, x: Tensor) -> Tensor:
     number = value.item() if isinstance(value, np.generic) else value
     if isinstance(number, (bool, int, float)):
         try:
-            with np.errstate(over="ignore"):  # a number that is too large becomes infinite
+            with np.errstate(over="ignore"):  # a number too large for the dtype becomes infinite
                 return make_tensor(np.asarray(number, x.dtype.numpy))
         except (OverflowError, ValueError):
             raise OverflowError(
@@ -326,7 +326,7 @@ def iterate(x: Tensor) -> Any:
     """Iterate over the first axis of ``x``.
 
     Raises:
-        TypeError: ``x`` has no axes.
+        TypeError: If ``x`` is 0-D.
 
     >>> from mindgrad import Tensor
     >>> [float(each) for each in Tensor([1.0, 2.0])]

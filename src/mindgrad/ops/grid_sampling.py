@@ -33,13 +33,13 @@ _PADDING = ("zeros", "border", "reflection")
 def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     """Compute the sampling positions of an affine map, for :func:`grid_sample`.
 
-    The position of each output pixel p is A p + b, in coordinates from −1 to 1.
+    The sampling position of the output pixel p is A p + b. Coordinates are from −1 to 1 along each axis.
 
     Args:
-        theta (Tensor): the maps (A b), of shape (n, 2, 3), or (n, 3, 4) for volumes.
+        theta (Tensor): n affine maps (A b), of shape (n, 2, 3) for images, or (n, 3, 4) for volumes.
         size (tuple of int): shape of the output, (n, c, h, w) or (n, c, d, h, w).
-        align_corners (bool): whether ±1 are the centers of the outermost pixels instead of their
-            outer edges.
+        align_corners (bool): whether the coordinates ±1 are the centers of the outermost pixels instead of
+            their outer edges.
 
     Returns:
         Tensor of shape (n, h, w, 2) or (n, d, h, w, 3).
@@ -90,21 +90,22 @@ def grid_sample(
 
     Args:
         input (Tensor): images (n, c, h, w), or volumes (n, c, d, h, w).
-        grid (Tensor): positions in coordinates from −1 to 1, x first, of shape (n, h', w', 2) or
-            (n, d', h', w', 3).
-        mode (str): ``"bilinear"``: interpolate linearly along each axis; ``"nearest"``: use the
-            nearest pixel, with no derivative with respect to the grid.
-        padding_mode (str): value outside: ``"zeros"``, ``"border"`` (the outermost pixel), or
-            ``"reflection"``.
-        align_corners (bool or None): whether ±1 are the centers of the outermost pixels instead
-            of their outer edges. ``None`` means ``False``.
+        grid (Tensor): sampling positions with coordinates from −1 to 1 in the order x, y(, z), of shape (n,
+            h', w', 2) or (n, d', h', w', 3).
+        mode (str): ``"bilinear"`` interpolates linearly along each axis. ``"nearest"`` uses the
+            nearest pixel, and the derivative with respect to ``grid`` is 0.
+        padding_mode (str): value at positions outside the image: ``"zeros"``, ``"border"`` (the nearest pixel
+            of the image), or ``"reflection"`` (the image is mirrored).
+        align_corners (bool or None): whether the coordinates ±1 are the centers of the outermost pixels
+            instead of their outer edges. ``None`` means ``False``.
 
     Returns:
         Tensor of shape (n, c, h', w') or (n, c, d', h', w').
 
     Raises:
-        TypeError: If an argument does not have its type.
-        ValueError: If the shapes do not match, or a mode is not one of these.
+        TypeError: If an argument has the wrong type.
+        ValueError: If the shapes of ``input`` and ``grid`` do not match, or ``mode`` or ``padding_mode`` is
+            not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> image = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
@@ -177,7 +178,10 @@ def _pixel(at: Tensor, size: int, aligned: bool, padding_mode: str) -> Tensor:
 
 
 def _neighbors(pixel: Tensor, size: int, mode: str) -> list[tuple[Tensor, Tensor]]:
-    """Return the neighboring pixels along an axis, and weights (0 outside)."""
+    """Return the neighboring pixels along an axis, and their weights.
+
+    The weight of a pixel outside the image is 0.
+    """
     if mode == "nearest":
         first = rounding.rint(pixel)
         listed: list[tuple[Tensor, Tensor | None]] = [(first, None)]

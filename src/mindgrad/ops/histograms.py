@@ -19,16 +19,16 @@ def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor
     """Count elements in ``bins`` intervals of equal width from ``min`` to ``max``.
 
     Interval i counts x with floor((x − min) · bins / (max − min)) = i, and the last one also x = max.
-    Elements outside, and NaN, are not counted. The derivative of counts is 0.
+    Elements outside [``min``, ``max``] and NaN are not counted. The derivative of the counts is 0.
 
     Args:
         input (Tensor): real tensor of any shape.
         bins (int): number of intervals, positive.
-        min, max (int or float): the bounds. If they are equal, the smallest and the largest
-            element are used; if these are equal too, the interval is extended by one on both sides.
+        min, max (int or float): bounds of the histogram. If they are equal, the smallest and the largest
+            element of ``input`` are used. If these are equal too, the bounds are moved by one outwards.
 
     Returns:
-        Tensor of shape (bins,) and of the dtype of ``input``.
+        Tensor of shape (bins,) with the number of elements in each interval, and with the dtype of ``input``.
 
     Raises:
         TypeError: If ``input`` is complex, or not a tensor.

@@ -39,7 +39,7 @@ def _margins(value: Any, operator: str) -> tuple[int, int, int, int]:
 
 
 def _count(operator: str, size: int, kernel: int, dilation: int, stride: int) -> int:
-    """Return the number of windows that fit."""
+    """Return the number of windows that fit into an axis of ``size`` elements."""
     reach = (kernel - 1) * dilation + 1
     if reach > size:
         raise ValueError(
@@ -103,8 +103,8 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
         input (Tensor): images of shape (n, c, h, w).
         kernel_size (int or tuple of int): height and width of a window.
         dilation (int or tuple of int): spacing between neighboring elements of a window.
-        padding (int or tuple of int): number of zeros around an image: one int, two (for rows and
-            columns), or four (top, bottom, left, right).
+        padding (int or tuple of int): number of zeros around an image: one int for all sides, two ints (for
+            rows and columns), or four ints (top, bottom, left, right).
         stride (int or tuple of int): step between neighboring windows.
 
     Returns:
@@ -153,8 +153,8 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
     Args:
         input: images of shape (n, c, h, w).
         kernel_size: height and width of a window.
-        stride: distances between neighboring windows.
-        rate: distances between neighboring elements of a window.
+        stride: row and column distances between neighboring windows.
+        rate: row and column distances between neighboring elements of a window.
         pad_mode: ``"valid"`` adds no padding, ``"same"`` adds zeros so that there are ⌈size / stride⌉
             windows.
 
@@ -162,7 +162,7 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
         Tensor of shape (n, kernel height · kernel width · c, windows in a column, windows in a row).
 
     Raises:
-        ValueError: If ``pad_mode`` is unknown, or the shape is not (n, c, h, w).
+        ValueError: If ``pad_mode`` is not supported, or ``input`` is not 4-D.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.im2col import patches
@@ -192,12 +192,12 @@ def fold(
 ) -> Tensor:
     """Sum columns into images: the transpose of :func:`unfold`.
 
-    Overlapping windows are added.
+    An element that is in several windows is the sum of its values in these windows.
 
     Args:
         input (Tensor): columns of shape (n, c · kernel height · kernel width, number of windows).
         output_size (int, tuple of int, or Tensor): height and width of the images.
-        kernel_size, dilation, padding, stride (int or tuple of int): parameters of the windows,
+        kernel_size, dilation, padding, stride (int or tuple of int): window parameters,
             as for :func:`unfold`.
 
     Returns:

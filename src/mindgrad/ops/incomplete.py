@@ -20,15 +20,15 @@ def igamma(input: Any, other: Any) -> Tensor:
     P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
 
     Args:
-        input (Tensor or number): a, real and positive.
-        other (Tensor or number): x, real and nonnegative; the shapes broadcast.
+        input (Tensor or number): argument a, real and positive.
+        other (Tensor or number): argument x, real and nonnegative. The shapes of a and x broadcast.
 
     Returns:
-        Floating-point tensor of the broadcast shape; NaN if a or x is outside of its range.
+        Floating-point tensor with the broadcast shape of the operands; NaN if a or x is out of its range.
 
     Raises:
         TypeError: If an argument is neither a tensor nor a number, or is complex.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.round(ops.igamma(Tensor([1.0, 2.0]), 1.0), decimals=4))
@@ -41,7 +41,7 @@ def igamma(input: Any, other: Any) -> Tensor:
 def igammac(input: Any, other: Any) -> Tensor:
     """Compute the regularized upper incomplete gamma function Q(a, x) = 1 − P(a, x).
 
-    It is accurate for large x.
+    The result is accurate for large x, for which P(a, x) rounds to 1.
 
     {as igamma}
 
@@ -66,10 +66,11 @@ def betainc(a: Any, b: Any, x: Any) -> Tensor:
 
     Args:
         a, b (Tensor or number): real and positive parameters.
-        x (Tensor or number): real values between 0 and 1; the three shapes broadcast.
+        x (Tensor or number): real values between 0 and 1. The shapes of ``a``, ``b``, and ``x`` broadcast.
 
     Returns:
-        Floating-point tensor of the broadcast shape; NaN if an argument is outside of its range.
+        Floating-point tensor with the broadcast shape of the operands; NaN if an argument is out of its
+        range.
 
     {Raises as igamma}
 

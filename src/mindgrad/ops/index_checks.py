@@ -37,7 +37,7 @@ class OutOfRangeError(IndexError, RuntimeError):
         return IndexError, self.args
 
 
-# tracebacks show Python's name
+# tracebacks show the name of Python's exception, IndexError
 OutOfRangeError.__name__ = OutOfRangeError.__qualname__ = "IndexError"
 OutOfRangeError.__module__ = "builtins"
 
@@ -58,8 +58,8 @@ def places(index: Any, size: int, operator: str, axis: int, wraps: bool = True) 
         wraps: whether negative indices count from the end; otherwise they are errors.
 
     Raises:
-        TypeError: If the index does not consist of integers.
-        OutOfRangeError: If a known index is out of range.
+        TypeError: If ``index`` does not consist of integers.
+        OutOfRangeError: If the value of an index is known and out of range.
     """
     if not isinstance(index, np.ndarray):
         tensor = operand(index, operator)
@@ -106,11 +106,11 @@ def _filled(number: int, like: Tensor) -> Tensor:
 
 
 def places_nd(indices: Any, sizes: Sequence[int], operator: str) -> Tensor:
-    """Check indices of shape (…, k) into k axes with ``sizes``, which do not wrap.
+    """Check nonnegative indices of shape (…, k) into k axes with ``sizes``.
 
     Raises:
         TypeError: If the indices are not integers.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
     """
     tensor = operand(indices, operator)
     values = known(tensor)

@@ -1,8 +1,8 @@
 """Indexing operators: gather, take, and selection by a mask.
 
-An ``IndexError`` reports a known index that is out of range. If the values are unknown at compile time, an
-out-of-range index reads NaN, or the smallest integer. The derivative of a read adds the cotangents at each
-index.
+If an index is out of range and its value is known, the operators raise ``IndexError``. If its value is
+unknown at compile time, an out-of-range index reads NaN, or the smallest integer. The derivative of a read
+adds the cotangents of all reads of an element.
 """
 
 from __future__ import annotations
@@ -49,21 +49,22 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     """Gather elements at given indices along an axis.
 
     Args:
-        input_params (Tensor): the tensor to read from.
-        input_indices (Tensor): integers of any shape; negative ones count from the end. Their
-            axes replace ``axis`` in the result.
-        axis (int): axis along which the indices count.
+        input_params (Tensor): tensor to read from.
+        input_indices (Tensor): integers of any shape. Negative indices count from the end. The
+            axes of ``input_indices`` replace ``axis`` in the result.
+        axis (int): axis to which the indices refer.
         batch_dims (int): number of leading axes that both tensors share as batch axes.
 
     Returns:
-        Tensor of the elements. If a compiled function finds an out-of-range index in its data, it cannot
-        raise an error and reads NaN, the lowest integer, the largest unsigned integer, or False
-        (docs/supported_python.md).
+        Tensor of the elements at the indices. A compiled function cannot raise an error for an out-of-range
+        index that is computed at run time. It reads NaN, the lowest integer, the largest unsigned integer, or
+        False instead (docs/supported_python.md).
 
     Raises:
-        TypeError: If the indices are not integers, or ``axis`` is not an int.
-        ValueError: If ``axis`` or ``batch_dims`` is out of range, or the batch axes differ.
-        IndexError: If a known index is out of range.
+        TypeError: If ``input_indices`` is not an integer tensor, or ``axis`` is not an int.
+        ValueError: If ``axis`` or ``batch_dims`` is out of range, or the batch axes of the two tensors differ
+            in size.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1, 1, 0]), 0))
@@ -94,7 +95,7 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
     lookups = index.ndim - count
     column = apply(structural.reshape, index, shape=(*index.shape, 1))
     elements = apply(indexing.gather, x, column, axes=(axis,), batch=batch)
-    # move the lookup axes: (batch, lookups, axes before ``axis``, axes after it) -> lookups replace ``axis``
+    # the axes are (batch, lookups, axes before ``axis``, axes after it): move the lookups to ``axis``
     before = axis - count
     order = (
         *range(count),
@@ -114,17 +115,17 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Tensor:
-    """Look up rows of a table.
+    """Look up rows of an embedding table.
 
     Args:
         input (Tensor): integer indices of any shape.
-        weight (Tensor): the table, of shape (n, d).
-        padding_idx (int or None): index of a row that gets no gradient.
-        max_norm, norm_type, scale_grad_by_freq (None, float, and bool): only the default values
-            are supported, because reading does not change the table.
+        weight (Tensor): embedding table of n rows with d elements, of shape (n, d).
+        padding_idx (int or None): index of the row of ``weight`` whose gradient is 0. ``None`` means no row.
+        max_norm, norm_type, scale_grad_by_freq (None, float, and bool): other values than
+            ``None``, 2.0, and ``False`` are not supported, because a lookup does not change the table.
 
     Returns:
-        Tensor of the shape of ``input`` with a trailing axis of size d.
+        Tensor with the shape of ``input`` and a trailing axis of size d.
 
     Raises:
         TypeError: If ``input`` is not an integer tensor.
@@ -155,20 +156,20 @@ def embedding(
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
     """Gather slices at multi-dimensional indices.
 
-    The last axis of ``indices`` holds an index along the first k axes of ``input_x``.
+    The last axis of ``indices`` contains one index for each of the first k axes of ``input_x``.
 
     Args:
-        input_x (Tensor): the tensor to read from.
+        input_x (Tensor): tensor to read from.
         indices (Tensor): nonnegative integers of shape (…, k), with k at most the number of axes
             of ``input_x``.
 
     Returns:
-        Tensor of shape (…, the axes of ``input_x`` after the first k).
+        Tensor of shape ``indices.shape[:-1] + input_x.shape[k:]``.
 
     Raises:
-        TypeError: If the indices are not integers.
-        ValueError: If k is 0 or above the number of axes.
-        IndexError: If a known index is out of range.
+        TypeError: If ``indices`` is not an integer tensor.
+        ValueError: If k is 0 or above the number of axes of ``input_x``.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_nd(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[0, 1], [1, 0]])))
@@ -197,23 +198,23 @@ def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
 
 @public("Tensor", "mint.gather(input, dim, index)")
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
-    """Gather one element per index along an axis, with matching other indices.
+    """Gather one element per index along an axis.
 
     ``y[i, j, …] = input[index[i, j, …], j, …]`` for ``dim`` 0.
 
     Args:
-        input (Tensor): the tensor to read from.
-        dim (int): axis along which the indices count.
-        index (Tensor): integers with the number of axes of ``input``, and no larger than
-            ``input`` along the other axes. Negative ones count from the end.
+        input (Tensor): tensor to read from.
+        dim (int): axis to which the indices refer.
+        index (Tensor): integers with the same number of axes as ``input``, and no larger than
+            ``input`` along all axes except ``dim``. Negative indices count from the end.
 
     Returns:
-        Tensor of the shape of ``index``.
+        Tensor of the same shape as ``index``.
 
     Raises:
         TypeError: If ``index`` is not an integer tensor, or ``dim`` is not an int.
-        ValueError: If ``dim`` is out of range, or the shape of ``index`` does not match.
-        IndexError: If a known index is out of range.
+        ValueError: If ``dim`` is out of range, or the shape of ``index`` does not match ``input``.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_elements(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([[0, 0], [1, 0]])))
@@ -277,17 +278,17 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
     """Select slices along an axis.
 
     Args:
-        input (Tensor): the tensor to read from.
-        axis (int): axis along which the indices count.
-        index (Tensor): 1-D integer tensor.
+        input (Tensor): tensor to read from.
+        axis (int): axis to which the indices refer.
+        index (Tensor): 1-D integer tensor of the slices to select.
 
     Returns:
-        Tensor with ``index.size`` slices along ``axis``.
+        Tensor with the shape of ``input``, except that ``axis`` has the size of ``index``.
 
     Raises:
         TypeError: If ``index`` is not an integer tensor, or ``axis`` is not an int.
         ValueError: If ``index`` is not 1-D, or ``axis`` is out of range.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([1])))
@@ -308,18 +309,18 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     """Take elements along an axis, or of the flattened tensor.
 
     Args:
-        input (Tensor): the tensor to read from.
-        index (Tensor, int, or tuple of int): the indices.
-        axis (int or None): axis along which the indices count. ``None`` means the flattened
+        input (Tensor): tensor to read from.
+        index (Tensor, int, or tuple of int): indices of the elements to take.
+        axis (int or None): axis to which the indices refer. ``None`` means the flattened
             tensor.
 
     Returns:
-        Tensor of the elements.
+        Tensor of the elements at ``index``.
 
     Raises:
         TypeError: If ``index`` is not an integer tensor, or ``axis`` is not an int.
         ValueError: If ``axis`` is out of range.
-        IndexError: If a known index is out of range.
+        IndexError: If the value of an index is known and out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.take(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([3, -4])))
@@ -350,19 +351,20 @@ def _condition(condition: Any, operator: str, name: str) -> Tensor:
 def select(condition: Any, input: Any, other: Any) -> Tensor:
     """Choose elements from two tensors by a condition.
 
-    An element that is not chosen does not contribute to a derivative, whatever its value is.
+    Elements that are not chosen do not contribute to derivatives, even if they are infinite or NaN.
 
     Args:
         condition (Tensor): Boolean tensor.
         input (Tensor or number): values where ``condition`` is true.
-        other (Tensor or number): values where ``condition`` is false. The three shapes broadcast.
+        other (Tensor or number): values where ``condition`` is false. The shapes of the three arguments
+            broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype of the operands.
 
     Raises:
         TypeError: If ``condition`` is not Boolean, or an operand is neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.select(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0))
@@ -396,17 +398,18 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     """Replace elements where a mask is true.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
         mask (Tensor): Boolean tensor whose shape broadcasts with ``input_x``.
-        value (Tensor or number): number, or tensor of one element.
+        value (Tensor or number): new value of the elements, a number or a tensor of one element.
 
     Returns:
-        Tensor of the broadcast shape and of the dtype of ``input_x``.
+        Tensor with the broadcast shape of ``input_x`` and ``mask``, and the dtype of ``input_x``.
 
     Raises:
-        TypeError: If ``mask`` is not Boolean, or ``value`` is of a higher kind than ``input_x`` (a float
-            for integers).
-        ValueError: If ``value`` has several elements, or the shapes do not broadcast.
+        TypeError: If ``mask`` is not Boolean, or ``value`` cannot be converted to the dtype of ``input_x``,
+            such as a float for an integer tensor.
+        ValueError: If ``value`` has several elements, or the shapes of ``input_x`` and ``mask`` do not
+            broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.masked_fill(Tensor([1.0, 2.0]), Tensor([True, False]), 7.0))
@@ -434,15 +437,15 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     """Return the elements where a mask is true, as a 1-D tensor.
 
     Args:
-        input (Tensor): the tensor to read from.
-        mask (Tensor): Boolean tensor; the shapes broadcast.
+        input (Tensor): tensor to read from.
+        mask (Tensor): Boolean tensor whose shape broadcasts with ``input``.
 
     Returns:
-        1-D tensor of the dtype of ``input``.
+        1-D tensor of the selected elements, with the dtype of ``input``.
 
     Raises:
         TypeError: If ``mask`` is not Boolean.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
         CompileError: If the function is being compiled, the mask is unknown, and the code needs the shape
             of the result. Pointwise operators and reductions of the result are supported.
 

@@ -43,7 +43,7 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
 }
 
 
-# functions that need only the shape and dtype, not the values
+# NumPy functions that need only the shape and dtype of a tensor, not its values
 _BY_TYPE = {
     np.shape, np.ndim, np.size, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.iscomplexobj,
     np.isrealobj,
@@ -99,7 +99,9 @@ def _name(function: Any) -> str:
     name = function.__name__
     if getattr(np, name, None) is function:
         return f"np.{name}"
-    module = getattr(function, "__module__", None) or "scipy.special"  # ufuncs have no module
+    module = (
+        getattr(function, "__module__", None) or "scipy.special"
+    )  # ufuncs have no attribute ``__module__``
     return f"{module.replace('numpy', 'np', 1)}.{name}"
 
 

@@ -34,7 +34,7 @@ def is_sequence_value_unknown(shape: Any) -> bool:
     """Check whether sizes of a shape are unknown; in mindgrad they never are.
 
     Args:
-        shape (tuple of int): the shape.
+        shape (tuple of int): shape to check.
 
     Returns:
         ``False``.
@@ -54,7 +54,7 @@ def is_tensor(obj: Any) -> bool:
         obj (object): any object.
 
     Returns:
-        bool.
+        bool: whether the check succeeds.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_tensor(Tensor([1.0])), ops.is_tensor(1.0)
@@ -70,7 +70,7 @@ def typeof(obj: Any) -> Any:
         obj (object): any value.
 
     Returns:
-        The type; for a tensor, with its dtype.
+        MindSpore type object, such as ``Tensor[Float32]`` for a float32 tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.typeof(Tensor([1.0])), ops.typeof(1.0), ops.typeof("a"))
@@ -83,10 +83,10 @@ def is_floating_point(input: Any) -> bool:
     """Check whether a tensor has a floating-point dtype.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
 
     Returns:
-        bool.
+        bool: whether the check succeeds.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_floating_point(Tensor([1.0]))
@@ -99,10 +99,10 @@ def is_complex(input: Any) -> bool:
     """Check whether a tensor has a complex dtype.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
 
     Returns:
-        bool.
+        bool: whether the check succeeds.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_complex(Tensor([1.0]))
@@ -119,10 +119,10 @@ def is_nonzero(input: Any) -> Any:
         input (Tensor): tensor of one element.
 
     Returns:
-        A bool. In a compiled function: a Boolean tensor.
+        bool; in a compiled function, a Boolean tensor.
 
     Raises:
-        ValueError: If the number of elements is not one.
+        ValueError: If ``input`` does not have exactly one element.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_nonzero(Tensor([2.0]))
@@ -138,7 +138,7 @@ def numel(input: Any) -> int:
     """Return the number of elements of a tensor.
 
     Args:
-        input (Tensor): the tensor.
+        input (Tensor): input tensor.
 
     Returns:
         int.
@@ -155,14 +155,14 @@ def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
     """Check that two tensors have the same dtype and shape, and return the first.
 
     Args:
-        input_x, input_y (Tensor): the tensors.
+        input_x, input_y (Tensor): tensors to compare.
 
     Returns:
         ``input_x``.
 
     Raises:
-        TypeError: If the dtypes differ.
-        ValueError: If the shapes differ.
+        TypeError: If the dtypes of the tensors differ.
+        ValueError: If the shapes of the tensors differ.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.same_type_shape(Tensor([1.0]), Tensor([2.0])))
@@ -188,12 +188,12 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
     """Convert the floating-point tensors of a structure to another dtype.
 
     Args:
-        dst_type (mindgrad.dtype): a floating-point dtype.
-        x (Tensor, or nested tuple, list, or dict): the structure; everything else in it is
-            unchanged.
+        dst_type (mindgrad.dtype): floating-point dtype of the converted tensors.
+        x (Tensor, or nested tuple, list, or dict): structure of tensors. Objects that are not
+            floating-point tensors are returned unchanged.
 
     Returns:
-        The structure with converted tensors.
+        The same structure with the converted tensors.
 
     >>> from mindgrad import Tensor, float16
     >>> from mindgrad.ops import functional as F
@@ -214,11 +214,11 @@ def scalar_cast(input_x: Any, input_y: Any) -> Any:
     """Convert a Python number to the Python type of a dtype.
 
     Args:
-        input_x (bool, int, float, or complex): the number.
-        input_y (mindgrad.dtype): the dtype.
+        input_x (bool, int, float, or complex): number to convert.
+        input_y (mindgrad.dtype): dtype whose Python type is used.
 
     Returns:
-        bool, int, float, or complex.
+        The converted number: a bool, int, float, or complex.
 
     Raises:
         TypeError: If ``input_x`` is not a number.
@@ -245,7 +245,7 @@ def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any
     method.__doc__ = f"""Compute ``x {sign} y`` of two numbers: MindSpore r1.x's name of Python's operator.
 
     Args:
-        x, y (int or float): the numbers.
+        x, y (int or float): Python numbers.
 
     Returns:
         The result.
@@ -276,7 +276,7 @@ def scalar_uadd(x: Any) -> Any:
     """Return ``+x`` of a number.
 
     Args:
-        x (int or float): the number.
+        x (int or float): Python number.
 
     Returns:
         The number.
@@ -292,7 +292,7 @@ def scalar_log(x: Any) -> Any:
     """Compute the logarithm of a number.
 
     Args:
-        x (int or float): the number.
+        x (int or float): Python number.
 
     Returns:
         float.
@@ -308,10 +308,10 @@ def scalar_max(x: Any, y: Any) -> Any:
     """Return the larger of two numbers.
 
     Args:
-        x, y (int or float): the numbers.
+        x, y (int or float): Python numbers.
 
     Returns:
-        The larger one.
+        The larger number.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_max(1, 2)
@@ -324,10 +324,10 @@ def scalar_min(x: Any, y: Any) -> Any:
     """Return the smaller of two numbers.
 
     Args:
-        x, y (int or float): the numbers.
+        x, y (int or float): Python numbers.
 
     Returns:
-        The smaller one.
+        The smaller number.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_min(1, 2)
@@ -340,7 +340,7 @@ def scalar_usub(x: Any) -> Any:
     """Return ``-x`` of a number.
 
     Args:
-        x (int or float): the number.
+        x (int or float): Python number.
 
     Returns:
         The number.
@@ -360,12 +360,12 @@ def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[...
     """Fix the first arguments of a function, as Python's ``functools.partial``.
 
     Args:
-        func (callable): the function.
-        *args (object): its first positional arguments.
-        **kwargs (object): its keyword arguments.
+        func (callable): function to call.
+        *args (object): first positional arguments of ``func``.
+        **kwargs (object): keyword arguments of ``func``.
 
     Returns:
-        Callable.
+        Callable that accepts the remaining arguments of ``func``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.partial(ops.add, Tensor([1.0]))(Tensor([2.0])))
@@ -378,11 +378,11 @@ def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[...
 def print_(*input_x: Any) -> None:
     """Print strings and other values, also in compiled functions.
 
-    A compiled function prints whenever this call runs. Strings are printed unchanged, everything else by
-    its ``repr``, each on its own line.
+    In a compiled function, the values are printed each time the function runs. Strings are printed unchanged,
+    and other values by their ``repr``. Each value is on its own line.
 
     Args:
-        *input_x (object): the values.
+        *input_x (object): values to print.
 
     Returns:
         Nothing.
@@ -399,8 +399,8 @@ def summary(name: str, value: Any) -> None:
     """Record a value for MindInsight under a name; mindgrad records nothing.
 
     Args:
-        name (str): the name.
-        value (Tensor): the value.
+        name (str): name of the record.
+        value (Tensor): tensor to record.
 
     Raises:
         TypeError: If ``name`` is not a str, or ``value`` is not a tensor.

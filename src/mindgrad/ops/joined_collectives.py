@@ -22,13 +22,13 @@ def reduced_together(tensors: Sequence[Any], group: str = GlobalComm.WORLD_COMM_
     mode concatenates tensors of the same dtype.
 
     Args:
-        tensors: tensors with the same shapes and dtypes on all processes. Other values are returned
-            unchanged.
-        group: group of processes.
+        tensors: tensors to sum; their shapes and dtypes are the same on all processes. Objects that are not
+            tensors are returned unchanged.
+        group: name of the process group.
 
     Raises:
         TypeError: If a tensor is not numeric.
-        ValueError: If the group does not exist.
+        ValueError: If the process group ``group`` does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.joined_collectives import reduced_together
@@ -60,10 +60,10 @@ def broadcast_parameters(parameters: Sequence[Any], group: str = GlobalComm.WORL
 
     Args:
         parameters: Parameters with the same shapes and dtypes on all processes.
-        group: group of processes.
+        group: name of the process group.
 
     Raises:
-        ValueError: If the group does not exist.
+        ValueError: If the process group ``group`` does not exist.
     """
     ranks = get_process_group_ranks(group)
     if len(ranks) == 1:

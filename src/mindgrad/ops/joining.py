@@ -33,16 +33,17 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
     """Join tensors along an existing axis.
 
     Args:
-        tensors (tuple or list of Tensor): tensors of equal shape except along ``axis``. Different
-            dtypes are promoted.
-        axis (int): axis along which they are joined.
+        tensors (tuple or list of Tensor): tensors to join, whose shapes are equal except along ``axis``.
+            Different dtypes are promoted.
+        axis (int): axis along which the tensors are joined.
 
     Returns:
-        Tensor.
+        Tensor whose size along ``axis`` is the sum of the sizes of ``tensors``.
 
     Raises:
         TypeError: If ``tensors`` is not a tuple or list of tensors, or ``axis`` is not an int.
-        ValueError: If ``tensors`` is empty, the shapes do not match, or ``axis`` is out of range.
+        ValueError: If ``tensors`` is empty, the shapes of the tensors do not match, or ``axis`` is out of
+            range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.concat((Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]))))
@@ -57,7 +58,7 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
 
 @lru_cache(maxsize=1024)
 def _concat_axis(axis: Any, *types: TensorType) -> int:
-    """Make ``axis`` nonnegative, and check that all other axes are equal."""
+    """Make ``axis`` nonnegative, and check that all other axes have equal sizes."""
     first = types[0].shape
     axis = axis_in_range(axis, len(first), "Concat")
     rest = first[:axis], first[axis + 1 :]
@@ -105,16 +106,16 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     """Join tensors of equal shape along a new axis.
 
     Args:
-        tensors (tuple or list of Tensor or number, or Tensor): the tensors. Different dtypes are
+        tensors (tuple or list of Tensor or number, or Tensor): tensors to join. Different dtypes are
             promoted.
         axis (int): index of the new axis in the result.
 
     Returns:
-        Tensor with one more axis.
+        Tensor with one axis more than each tensor in ``tensors``.
 
     Raises:
         TypeError: If ``tensors`` is not a tuple or list of tensors, or ``axis`` is not an int.
-        ValueError: If ``tensors`` is empty, the shapes differ, or ``axis`` is out of range.
+        ValueError: If ``tensors`` is empty, the shapes of the tensors differ, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.stack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0])), axis=1))
@@ -138,10 +139,10 @@ def hstack(tensors: Any) -> Tensor:
     """Join tensors along the second axis, or vectors along their only axis.
 
     Args:
-        tensors (tuple or list of Tensor): the tensors.
+        tensors (tuple or list of Tensor): tensors to join.
 
     Returns:
-        Tensor.
+        Joined tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hstack((Tensor([[1.0], [2.0]]), Tensor([[3.0], [4.0]]))))
@@ -158,10 +159,10 @@ def vstack(tensors: Any) -> Tensor:
     """Join tensors along the first axis; vectors become rows.
 
     Args:
-        tensors (tuple or list of Tensor): the tensors.
+        tensors (tuple or list of Tensor): tensors to join.
 
     Returns:
-        Tensor.
+        Joined tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vstack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
@@ -176,10 +177,10 @@ def dstack(tensors: Any) -> Tensor:
     """Join tensors along the third axis, which is added if it is missing.
 
     Args:
-        tensors (tuple or list of Tensor): the tensors.
+        tensors (tuple or list of Tensor): tensors to join.
 
     Returns:
-        Tensor.
+        Joined tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.dstack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))).shape
@@ -193,10 +194,10 @@ def column_stack(tensors: Any) -> Tensor:
     """Join tensors along the second axis; vectors become columns.
 
     Args:
-        tensors (tuple or list of Tensor): the tensors.
+        tensors (tuple or list of Tensor): tensors to join.
 
     Returns:
-        Tensor.
+        Joined tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.column_stack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
@@ -211,7 +212,7 @@ def column_stack(tensors: Any) -> Tensor:
 
 
 def _cut(x: Tensor, axis: int, places: list[int]) -> tuple[Tensor, ...]:
-    """Return the parts of ``x`` between neighboring ``places`` along ``axis``."""
+    """Return the parts of ``x`` between neighboring indices ``places`` along ``axis``."""
     return tuple(slice_axis(x, axis, start, max(start, limit)) for start, limit in itertools.pairwise(places))
 
 
@@ -219,11 +220,11 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split a tensor into its slices along an axis, which is removed.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
         axis (int): axis to remove.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the slices, which are tensors without ``axis``.
 
     Raises:
         TypeError: If ``axis`` is not an int.
@@ -266,17 +267,18 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     """Split a tensor into parts along an axis.
 
     Args:
-        tensor (Tensor): the tensor.
+        tensor (Tensor): input tensor.
         split_size_or_sections (int, or tuple or list of int): size of each part, or the sizes of all parts.
             With one size, the last part may be smaller.
-        axis (int): axis to split.
+        axis (int): axis along which to split the tensor.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts, which are tensors.
 
     Raises:
         TypeError: If a size or ``axis`` is not an int.
-        ValueError: If a size is not positive, the sum of the sizes is wrong, or ``axis`` is out of range.
+        ValueError: If a size is not positive, the sum of the sizes is not the size of ``axis``, or ``axis``
+            is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.split(ops.ones((5, 2)), 2)]
@@ -306,12 +308,12 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     The last part may be smaller.
 
     Args:
-        input (Tensor): the tensor.
-        chunks (int): number of parts.
-        axis (int): axis to split.
+        input (Tensor): input tensor.
+        chunks (int): largest number of parts.
+        axis (int): axis along which to split the tensor.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts, which are tensors.
 
     Raises:
         TypeError: If ``chunks`` or ``axis`` is not an int.
@@ -332,17 +334,18 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
     """Split a tensor into a number of parts, or at given indices.
 
     Args:
-        input (Tensor): the tensor.
-        indices_or_sections (int, or tuple or list of int): number of parts, whose sizes differ by
-            at most one; or the indices at which a new part begins (negative ones count from the end).
-        axis (int): axis to split.
+        input (Tensor): input tensor.
+        indices_or_sections (int, or tuple or list of int): an int is the number of parts, whose sizes differ
+            by at most one. A tuple or list contains the indices at which a new part begins; negative indices
+            count from the end.
+        axis (int): axis along which to split the tensor.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts, which are tensors.
 
     Raises:
-        TypeError: If an index, the number, or ``axis`` is not an int.
-        ValueError: If the number is not positive, or ``axis`` is out of range.
+        TypeError: If an element of ``indices_or_sections``, or ``axis``, is not an int.
+        ValueError: If the number of parts is not positive, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.tensor_split(ops.ones(5), 3)]
@@ -367,12 +370,12 @@ def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along the second axis, or a vector along its only axis.
 
     Args:
-        input (Tensor): the tensor.
-        indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
-            :func:`tensor_split`.
+        input (Tensor): input tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, or indices at which parts begin,
+            as for :func:`tensor_split`.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts, which are tensors.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.hsplit(ops.ones((2, 4)), 2)]
@@ -387,12 +390,12 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along the first axis.
 
     Args:
-        input (Tensor): the tensor.
-        indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
-            :func:`tensor_split`.
+        input (Tensor): input tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, or indices at which parts begin,
+            as for :func:`tensor_split`.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts, which are tensors.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.vsplit(ops.ones((2, 4)), 2)]
@@ -406,12 +409,12 @@ def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Split a tensor along the third axis.
 
     Args:
-        input (Tensor): the tensor.
-        indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
-            :func:`tensor_split`.
+        input (Tensor): input tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, or indices at which parts begin,
+            as for :func:`tensor_split`.
 
     Returns:
-        Tuple of tensors.
+        Tuple of the parts, which are tensors.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.dsplit(ops.ones((2, 1, 4)), 2)]

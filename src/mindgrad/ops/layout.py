@@ -31,10 +31,10 @@ def shape(input_x: Any) -> tuple[int, ...]:
     """Return the shape of a tensor as a tuple of ints, also at compile time.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
-        Tuple of int.
+        Tuple with the size of each axis.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.shape(Tensor([[1.0, 2.0]]))
@@ -48,7 +48,7 @@ def size(input_x: Any) -> int:
     """Return the number of elements of a tensor.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
         int.
@@ -65,7 +65,7 @@ def rank(input_x: Any) -> int:
     """Return the number of axes of a tensor.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
 
     Returns:
         int.
@@ -82,19 +82,19 @@ def rank(input_x: Any) -> int:
 
 @public("Reshape mint", "numpy.reshape(x, new_shape)")
 def reshape(input: Any, shape: Any) -> Tensor:
-    """Give a tensor another shape; the elements keep their row-major order.
+    """Change the shape of a tensor; the elements keep their row-major order.
 
     Args:
         input (Tensor): tensor of any dtype.
-        shape (tuple or list of int): the new shape. One size may be −1 and is computed from the
-            number of elements.
+        shape (tuple or list of int): new shape. One size may be −1, which is replaced by the size that
+            matches the number of elements.
 
     Returns:
         Tensor of shape ``shape``.
 
     Raises:
         TypeError: If an entry of ``shape`` is not an int.
-        ValueError: If the number of elements of ``shape`` differs from ``input``.
+        ValueError: If ``shape`` does not have the same number of elements as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reshape(Tensor([1.0, 2.0, 3.0, 4.0]), (2, -1)))
@@ -118,12 +118,12 @@ def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def view(input: Any, *shape: Any) -> Tensor:
-    """Give a tensor another shape, with the sizes as separate arguments.
+    """Change the shape of a tensor; the sizes can be separate arguments.
 
     Args:
         input (Tensor): tensor of any dtype.
-        *shape (int or tuple of int): the new shape, as ``view(x, 2, 3)`` or ``view(x, (2, 3))``.
-            One size may be −1.
+        *shape (int or tuple of int): new shape, as ``view(x, 2, 3)`` or ``view(x, (2, 3))``.
+            One size may be −1, which is computed from the number of elements.
 
     Returns:
         Tensor of the new shape.
@@ -170,7 +170,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
         end_dim (int): last axis to merge.
 
     Returns:
-        Tensor with the elements of ``input``.
+        Tensor with the elements of ``input``, in which one axis replaces the merged axes.
 
     Raises:
         ValueError: If ``order`` is neither ``"C"`` nor ``"F"``, or an axis is out of range.
@@ -204,11 +204,11 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     """Insert an axis of size 1.
 
     Args:
-        input_x (Tensor): the tensor.
+        input_x (Tensor): input tensor.
         axis (int): index of the new axis in the result.
 
     Returns:
-        Tensor with one more axis.
+        Tensor with one axis more than ``input_x``.
 
     Raises:
         TypeError: If ``axis`` is not an int.
@@ -248,11 +248,11 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        axis (int, tuple of int, list of int, or None): axes to remove; their size must be 1.
+        axis (int, tuple of int, list of int, or None): axes to remove, whose sizes must be 1.
             ``None`` and ``()`` remove all axes of size 1.
 
     Returns:
-        Tensor with the elements of ``input``.
+        Tensor with the elements of ``input`` and without the removed axes.
 
     Raises:
         TypeError: If ``axis`` is not an int.
@@ -289,10 +289,10 @@ def atleast_1d(inputs: Any) -> Any:
     """Convert 0-D tensors to 1-D tensors.
 
     Args:
-        inputs (Tensor, number, or tuple or list of these): the tensors.
+        inputs (Tensor, number, or tuple or list of these): one or several tensors to convert.
 
     Returns:
-        Tensor with at least one axis, or a tuple of them.
+        Tensor with at least one axis, or a tuple of such tensors for several inputs.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.atleast_1d(Tensor(2.0)))
@@ -305,10 +305,10 @@ def atleast_2d(inputs: Any) -> Any:
     """Add leading axes of size 1 until there are two axes.
 
     Args:
-        inputs (Tensor, number, or tuple or list of these): the tensors.
+        inputs (Tensor, number, or tuple or list of these): one or several tensors to convert.
 
     Returns:
-        Tensor with at least two axes, or a tuple of them.
+        Tensor with at least two axes, or a tuple of such tensors for several inputs.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.atleast_2d(Tensor([2.0, 3.0])))
@@ -323,10 +323,10 @@ def atleast_3d(inputs: Any) -> Any:
     Shape (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1).
 
     Args:
-        inputs (Tensor, number, or tuple or list of these): the tensors.
+        inputs (Tensor, number, or tuple or list of these): one or several tensors to convert.
 
     Returns:
-        Tensor with at least three axes, or a tuple of them.
+        Tensor with at least three axes, or a tuple of such tensors for several inputs.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.atleast_3d(Tensor([2.0, 3.0])).shape
@@ -345,7 +345,7 @@ def _each_at_least(inputs: Any, operator: str, count: int) -> Any:
 
 
 def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
-    """Permute the axes; ``order`` has each nonnegative axis once."""
+    """Permute the axes of ``x``; ``order`` contains each nonnegative axis once."""
     if order == tuple(range(len(order))):
         return x
     return apply(primitives.transpose, x, permutation=order)
@@ -358,7 +358,7 @@ def transpose(input: Any, dims: Any) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        dims (tuple or list of int): every axis once; negative ones count from the end.
+        dims (tuple or list of int): permutation of the axes of ``input``. Negative axes count from the end.
 
     Returns:
         Tensor with permuted axes.
@@ -407,8 +407,8 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """Swap two axes.
 
     Args:
-        input (Tensor): the tensor.
-        axis0, axis1 (int): the axes.
+        input (Tensor): input tensor.
+        axis0, axis1 (int): axes to swap.
 
     Returns:
         Tensor with swapped axes.
@@ -447,16 +447,17 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Move axes to new positions; the other axes keep their order.
 
     Args:
-        x (Tensor): the tensor.
+        x (Tensor): input tensor.
         source (int or tuple of int): axes to move.
-        destination (int or tuple of int): their indices in the result.
+        destination (int or tuple of int): index in the result of each axis in ``source``.
 
     Returns:
         Tensor with moved axes.
 
     Raises:
         TypeError: If an axis is not an int.
-        ValueError: If an axis is out of range or repeated, or the numbers of axes differ.
+        ValueError: If an axis is out of range or repeated, or ``source`` and ``destination`` differ in
+            length.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.moveaxis(ops.ones((2, 3, 4)), 0, -1).shape

@@ -47,13 +47,14 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     :func:`binary_cross_entropy_with_logits`, which is accurate.
 
     Args:
-        logits (Tensor): the probabilities p, real values from 0 to 1.
-        labels (Tensor): the targets t, of the same shape.
-        weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        logits (Tensor): probabilities p, a real tensor with values from 0 to 1.
+        labels (Tensor): targets t, a real tensor of the same shape as ``logits``.
+        weight (Tensor or None): weights w of the losses, which broadcast to the shape of ``logits``. ``None``
+            means weights 1.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``logits``.
 
     {errors of a loss}
 
@@ -89,15 +90,16 @@ def binary_cross_entropy_with_logits(
     probability sigmoid(x).
 
     Args:
-        logits (Tensor): the logits x, real.
-        label (Tensor): the targets t, of the same shape.
-        weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
-        pos_weight (Tensor or None): the weights P of targets 1, which broadcast to this shape.
-            ``None`` means 1.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        logits (Tensor): logits x, a real tensor.
+        label (Tensor): targets t, a real tensor of the same shape as ``logits``.
+        weight (Tensor or None): weights w of the losses, which broadcast to the shape of ``logits``. ``None``
+            means weights 1.
+        pos_weight (Tensor or None): weights P of the targets 1, which broadcast to the shape of ``logits``.
+            ``None`` means weights 1.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``logits``.
 
     {errors of a loss}
 
@@ -119,20 +121,20 @@ def binary_cross_entropy_with_logits(
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     """Compute the Kullback–Leibler divergence p (log p − x) of log-probabilities x.
 
-    The term is 0 where p is 0.
+    For p = 0, the loss of an element is 0.
 
     Args:
-        logits (Tensor): the log-probabilities x, real.
-        labels (Tensor): the probabilities p, of the same shape.
-        reduction (str): ``"mean"`` (over all elements), ``"batchmean"`` (the sum divided by the
-            first size, which is the divergence), ``"sum"``, or ``"none"``.
+        logits (Tensor): log-probabilities x, a real tensor.
+        labels (Tensor): probabilities p, a real tensor of the same shape as ``logits``.
+        reduction (str): how to reduce the losses: ``"mean"`` (over all elements), ``"batchmean"`` (the sum
+            divided by the size of the first axis, which is the mean divergence), ``"sum"``, or ``"none"``.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``logits``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the tensors differ, or ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.log(Tensor([[0.5, 0.5]]))
@@ -158,18 +160,19 @@ def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float
 
     Args:
         input (Tensor): rate λ of each distribution, or its logarithm x, real.
-        target (Tensor): observed values t, real, of the same shape.
+        target (Tensor): observed values t, a real tensor of the same shape as ``input``.
         log_input (bool): whether ``input`` is the logarithm of the rate.
         full (bool): whether to add Stirling's formula.
         eps (float): small positive number that is added to λ in the logarithm, unless ``log_input``.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes differ, ``eps`` is not positive, or ``reduction`` is not one of these.
+        ValueError: If the shapes of the tensors differ, ``eps`` is not positive, or ``reduction`` is not
+            supported.
     """
     operator = "PoissonNLLLoss"
     x, t = operands_of_one_shape(operator, input=input, target=target)
@@ -199,20 +202,20 @@ def gaussian_nll_loss(
 
     Args:
         x (Tensor): mean of the distribution, real.
-        target (Tensor): observed values; the shapes broadcast.
-        var (Tensor): variance, of the shape of ``x``, with 1 in place of the last size, or
-            without it.
-        full (bool): whether to add the constant.
-        eps (float): smallest variance, positive.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        target (Tensor): observed values, whose shape broadcasts with ``x``.
+        var (Tensor): variance: a tensor of the same shape as ``x``, of this shape with the last size replaced
+            by 1, or of this shape without the last axis.
+        full (bool): whether to add the constant log(2π) / 2.
+        eps (float): positive lower bound of the variance.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor with the broadcast shape of the operands.
 
     Raises:
-        TypeError: If an operand is complex or not a tensor, or an argument does not have its type.
-        ValueError: If the shapes do not match, ``eps`` is not positive, or ``reduction`` is not one of
-            these.
+        TypeError: If an operand is complex or not a tensor, or another argument has the wrong type.
+        ValueError: If the shapes of the operands do not match, ``eps`` is not positive, or ``reduction`` is
+            not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gaussian_nll_loss(Tensor([1.0, 2.0]), Tensor([2.0, 4.0]), Tensor([1.0, 1.0])))

@@ -2,7 +2,7 @@
 
 Functions accept matrices of shape (…, m, n) with any number of leading batch axes, of dtype float32, float64,
 complex64, or complex128. Integers are converted to float32. If a matrix has no result, because it is singular
-or not positive definite, its result is not finite; other matrices of the batch are not affected.
+or not positive definite, its result contains inf or NaN. The other matrices of the batch are not affected.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def adjoint_of(x: Tensor) -> Tensor:
 def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
     """Promote a matrix and right-hand sides to a common dtype and batch shape.
 
-    The third result tells whether the right-hand sides were vectors.
+    The third result is true if the right-hand sides were vectors.
     """
     a, b = promoted(operator, matrix_operand(a, operator), matrix_operand(b, operator), broadcast=False)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -74,7 +74,7 @@ def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
 
 
 def solution(y: Tensor, vectors: bool) -> Tensor:
-    """Return the solution of a system; remove the axis of columns if it was a vector."""
+    """Return the solution of a system; for a vector, remove the axis of columns."""
     return apply(reshape, y, shape=y.shape[:-1]) if vectors else y
 
 
@@ -83,15 +83,15 @@ def solve(a: Any, b: Any) -> Tensor:
 
     Args:
         a (Tensor): square matrices A of shape (…, n, n).
-        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
-            shape of ``a`` without its last axis. Batch axes broadcast.
+        b (Tensor): right-hand sides B: matrices of shape (…, n, k), one vector of shape (n,), or
+            vectors with the shape of ``a`` without its last axis. Batch axes broadcast.
 
     Returns:
-        Tensor of the shape of ``b``; not finite if a matrix is singular.
+        Tensor of the same shape as ``b``. For a singular matrix, it contains inf or NaN.
 
     Raises:
         TypeError: If an operand is not a tensor, or is float16 or bfloat16.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([2.0, 8.0])))
@@ -108,14 +108,14 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
     Args:
         matrix (Tensor): square matrices A of shape (…, n, n).
         rhs (Tensor): right-hand sides B of shape (…, n, k).
-        adjoint (bool): whether to use Aᴴ.
+        adjoint (bool): whether to solve Aᴴ X = B instead of A X = B.
 
     Returns:
-        Tensor of the shape of ``rhs``; not finite if a matrix is singular.
+        Tensor of the same shape as ``rhs``. For a singular matrix, it contains inf or NaN.
 
     Raises:
         TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [8.0]])))
@@ -138,23 +138,24 @@ def solve_triangular(
 ) -> Tensor:
     """Solve the triangular linear system T X = B.
 
-    T is a triangle of A; the other triangle is not read.
+    T is the lower or upper triangle of A. The other triangle of A is not read.
 
     Args:
         a (Tensor): square matrices A of shape (…, n, n).
-        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
-            shape of ``a`` without its last axis.
+        b (Tensor): right-hand sides B: matrices of shape (…, n, k), one vector of shape (n,), or
+            vectors with the shape of ``a`` without its last axis.
         trans (int or str): system to solve: 0 or ``"N"`` for T X = B, 1 or ``"T"`` for Tᵀ X = B, or 2 or
             ``"C"`` for Tᴴ X = B.
-        lower (bool): whether T is the lower triangle.
-        unit_diagonal (bool): whether to take the diagonal of T as ones.
+        lower (bool): whether T is the lower triangle of A instead of the upper triangle.
+        unit_diagonal (bool): whether to use ones instead of the diagonal of T.
 
     Returns:
-        Tensor of the shape of ``b``; not finite if a triangle is singular.
+        Tensor of the same shape as ``b``. For a singular T, it contains inf or NaN.
 
     Raises:
-        TypeError: If an operand is not a tensor or is float16 or bfloat16, or a flag is not a bool.
-        ValueError: If the shapes do not match, or ``trans`` is not one of the values above.
+        TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``lower`` or
+            ``unit_diagonal`` is not a bool.
+        ValueError: If the shapes of the operands do not match, or ``trans`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.solve_triangular(Tensor([[2.0, 1.0], [0.0, 4.0]]), Tensor([4.0, 8.0])))
@@ -198,14 +199,14 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
 
     Args:
         x (Tensor): matrices of shape (…, n, n).
-        adjoint (bool): whether to invert Aᴴ.
+        adjoint (bool): whether to invert Aᴴ instead of A.
 
     Returns:
-        Tensor of the shape of ``x``; not finite if a matrix is singular.
+        Tensor of the same shape as ``x``. For a singular matrix, it contains inf or NaN.
 
     Raises:
         TypeError: If ``x`` is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
-        ValueError: If the matrices are not square.
+        ValueError: If the matrices in the input are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -225,7 +226,7 @@ def inverse(input: Any) -> Tensor:
         input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Tensor of the shape of ``input``; not finite if a matrix is singular.
+        Tensor of the same shape as ``input``. For a singular matrix, it contains inf or NaN.
 
     {errors of square matrices input}
 
@@ -250,7 +251,7 @@ def det(input: Any) -> Tensor:
         input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Tensor of shape (…).
+        Tensor of shape (…) with the determinant of each matrix.
 
     {errors of square matrices input}
 
@@ -269,8 +270,9 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
         input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Two tensors of shape (…): the sign (0 for a singular matrix; a number of absolute value 1 for a
-        complex one), and the real logarithm (−inf for a singular matrix).
+        Two tensors of shape (…): the sign of the determinant, and the logarithm of its absolute value. For a
+        complex matrix, the sign is a complex number of absolute value 1. For a singular matrix, the sign is 0
+        and the logarithm is −inf.
 
     {errors of square matrices input}
 
@@ -290,11 +292,11 @@ def logdet(input: Any) -> Tensor:
         input (Tensor): real matrices of shape (…, n, n).
 
     Returns:
-        Tensor of shape (…); NaN if the determinant is negative, −inf if it is 0.
+        Tensor of shape (…) with the logarithms. They are NaN for a negative determinant, and −inf for 0.
 
     Raises:
         TypeError: If ``input`` is complex or not a tensor, or is float16 or bfloat16.
-        ValueError: If the matrices are not square.
+        ValueError: If the matrices in the input are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logdet(Tensor([[2.0, 0.0], [0.0, 4.0]])):.4f}")
@@ -318,14 +320,14 @@ def matrix_power(input: Any, n: int) -> Tensor:
 
     Args:
         input (Tensor): matrices of shape (…, m, m).
-        n (int): the power.
+        n (int): exponent.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If ``input`` is not a tensor, or ``n`` is not an int.
-        ValueError: If the matrices are not square.
+        ValueError: If the matrices in the input are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 5))
@@ -351,10 +353,10 @@ def kron(x: Any, y: Any) -> Tensor:
     """Compute the Kronecker product: each element of ``x`` times all of ``y``.
 
     Args:
-        x, y (Tensor): tensors of numbers; the shorter shape is extended by leading ones.
+        x, y (Tensor): tensors of numbers. If they differ in number of axes, leading axes of size 1 are added.
 
     Returns:
-        Tensor whose sizes are the products of their sizes.
+        Tensor whose size along each axis is the product of the sizes of ``x`` and ``y``.
 
     Raises:
         TypeError: If an operand is not a tensor.
@@ -376,6 +378,6 @@ def kron(x: Any, y: Any) -> Tensor:
     return apply(reshape, product, shape=tuple(m * n for m, n in zip(first, second, strict=True)))
 
 
-# alternative names
+# other names of the functions above, as in MindSpore
 log_matrix_determinant = slogdet
 matrix_determinant = det

@@ -35,10 +35,10 @@ REDUCTIONS = ("mean", "sum", "none")
 
 
 def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ()) -> str:
-    """Check the name of a reduction, and return it.
+    """Check the name of a reduction, and return the name.
 
     Raises:
-        ValueError: If the name is unknown.
+        ValueError: If ``reduction`` is not supported.
     """
     allowed = (*REDUCTIONS, *also)
     if reduction not in allowed:
@@ -60,7 +60,7 @@ def operands_of_one_shape(operator: str, **tensors: Any) -> list[Tensor]:
 
     Raises:
         TypeError: If an operand is complex or not a tensor.
-        ValueError: If the shapes differ.
+        ValueError: If the shapes of the tensors differ.
     """
     operands = promoted(operator, *[real_operand(x, operator) for x in tensors.values()], broadcast=False)
     if len({x.shape for x in operands}) > 1:
@@ -95,7 +95,7 @@ def softplus(x: Tensor) -> Tensor:
 
 def _difference(operator: str, input: Any, target: Any) -> Tensor:
     tensors = [real_operand(input, operator), real_operand(target, operator)]
-    if any(map(is_selection, tensors)):  # the shape of a selection is unknown
+    if any(map(is_selection, tensors)):  # the shape of a selection is unknown at compile time
         return arithmetic.sub(*tensors)
     difference = arithmetic.sub(*promoted(operator, *tensors))
     if all(difference.size > x.size for x in tensors):
@@ -113,15 +113,15 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
     Args:
         input (Tensor): real tensor.
-        target (Tensor): real tensor; the shapes broadcast.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        target (Tensor): real tensor whose shape broadcasts with ``input``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes do not broadcast, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the operands do not broadcast, or ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -151,21 +151,21 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """Compute the smooth L1 loss of d = input − target (Girshick, 2015).
 
-    It is d² / (2β) where |d| < β, and |d| − β/2 elsewhere.
+    The loss is d² / (2β) if |d| < β, and |d| − β/2 otherwise.
 
     Args:
         input (Tensor): real tensor.
-        target (Tensor): real tensor of the same shape.
-        beta (float): the positive bound β.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        target (Tensor): real tensor of the same shape as ``input``.
+        beta (float): positive bound β between the quadratic and the linear part of the loss.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        Tensor of the shape of ``input`` with ``"none"``, or a 0-D tensor.
+        Tensor of the same shape as ``input`` if ``reduction`` is ``"none"``, otherwise a 0-D tensor.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``beta`` is not a number.
-        ValueError: If the shapes differ, ``beta`` is not positive, or ``reduction`` is not one of the values
-            above.
+        ValueError: If the shapes of the tensors differ, ``beta`` is not positive, or ``reduction`` is not
+            supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -181,21 +181,21 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
     """Compute the Huber loss of d = input − target (Huber, 1964).
 
-    It is d²/2 where |d| < δ, and δ (|d| − δ/2) elsewhere.
+    The loss is d²/2 if |d| < δ, and δ (|d| − δ/2) otherwise.
 
     Args:
         input (Tensor): real tensor.
-        target (Tensor): real tensor; the shapes broadcast.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
-        delta (float): the positive bound δ.
+        target (Tensor): real tensor whose shape broadcasts with ``input``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
+        delta (float): positive bound δ between the quadratic and the linear part of the loss.
 
     Returns:
-        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor with the broadcast shape of the operands.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``delta`` is not a number.
-        ValueError: If the shapes do not broadcast, ``delta`` is not positive, or ``reduction`` is not one
-            of these.
+        ValueError: If the shapes of the operands do not broadcast, ``delta`` is not positive, or
+            ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.huber_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]), delta=0.5))
@@ -210,7 +210,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
-    """Compute d²/2 for |d| < bound, and its tangent beyond."""
+    """Compute d²/2 for |d| < ``bound``, and continue it by its tangents."""
     d = arithmetic.sub(*operands)
     size = rounding.abs(d)
     near = comparison.less(size, bound)
@@ -227,11 +227,11 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
     """Compute log(1 + exp(−target · input)) for targets 1 and −1.
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an operand is complex, or neither a tensor nor a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the tensors differ, or ``reduction`` is not supported.
 
     {Args as smooth_l1_loss}
 
@@ -252,15 +252,15 @@ def margin_ranking_loss(
 
     Args:
         input1, input2, target (Tensor): real tensors of the same shape.
-        margin (float): minimum excess of the larger one over the other.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        margin (float): minimum difference between the larger and the smaller input for a loss of 0.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``input1`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``input1``.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the tensors differ, or ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = Tensor([1.0, 1.0]), Tensor([3.0, 3.0])
@@ -277,20 +277,21 @@ def margin_ranking_loss(
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """Compute the hinge embedding loss of distances x (Hadsell et al., 2006).
 
-    It is x where the target is positive, and max(0, margin − x) where it is negative.
+    The loss is x for a positive target, and max(0, margin − x) for a negative target.
 
     Args:
-        inputs (Tensor): distances, real.
-        targets (Tensor): real tensor of the same shape: 1 for similar pairs, −1 for others.
+        inputs (Tensor): distances x, a real tensor.
+        targets (Tensor): real tensor of the same shape as ``inputs``: 1 for similar pairs, −1 for dissimilar
+            pairs.
         margin (float): distance above which dissimilar pairs have no loss.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape of ``inputs`` with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of the same shape as ``inputs``.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
-        ValueError: If the shapes differ, or ``reduction`` is not one of the values above.
+        ValueError: If the shapes of the tensors differ, or ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hinge_embedding_loss(Tensor([0.25, 0.25]), Tensor([1.0, -1.0]), reduction="none"))
@@ -320,21 +321,23 @@ def triplet_margin_loss(
 
     Args:
         anchor, positive, negative (Tensor): real tensors whose shapes broadcast; the last axis
-            holds the features.
-        margin (float): nonnegative excess of the distance of the negative sample over the positive one.
-        p (int or float): order of the norm.
-        eps (float): number added to each difference.
-        swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) where it
+            contains the features of a sample.
+        margin (float): nonnegative margin. The loss is 0 if the negative distance exceeds the positive
+            distance by at least ``margin``.
+        p (int or float): order p of the norm ‖·‖ₚ.
+        eps (float): number that is added to each difference a − b.
+        swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) if it
             is smaller.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of the shape without the last axis with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor with the broadcast shape of the operands without
+        the last axis.
 
     Raises:
-        TypeError: If an operand is complex or not a tensor, or an argument is not a number.
-        ValueError: If the shapes do not broadcast, ``margin`` is negative, or ``reduction`` is not one of
-            these.
+        TypeError: If an operand is complex or not a tensor, or ``margin``, ``p``, or ``eps`` is not a number.
+        ValueError: If the shapes of the operands do not broadcast, ``margin`` is negative, or ``reduction``
+            is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> a, near, far = Tensor([[0.0, 0.0]]), Tensor([[0.0, 3.0]]), Tensor([[4.0, 0.0]])
@@ -372,20 +375,20 @@ def triplet_margin_loss(
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """Compute the cosine similarity along an axis.
 
-    It is Σ x1 x2 / max(‖x1‖ ‖x2‖, eps).
+    The similarity is Σ x1 x2 / max(‖x1‖ ‖x2‖, eps).
 
     Args:
         x1, x2 (Tensor): real tensors whose shapes broadcast.
-        dim (int): axis that holds the components of a vector.
+        dim (int): axis that contains the components of the vectors.
         eps (float): lower bound of the product of norms in the denominator.
 
     Returns:
-        Tensor of the broadcast shape without ``dim``.
+        Tensor with the broadcast shape of ``x1`` and ``x2``, without the axis ``dim``.
 
     Raises:
         TypeError: If an operand is complex or not a tensor, ``dim`` is not an int, or ``eps`` is not a
             number.
-        ValueError: If the shapes do not broadcast, or ``dim`` is out of range.
+        ValueError: If the shapes of the operands do not broadcast, or ``dim`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[2.0, 0.0]])))
@@ -416,15 +419,15 @@ def cosine_embedding_loss(
         input1, input2 (Tensor): real tensors of the same shape (n, …).
         target (Tensor): tensor of shape (n,) with elements 1 and −1.
         margin (float): similarity, from −1 to 1, below which pairs with target −1 have no loss.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        reduction (str): how to reduce the losses: ``"mean"``, ``"sum"``, or ``"none"`` (no reduction).
 
     Returns:
-        0-D tensor, or a tensor of shape (n,) with ``"none"``.
+        0-D tensor, or with ``reduction="none"``, a tensor of shape (n,).
 
     Raises:
         TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
-        ValueError: If the shapes do not match, ``margin`` is not between −1 and 1, or ``reduction`` is not
-            one of these.
+        ValueError: If the shapes of the operands do not match, ``margin`` is not between −1 and 1, or
+            ``reduction`` is not supported.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = Tensor([[1.0, 0.0], [1.0, 0.0]]), Tensor([[3.0, 4.0], [3.0, 4.0]])

@@ -27,7 +27,7 @@ __all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", 
 def lu_factors(operator: str, a: Any) -> tuple[Tensor, Tensor]:
     """Return L and U in one matrix, and the pivots, counted from 0.
 
-    The i-th pivot is the row that was exchanged with row i.
+    Pivot i is the index of the row that was exchanged with row i.
     """
     a = matrix_operand(a, operator)
     return applied(primitives.lu, operator, a), apply(primitives.lu_pivots, a)
@@ -82,16 +82,17 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
 
     Args:
         b (Tensor): right-hand sides B of shape (…, n, k).
-        LU_data (Tensor): L below the diagonal and U on and above it, of shape (…, n, n).
-        LU_pivots (Tensor): integers of shape (…, n): the row with which each row was exchanged in
-            turn, counted from 1.
+        LU_data (Tensor): LU factors in one matrix, L below the diagonal and U on and above it, of shape (…,
+            n, n).
+        LU_pivots (Tensor): pivots, integers of shape (…, n). Element i is the index, counted from 1, of the
+            row that was exchanged with row i.
 
     Returns:
-        Tensor of the shape of ``b``.
+        Tensor of the same shape as ``b``.
 
     Raises:
         TypeError: If an operand is not a tensor, or is float16 or bfloat16.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of the operands do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lu_solve(Tensor([[4.0], [2.0]]), Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2])))
@@ -108,17 +109,19 @@ def lu_unpack(
     """Unpack LU factors in one matrix into P, L, and U with A = P L U.
 
     Args:
-        LU_data (Tensor): L below the diagonal and U on and above it, of shape (…, m, n).
-        LU_pivots (Tensor): integers: the row with which each row was exchanged in turn, counted
-            from 1.
-        unpack_data (bool): whether to return L and U; otherwise they are ``None``.
-        unpack_pivots (bool): whether to return P; otherwise it is ``None``.
+        LU_data (Tensor): LU factors in one matrix, L below the diagonal and U on and above it, of shape (…,
+            m, n).
+        LU_pivots (Tensor): pivots, integers of shape (…, min(m, n)). Element i is the index, counted from 1,
+            of the row that was exchanged with row i.
+        unpack_data (bool): whether to return L and U. With ``False``, ``None`` is returned for both.
+        unpack_pivots (bool): whether to return P. With ``False``, ``None`` is returned for P.
 
     Returns:
-        P of shape (…, m, m), L of shape (…, m, k), and U of shape (…, k, n), with k = min(m, n).
+        Three tensors: P of shape (…, m, m), L of shape (…, m, k), and U of shape (…, k, n), with k = min(m,
+        n).
 
     Raises:
-        TypeError: If an operand is not a tensor, or a flag is not a bool.
+        TypeError: If an operand is not a tensor, or ``unpack_data`` or ``unpack_pivots`` is not a bool.
 
     >>> from mindgrad import Tensor, ops
     >>> p, low, up = ops.lu_unpack(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))

@@ -199,13 +199,14 @@ reciprocal = unary_function(
 def inv(x: Any) -> Tensor:
     """Compute the reciprocal 1 / x of each element.
 
-    For integers the result is truncated: ±1 for ±1, the smallest integer for 0, and 0 otherwise.
+    For integers, the result is truncated to an integer: ±1 for ±1, the smallest integer for 0, and 0
+    otherwise.
 
     Args:
-        x (Tensor or number): the values.
+        x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``x`` is not a tensor of numbers.
@@ -247,7 +248,7 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
             float32.
 
     Returns:
-        Tensor of the broadcast shape.
+        Tensor with the broadcast shape of the operands.
 
     {errors of two}
 
@@ -262,9 +263,9 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
 
 @public("Xdivy Tensor")
 def xdivy(x: Any, y: Any) -> Tensor:
-    """Compute x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN.
+    """Compute x / y; the result is 0 if ``x`` is 0 and ``y`` is 0 or NaN.
 
-    The derivatives are 0 there too.
+    In this case, the derivatives are 0 too.
 
     Args:
         x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
@@ -290,11 +291,11 @@ def squared_difference(x: Any, y: Any) -> Tensor:
         x, y (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype.
+        Tensor with the broadcast shape and the promoted dtype of the operands.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or is Boolean.
-        ValueError: If the shapes do not broadcast.
+        ValueError: If the shapes of the operands do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.squared_difference(Tensor([1.0, 5.0]), 2.0))
@@ -311,7 +312,7 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
         input, x (Tensor or number): values of any shape and dtype, under one of the two names.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
         TypeError: If ``input`` is neither a tensor nor a number.
@@ -324,7 +325,9 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     return apply(basic.mul, x, x)
 
 
-_SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin u / u in powers of u²
+_SINC_SERIES = [
+    (-1) ** k / _math.factorial(2 * k + 1) for k in range(8)
+]  # coefficients of sin(u) / u in powers of u²
 
 
 @public("Sinc Tensor", "mint.sinc(input)")
@@ -332,13 +335,13 @@ _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin
 def sinc(x: Any) -> Tensor:
     """Compute sin(π x) / (π x), and 1 at 0.
 
-    Near 0 the power series is used, so that the value and the derivatives are accurate there too.
+    Near x = 0, a power series is used, so that the value and the derivatives are accurate.
 
     Args:
         x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     Raises:
         TypeError: If ``x`` is neither a tensor nor a number, or is complex.
@@ -390,7 +393,7 @@ def rad2deg(x: Any) -> Tensor:
     return arithmetic.mul(inexact(operand(x, "Rad2deg")), 180 / _math.pi)
 
 
-# alternative names
+# other names of the functions above, as in MindSpore
 arccos = acos
 arccosh = acosh
 arcsin = asin

@@ -32,20 +32,20 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     "numpy.diagonal(a, offset=0, axis1=0, axis2=1)(dim1=axis1, dim2=axis2)",
 )
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Return a diagonal of two axes; it becomes the last axis.
+    """Return a diagonal of the matrices that two axes form, as the last axis.
 
     Args:
         input (Tensor): tensor with at least two axes.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
-        dim1 (int): axis of the rows.
-        dim2 (int): axis of the columns.
+        offset (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
+        dim1 (int): axis of the matrix rows.
+        dim2 (int): axis of the matrix columns.
 
     Returns:
-        Tensor without the two axes and with the diagonal as the last axis.
+        Tensor without the axes ``dim1`` and ``dim2``, and with the diagonal as the last axis.
 
     Raises:
         TypeError: If an argument is not an int.
-        ValueError: If an axis is out of range, or both are equal.
+        ValueError: If ``dim1`` or ``dim2`` is out of range, or they are equal.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diagonal(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -71,11 +71,11 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
     Args:
         input (Tensor): tensor with at least one axis.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
-        dim1, dim2 (int): axes of rows and columns in the result.
+        offset (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
+        dim1, dim2 (int): axis of the rows and axis of the columns in the result.
 
     Returns:
-        Tensor with one more axis; zero outside of the diagonal.
+        Tensor with one axis more than ``input``, with zeros outside the diagonal.
 
     {Raises as diagonal}
 
@@ -114,13 +114,13 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 def diag(input: Any) -> Tensor:
     """Create a tensor with given elements at [i, j, …, i, j, …] and zeros elsewhere.
 
-    For a vector this is the diagonal matrix. Use :func:`diagonal` for the diagonal of a matrix.
+    For a vector, the result is a diagonal matrix. Use :func:`diagonal` for the diagonal of a matrix.
 
     Args:
         input (Tensor): tensor with at least one axis.
 
     Returns:
-        Tensor with twice the number of axes.
+        Tensor with twice as many axes as ``input``.
 
     Raises:
         ValueError: If ``input`` is 0-D.
@@ -142,10 +142,10 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        offset (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
 
     Returns:
-        2-D tensor.
+        Square matrix, a 2-D tensor.
 
     Raises:
         TypeError: If ``offset`` is not an int.
@@ -160,10 +160,10 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
 
 @public("Trace", "mint.trace(input)")
 def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Sum the elements of a diagonal.
+    """Compute the trace: the sum of the elements of a diagonal.
 
     Returns:
-        Tensor without the two axes.
+        Tensor without the axes ``dim1`` and ``dim2``.
 
     {as diagonal}
 
@@ -193,10 +193,10 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
 
     Args:
         input (Tensor): tensor with at least two axes.
-        diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        diagonal (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor of the same shape and dtype as ``input``.
 
     Raises:
         TypeError: If ``diagonal`` is not an int.
@@ -229,19 +229,20 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
     """Encode indices as one-hot vectors along a new axis.
 
     Args:
-        indices (Tensor): integers of any shape; the vector of an index outside of [0, depth) has
-            ``off_value`` everywhere.
+        indices (Tensor): integers of any shape. For an index outside [0, depth), all elements of the vector
+            are ``off_value``.
         depth (int): size of the new axis.
-        on_value, off_value (Tensor or number): values at and outside of the index: numbers or 0-D
-            tensors. Their promoted dtype is the dtype of the result (int64 for ints, float32 for floats).
-        axis (int): index of the new axis; −1 is the last one.
+        on_value, off_value (Tensor or number): value at the index, and value of the other elements: numbers
+            or 0-D tensors. The result has their promoted dtype (int64 for ints, float32 for floats).
+        axis (int): index of the new axis in the result. −1 means the last axis.
 
     Returns:
-        Tensor with one more axis.
+        Tensor with one axis more than ``indices``.
 
     Raises:
-        TypeError: If the indices are not integers, or ``depth`` or ``axis`` is not an int.
-        ValueError: If ``depth`` is negative, ``axis`` is out of range, or a value is not 0-D.
+        TypeError: If ``indices`` is not an integer tensor, or ``depth`` or ``axis`` is not an int.
+        ValueError: If ``depth`` is negative, ``axis`` is out of range, or ``on_value`` or ``off_value`` is
+            not 0-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.one_hot(Tensor([0, 2]), 3, 1.0, 0.0))

@@ -37,19 +37,19 @@ __all__ = [
 
 @public("Tensor")
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """Replace a diagonal of two axes.
+    """Replace a diagonal of the matrices that two axes form.
 
     Args:
         input (Tensor): tensor of at least two axes.
-        src (Tensor): tensor of the shape of ``diagonal(input, offset, dim1, dim2)``.
-        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
-        dim1, dim2 (int): the axes.
+        src (Tensor): new elements, with the shape of ``diagonal(input, offset, dim1, dim2)``.
+        offset (int): index of the diagonal: 0 for the main diagonal, positive above it, negative below it.
+        dim1, dim2 (int): axis of the rows and axis of the columns.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
-        ValueError: If the shapes do not match.
+        ValueError: If the shape of ``src`` is not the shape of the diagonal.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diagonal_scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([8.0]), 1))
@@ -75,14 +75,14 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
 
     Args:
         input (Tensor): 2-D tensor, or a tensor of several axes of equal size.
-        fill_value (int or float): the number.
-        wrap (bool): whether in a tall matrix the diagonal starts again, one row below its end.
+        fill_value (int or float): number on the diagonal of the result.
+        wrap (bool): whether the diagonal of a tall matrix starts again one row below its end.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
-        ValueError: If there are fewer than two axes, or several of different sizes.
+        ValueError: If ``input`` has fewer than two axes, or more than two axes of different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fill_diagonal(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0.0))
@@ -99,15 +99,15 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
 
 @public("MatrixBandPart")
 def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
-    """Set the elements of matrices outside of a band to zero.
+    """Set the elements of matrices outside a diagonal band to zero.
 
     Args:
         x (Tensor): tensor of shape (…, n, m).
-        lower, upper (Tensor or int): numbers of diagonals below and above the main one to keep; a
-            negative number keeps all.
+        lower, upper (Tensor or int): number of diagonals to keep below and above the main diagonal. A
+            negative number keeps all diagonals on this side.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor of the same shape as ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_band_part(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0, 1))
@@ -125,13 +125,13 @@ def block_diag(*inputs: Any) -> Tensor:
     """Create a block-diagonal matrix.
 
     Args:
-        *inputs (Tensor): the blocks, with at most two axes.
+        *inputs (Tensor): diagonal blocks, each with at most two axes.
 
     Returns:
-        2-D tensor.
+        2-D tensor with the blocks on the diagonal and zeros elsewhere.
 
     Raises:
-        ValueError: If there are no blocks, or one has more than two axes.
+        ValueError: If there are no blocks, or a block has more than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.block_diag(Tensor([[1.0]]), Tensor([[2.0, 3.0]])))
@@ -194,14 +194,14 @@ def multi_dot(inputs: Any) -> Tensor:
     """Multiply several matrices in the order with the fewest multiplications.
 
     Args:
-        inputs (tuple or list of Tensor): at least two matrices; the first and the last may be
+        inputs (tuple or list of Tensor): at least two matrices. The first and the last factor may be
             vectors.
 
     Returns:
-        Tensor.
+        Tensor with the product of the matrices.
 
     Raises:
-        ValueError: If there are fewer than two, or their shapes do not match.
+        ValueError: If there are fewer than two matrices, or their shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multi_dot([Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), Tensor([[5.0]])]))
@@ -250,12 +250,12 @@ def cond(A: Any, p: Any = None) -> Tensor:
     """Compute the condition number ‖A‖ ‖A⁻¹‖ of matrices.
 
     Args:
-        A (Tensor): tensor of shape (…, n, m); square unless ``p`` is ``None``, 2, or −2.
+        A (Tensor): matrices of shape (…, n, m). They must be square unless ``p`` is ``None``, 2, or −2.
         p (int, float, str, or None): order of the norm, as for ``ops.norm``. ``None`` means the
             2-norm, with the condition number σ_max / σ_min.
 
     Returns:
-        Tensor of shape (…).
+        Tensor of shape (…) with the condition number of each matrix.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cond(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -278,7 +278,7 @@ def view_as_real(input: Any) -> Tensor:
         input (Tensor): complex tensor.
 
     Returns:
-        Real tensor of shape (…, 2).
+        Real tensor of shape (…, 2) with the real and the imaginary part of each element.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.view_as_real(Tensor([1 + 2j])))

@@ -33,13 +33,13 @@ class Message(NamedTuple):
 def exchanged_messages(messages: Sequence[Message], group: str = GlobalComm.WORLD_COMM_GROUP) -> list[Tensor]:
     """Send and receive several tensors, and return them in the order of ``messages``.
 
-    The result has the received tensors, and the sent tensors themselves. Each pair of processes exchanges its
-    messages in the order in which the lower rank sends them. All processes process the pairs in the same
+    The result contains the received tensors, and the sent tensors unchanged. Each pair of processes exchanges
+    its messages in the order in which the lower rank sends them. All processes process the pairs in the same
     order.
 
     Args:
         messages: messages of this process.
-        group: group of processes.
+        group: name of the process group.
 
     Raises:
         TypeError: If a tensor to send is not a tensor.

@@ -83,7 +83,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__dlpack_device__": dlpack.dlpack_device,
 }
 
-#: methods by name, from the forms of functions
+#: dict that maps the name of a Tensor method to the method, from the forms of functions
 METHODS: dict[str, Callable[..., Any]] = {}
 
 PROPERTIES: dict[str, Callable[..., Any]] = {
@@ -99,7 +99,7 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
 }
 
 
-#: methods with forms that have arguments, for doctest
+#: methods whose forms have arguments, so that doctest finds their examples
 __test__: dict[str, Callable[..., Any]] = {}
 
 
@@ -117,7 +117,9 @@ for _method in (hooks, register_hook):
 surface("Tensor", _install)
 for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
-    if not _name.startswith(("__array", "__dlpack")):  # a selection cannot be converted to an array
+    if not _name.startswith(
+        ("__array", "__dlpack")
+    ):  # a selection (``ops.selection``) cannot be converted to an array
         setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))

@@ -28,9 +28,9 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     """Broadcast a tensor to a shape by NumPy's rules.
 
     Args:
-        input (Tensor): tensor whose sizes, from the right, are 1 or equal to the sizes of
-            ``shape``.
-        shape (tuple or list of int): the shape; −1 keeps the size of an axis of ``input``.
+        input (Tensor): tensor to broadcast. Compared from the last axis, each of its sizes is 1 or equal to
+            the size in ``shape``.
+        shape (tuple or list of int): shape of the result. −1 means the size of the axis of ``input``.
 
     Returns:
         Tensor of shape ``shape``.
@@ -74,11 +74,11 @@ def expand_as(input: Any, other: Any) -> Tensor:
     """Broadcast a tensor to the shape of another tensor.
 
     Args:
-        input (Tensor): the tensor.
-        other (Tensor): tensor whose shape is used.
+        input (Tensor): input tensor.
+        other (Tensor): tensor that determines the shape of the result.
 
     Returns:
-        Tensor of the shape of ``other``.
+        Tensor of the same shape as ``other``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.expand_as(Tensor([1.0, 2.0]), ops.ones((3, 2))).shape
@@ -92,11 +92,11 @@ def flip(input: Any, dims: Any) -> Tensor:
     """Reverse the order of elements along axes.
 
     Args:
-        input (Tensor): the tensor.
-        dims (int or tuple of int): the axes.
+        input (Tensor): input tensor.
+        dims (int or tuple of int): axes along which to reverse the elements.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If an axis is not an int.
@@ -120,7 +120,7 @@ def fliplr(input: Any) -> Tensor:
         input (Tensor): tensor with at least two axes.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fliplr(Tensor([[1.0, 2.0]])))
@@ -137,7 +137,7 @@ def flipud(input: Any) -> Tensor:
         input (Tensor): tensor with at least one axis.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.flipud(Tensor([1.0, 2.0])))
@@ -170,15 +170,15 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        shifts (int or tuple of int): numbers of positions, one for each axis of ``dims``.
-        dims (int, tuple of int, or None): the axes. ``None`` means the flattened tensor.
+        shifts (int or tuple of int): number of positions to shift, for each axis in ``dims``.
+        dims (int, tuple of int, or None): axes along which to shift. ``None`` shifts the flattened tensor.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor of the same shape as ``input``.
 
     Raises:
         TypeError: If a shift or an axis is not an int.
-        ValueError: If an axis is out of range, or the numbers of shifts and axes differ.
+        ValueError: If an axis is out of range, or ``shifts`` and ``dims`` differ in length.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.roll(Tensor([1.0, 2.0, 3.0]), 1))
@@ -210,15 +210,15 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
     """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes.
 
-    The direction is from the first axis of ``dims`` to the second one.
+    The rotation is from the first axis of ``dims`` towards the second axis.
 
     Args:
-        input (Tensor): the tensor.
-        k (int): number of rotations.
-        dims (tuple or list of int): the two axes.
+        input (Tensor): input tensor.
+        k (int): number of rotations by 90 degrees.
+        dims (tuple or list of int): two axes that span the plane of rotation.
 
     Returns:
-        Tensor.
+        Rotated tensor.
 
     Raises:
         TypeError: If ``k`` or an axis is not an int.
@@ -248,17 +248,17 @@ def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     """Return ``length`` elements along an axis, beginning at ``start``.
 
     Args:
-        input (Tensor): the tensor.
-        axis (int): the axis.
-        start (int): index of the first element.
-        length (int): number of elements.
+        input (Tensor): input tensor.
+        axis (int): axis along which to select elements.
+        start (int): index of the first selected element.
+        length (int): number of selected elements.
 
     Returns:
-        Tensor with the size ``length`` along ``axis``.
+        Tensor with the shape of ``input``, except that ``axis`` has the size ``length``.
 
     Raises:
         TypeError: If an argument is not an int.
-        ValueError: If ``axis`` is out of range, or the elements are not inside the tensor.
+        ValueError: If ``axis`` is out of range, or the selected elements are not all inside ``axis``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.narrow(Tensor([1.0, 2.0, 3.0]), 0, 1, 2))
