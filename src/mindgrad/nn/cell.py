@@ -401,7 +401,7 @@ class Cell(Compatible):
                 compatibility.
 
         Raises:
-            TypeError: If a bool argument has another type, or a keyword argument has an unknown name.
+            TypeError: If a flag such as ``use_reentrant`` is not a bool, or a keyword argument is unknown.
             ValueError: If ``context_fn`` is not ``None``.
         """
         for name in kwargs:

@@ -96,7 +96,7 @@ def exponential_decay_lr(
     With ``is_stair``, the exponent is rounded down.
 
     Args:
-        decay_rate (float): factor by which the learning rate changes in ``decay_epoch`` epochs, positive.
+        decay_rate (float): factor of the learning rate per ``decay_epoch`` epochs, positive.
         decay_epoch (int): number of epochs in which the learning rate is multiplied by ``decay_rate`` once.
 
     >>> from mindgrad import nn
@@ -156,7 +156,7 @@ def inverse_decay_lr(
 
     Args:
         decay_rate (float): factor of epoch / decay_epoch in the denominator, positive.
-        decay_epoch (int): number of epochs by which the epoch is divided in the formula.
+        decay_epoch (int): divisor of the epoch number in the formula.
 
     >>> from mindgrad import nn
     >>> nn.inverse_decay_lr(0.5, 1.0, 4, 2, 1)

@@ -101,8 +101,8 @@ class ForwardValueAndGrad(Cell):
             differentiated if ``get_by_list`` is ``True``.
         get_all (bool): whether to differentiate with respect to all inputs instead of only the first one.
         get_by_list (bool): whether to differentiate with respect to ``weights``.
-        sens_param (bool): whether the last input of a call is the cotangent, by which the outputs are
-            multiplied before they are differentiated.
+        sens_param (bool): whether the last input of a call is the cotangent (the weights of the outputs in
+            the gradient).
 
     Inputs:
         inputs (Tensor): inputs of ``network``. If ``sens_param`` is ``True``, they are followed by a

@@ -105,7 +105,7 @@ class ExponentialDecayLR(_Decay):
     With ``is_stair``, p is rounded down.
 
     Args:
-        decay_rate (float): factor by which the learning rate changes in ``decay_steps`` steps, positive.
+        decay_rate (float): factor of the learning rate per ``decay_steps`` steps, positive.
         decay_steps (int): number of steps in which the learning rate is multiplied by ``decay_rate`` once.
 
     >>> import mindgrad as ms
@@ -148,7 +148,7 @@ class InverseDecayLR(_Decay):
 
     Args:
         decay_rate (float): factor of p = step / decay_steps in the denominator, positive.
-        decay_steps (int): number of steps by which the step is divided in p = step / decay_steps.
+        decay_steps (int): divisor of the step number in p = step / decay_steps.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.InverseDecayLR(0.1, 1.0, 4)(ms.Tensor(4, ms.int32)))

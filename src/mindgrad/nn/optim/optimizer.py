@@ -39,7 +39,7 @@ documented = SharedSections("""
         epsilon (float): ε, a small positive number that prevents division by zero.
         use_locking (bool): accepted for compatibility; an update is never interrupted.
         weight_decay (float or Cell): weight decay, see :class:`Optimizer`.
-        loss_scale (float): loss scale, by which the gradients are divided.
+        loss_scale (float): loss scale; the gradients are divided by it.
 
     Inputs:
         gradients (tuple of Tensor): gradients, one for each Parameter and of the same shape as the Parameter.
@@ -93,7 +93,7 @@ class Optimizer(Cell):
         weight_decay (float or Cell): factor λ of weight decay; λ times the Parameter is added to its
             gradient. A number, or a Cell that computes it from ``global_step``. Without groups it applies to
             the Parameters whose names contain neither ``beta`` nor ``gamma``.
-        loss_scale (float): loss scale: factor by which the loss was multiplied. Gradients are divided by it.
+        loss_scale (float): loss scale: the factor of the loss. Gradients are divided by it.
 
     Inputs:
         gradients (tuple or list of Tensor): gradients, one for each Parameter and of the same shape as the
