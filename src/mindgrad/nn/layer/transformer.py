@@ -81,8 +81,8 @@ class _Block(Cell):
 class TransformerEncoderLayer(_Block):
     """A transformer encoder layer: self-attention and two dense layers.
 
-    The output of each part (the attention, the dense layers) is added to its input, and the sum is
-    normalized.
+    The output of each part (the attention, the dense layers) is added to its input, and the sum is normalized
+    (unless ``norm_first`` is ``True``).
 
     Args:
         d_model (int): size of the last axis of inputs and outputs.
@@ -124,7 +124,7 @@ class TransformerDecoderLayer(_Block):
     """A transformer decoder layer: two attentions and two dense layers.
 
     The attentions are self-attention and attention to a memory. The output of each part (the attention, the
-    dense layers) is added to its input, and the sum is normalized.
+    dense layers) is added to its input, and the sum is normalized (unless ``norm_first`` is ``True``).
 
     Args:
         d_model (int): size of the last axis of inputs and outputs.
