@@ -48,7 +48,7 @@ class Vocab:
         """Create a vocabulary from a dict that maps tokens to ids.
 
         Raises:
-            ValueError: If ``word_dict`` contains a negative id.
+            ValueError: If a key of ``word_dict`` is not a string, or an id is negative.
         """
         for token, number in word_dict.items():
             if not isinstance(token, str) or number < 0:

@@ -52,7 +52,7 @@ class Embedding(Cell):
         TypeError: If an argument has an unsupported type, or ``ids`` does not have an integer dtype.
         ValueError: If ``vocab_size`` or ``embedding_size`` is not positive, or ``padding_idx`` is out of
             range.
-        IndexError: If an id is out of range, outside of compiled functions.
+        IndexError: If an id is out of range and its value is known (not traced).
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.Embedding(3, 2, embedding_table=Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]))
@@ -129,7 +129,7 @@ class EmbeddingLookup(Cell):
         TypeError: If an argument has an unsupported type, or ``indices`` does not have an integer dtype.
         ValueError: If ``vocab_size`` or ``embedding_size`` is not positive, or ``target`` is neither
             ``"CPU"`` nor ``"DEVICE"``.
-        IndexError: If an index is out of range, outside of compiled functions.
+        IndexError: If an index is out of range and its value is known (not traced).
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.EmbeddingLookup(2, 2, param_init=Tensor([[3.0, 4.0], [0.0, 1.0]]), max_norm=2.5)

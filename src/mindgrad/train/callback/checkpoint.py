@@ -51,7 +51,7 @@ class CheckpointConfig:
     Raises:
         TypeError: If an argument has an unsupported type or an unknown name.
         ValueError: If an argument is out of range, or both ``save_checkpoint_steps`` and
-            ``save_checkpoint_seconds`` are 0.
+            ``save_checkpoint_seconds`` are 0 or ``None``.
         NotImplementedError: If ``exception_save`` is true.
 
     >>> import mindgrad as ms
