@@ -10,15 +10,16 @@ __all__ = ["DatasetCache"]
 class DatasetCache:
     """MindSpore's cache of samples, which has no effect in mindgrad.
 
-    Sources and ``map`` accept it as ``cache``. Each pass computes its samples again.
+    Sources and ``map`` accept it as the argument ``cache``. Each pass over the dataset computes all samples
+    again.
 
     Args:
-        session_id (int): number of a session of MindSpore's cache server.
-        size (int, optional): size of the cache in MiB. 0: no limit. Default: ``0``.
+        session_id (int): identifier of a session of MindSpore's cache server.
+        size (int, optional): maximum size of the cache in MiB. 0: no limit. Default: ``0``.
         spilling (bool, optional): whether to write samples that do not fit to the disk. Default: ``False``.
-        hostname (str, optional): host of the server. Default: ``None``.
-        port (int, optional): port of the server. Default: ``None``.
-        num_connections (int, optional): number of connections. Default: ``None``.
+        hostname (str, optional): host name of the cache server. Default: ``None``.
+        port (int, optional): port of the cache server. Default: ``None``.
+        num_connections (int, optional): number of connections to the cache server. Default: ``None``.
         prefetch_size (int, optional): number of samples to read ahead. Default: ``None``.
 
     >>> from mindgrad import dataset as ds

@@ -15,7 +15,7 @@ def names_of(columns: Any, method: str, argument: str) -> list[str]:
 
     Raises:
         TypeError: If ``columns`` is neither a string nor a list or tuple of strings.
-        ValueError: If there are no names, or a name is repeated.
+        ValueError: If ``columns`` is empty, or contains a name twice.
     """
     names = [columns] if isinstance(columns, str) else columns
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -33,7 +33,7 @@ def places_of(columns: Any, among: Sequence[str], where: str, method: str, argum
     """Return the indices of the named columns.
 
     Raises:
-        ValueError: If the dataset ``where`` does not have a column.
+        ValueError: If ``columns`` contains a name that ``among`` does not contain.
     """
     names = names_of(columns, method, argument)
     unknown = [name for name in names if name not in among]
@@ -48,7 +48,7 @@ def places_of(columns: Any, among: Sequence[str], where: str, method: str, argum
 def arrangement(
     columns: Sequence[str], inputs: Sequence[int], outputs: Sequence[str]
 ) -> tuple[list[str], Callable[..., tuple[Any, ...]]]:
-    """Return the columns after the columns ``inputs`` were replaced by ``outputs``.
+    """Return the column names after ``outputs`` replace the columns ``inputs``.
 
     If there are as many outputs as inputs, they take the positions of the inputs. Otherwise they precede the
     remaining columns. The second result is a function that arranges a row in this way.
@@ -71,7 +71,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
     to the first part that is large enough.
 
     Raises:
-        ValueError: If the sizes do not add up to all samples, or a part would be empty.
+        ValueError: If ``sizes`` do not add up to all samples, or a part would be empty.
     """
     if not isinstance(sizes, (list, tuple)) or not sizes:
         raise ValueError(

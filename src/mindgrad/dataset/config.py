@@ -38,11 +38,11 @@ _ignored: dict[str, Any] = {
 class Draw(NamedTuple):
     """The state that determines the random numbers of one pass over a dataset."""
 
-    #: the seed; ``None``: each random step has a separate random seed, which differs between runs
+    #: seed of datasets. ``None``: each random step has a separate random seed, which differs between runs
     seed: int | None
-    #: the number of the pass since the seed was set
+    #: number of the pass over the dataset, counted since the seed was set
     number: int = 0
-    #: the number of the pass since its iterator was created
+    #: number of the pass over the dataset, counted since the iterator was created
     epoch: int = 0
 
     def generator(self, step: RandomStep) -> np.random.Generator:
@@ -90,7 +90,7 @@ def seed_in_force() -> int | None:
 
 
 def times_seeded() -> tuple[int, int]:
-    """Return counters that change whenever a seed is set, even to the same value."""
+    """Return counters of how often each seed was set, even to the same value."""
     return _times, common_seed.times_seeded()
 
 

@@ -40,7 +40,7 @@ class _FilesSampler(Sampler):
         self.num_shards, self.shard_id = num_shards, shard_id
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
-        """Return the indices of one pass."""
+        """Return the indices of the samples in one pass over the files."""
         ends = np.cumsum([0, *self.lengths])
         parts = [np.arange(*ends[i : i + 2]) for i in range(len(self.lengths))]
         if self.of_files:
@@ -51,7 +51,7 @@ class _FilesSampler(Sampler):
         return order[: self.num_samples]
 
     def count(self, size: int) -> int:
-        """Return the number of indices."""
+        """Return the number of indices in one pass over ``size`` samples."""
         whole = len(range(self.shard_id, size, self.num_shards))
         return whole if self.num_samples is None else min(whole, self.num_samples)
 

@@ -132,7 +132,7 @@ class MnistDataset(_FileDataset):
     Columns: ``image`` (uint8, shape (28, 28, 1)) and ``label`` (uint32).
 
     Raises:
-        ValueError: If a file is missing or does not have the format of MNIST.
+        ValueError: If a file of the dataset is missing or is not an IDX file.
 
     >>> from mindgrad import dataset as ds
     >>> ds.MnistDataset("data")
@@ -207,7 +207,7 @@ class Cifar10Dataset(_FileDataset):
     Columns: ``image`` (uint8, shape (32, 32, 3)) and ``label`` (uint32).
 
     Raises:
-        ValueError: If a file is missing or does not have the format of CIFAR-10.
+        ValueError: If a file of the dataset is missing or does not have the binary format of CIFAR.
     """
 
     _parts = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
@@ -284,11 +284,11 @@ class ImageFolderDataset(_FileDataset):
         dataset_dir (str or PathLike): folder that contains a folder for each class.
         extensions (list or tuple of str, optional): extensions of the files to read, in lower case with the
             leading dot. ``None``: the extensions of common image formats. Default: ``None``.
-        class_indexing (dict, optional): labels by the names of folders. Other folders are omitted. ``None``:
-            0, 1, … in the order of the names. Default: ``None``.
+        class_indexing (dict, optional): dict that maps names of folders to labels. Other folders are omitted.
+            ``None``: the labels are 0, 1, … in alphabetical order of the folders. Default: ``None``.
 
     Raises:
-        ValueError: If the folder does not exist, or does not contain image files.
+        ValueError: If ``dataset_dir`` does not exist, or does not contain image files.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -342,12 +342,12 @@ class ImageFolderDataset(_FileDataset):
         source = _ImageFiles(
             [path for path, _ in files], [np.array([label for _, label in files], np.int32)], decode, decrypt
         )
-        #: labels by the names of folders
+        #: dict that maps the names of folders to labels
         self.class_indexing = {class_name: labels[class_name] for class_name in classes}
         super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """Return the labels by names of folders."""
+        """Return the dict that maps the names of folders to labels."""
         return dict(self.class_indexing)
 
     def num_classes(self) -> int:
@@ -367,13 +367,13 @@ class CelebADataset(_FileDataset):
     has the attribute.
 
     Args:
-        usage (str, optional): ``"train"``, ``"valid"``, or ``"test"``, as in ``list_eval_partition.txt``, or
-            ``"all"``. Default: ``"all"``.
-        extensions (list or tuple of str, optional): extensions of the files to read. ``None``: all.
-            Default: ``None``.
+        usage (str, optional): part to read: ``"train"``, ``"valid"``, or ``"test"``, as in
+            ``list_eval_partition.txt``, or ``"all"``. Default: ``"all"``.
+        extensions (list or tuple of str, optional): extensions of the image files to read. ``None``: all
+            files. Default: ``None``.
 
     Raises:
-        ValueError: If a file is missing.
+        ValueError: If a file of the dataset is missing.
     """
 
     def __init__(

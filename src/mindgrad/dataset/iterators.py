@@ -17,7 +17,8 @@ __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
 class DatasetIterator:
     """Iterator over the samples of one pass; iterating again starts the next pass.
 
-    After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore. −1: unlimited.
+    After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore. If ``num_epochs`` is −1, the
+    number of passes is unlimited.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class DatasetIterator:
             return converted(array.item(), self._value)
         if self._output_numpy:
             return np.array(array)
-        # Tensors cannot contain strings; MindSpore's iterators also return arrays of strings
+        # return strings as NumPy arrays, as MindSpore does, because Tensors cannot contain strings
         return array if array.dtype.kind in "SU" else Tensor(array)
 
     def _given(self, values: list[Any]) -> Any:
@@ -73,14 +74,14 @@ class DatasetIterator:
 
 
 class TupleIterator(DatasetIterator):
-    """Iterator that returns samples as lists, in the order of columns."""
+    """Iterator that returns each sample as a list of its columns, in order."""
 
     def _given(self, values: list[Any]) -> list[Any]:
         return values
 
 
 class DictIterator(DatasetIterator):
-    """Iterator that returns samples as dicts from names of columns."""
+    """Iterator that returns each sample as a dict that maps column names to values."""
 
     def _given(self, values: list[Any]) -> dict[str, Any]:
         return dict(zip(self._columns, values, strict=True))

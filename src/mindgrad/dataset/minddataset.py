@@ -46,20 +46,22 @@ class MindDataset(GeneratorDataset):
     bytes as 1-D arrays of uint8.
 
     Args:
-        dataset_files (str, PathLike, or list of these): a list of files, or one file. One file represents all
-            files that were written together with it.
-        columns_list (list or tuple of str, optional): the fields to read. ``None``: all fields.
+        dataset_files (str, PathLike, or list of both): a list of MindRecord files, or one file. One file
+            represents all files that were written together with it.
+        columns_list (list or tuple of str, optional): names of the fields to read. ``None``: all fields.
             Default: ``None``.
         shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`. ``None``:
             ``True``. Default: ``None``.
-        padded_sample (dict, optional): sample to append, as a dict from names to values. Default: ``None``.
-        num_padded (int, optional): number of copies of ``padded_sample`` to append. Default: ``None``.
+        padded_sample (dict, optional): sample to append to the dataset, as a dict that maps field names to
+            values. Default: ``None``.
+        num_padded (int, optional): number of copies of ``padded_sample`` to append to the dataset. Default:
+            ``None``.
 
     Raises:
-        PathNotExistsError: If a file is missing.
+        PathNotExistsError: If a MindRecord file or its index does not exist.
         MRMOpenError: If a file is not a MindRecord file.
-        RuntimeError: If the files do not have a field of ``columns_list``, or only one of ``padded_sample``
-            and ``num_padded`` is given.
+        RuntimeError: If ``columns_list`` contains a field that the files do not have, or only one of
+            ``padded_sample`` and ``num_padded`` is given.
 
     >>> import tempfile
     >>> import numpy as np
@@ -114,12 +116,13 @@ class MindDataset(GeneratorDataset):
 
 
 class PaddedDataset(GeneratorDataset):
-    """A dataset of given samples, to extend another one.
+    """A dataset of given samples, for example to extend another dataset.
 
     For example, ``data + PaddedDataset(samples)``.
 
     Args:
-        padded_samples (list or tuple of dict): samples, as dicts from names of columns to values.
+        padded_samples (list or tuple of dict): samples of the dataset, as dicts that map column names to
+            values.
 
     >>> from mindgrad import dataset as ds
     >>> import numpy as np

@@ -38,7 +38,7 @@ def from_array(array: np.ndarray, name: str) -> Any:
     """Convert an array of shape (H, W) or (H, W, C) to a Pillow image.
 
     Raises:
-        TypeError: If the shape differs, or Pillow images do not support the dtype.
+        TypeError: If ``array`` does not have such a shape, or Pillow does not support its dtype.
     """
     image = package(f"'{name}'")
     if array.ndim == 3 and array.shape[2] == 1:
@@ -60,13 +60,13 @@ def decoded(data: Any, name: str, mode: str | None = "RGB") -> Any:
     """Decode the bytes of an image file to a Pillow image.
 
     Args:
-        data: the bytes.
+        data: the bytes of an image file.
         name (str): the name of the API, for errors.
         mode (str, optional): Pillow's color mode to convert to. ``None`` keeps the mode of the file.
             Default: ``"RGB"``.
 
     Raises:
-        RuntimeError: If the bytes are not an image file.
+        RuntimeError: If ``data`` is not the content of an image file.
     """
     image = package(f"'{name}'")
     try:

@@ -39,7 +39,7 @@ _ACCEPTED = ("python_multiprocessing", "max_rowsize", "cache", "callbacks", "off
 
 
 class Dataset(Readable):
-    """Samples with named columns, from a source through steps.
+    """Samples with named columns: a source, followed by pipeline steps.
 
     Iteration returns each sample as a list of Tensors::
 
@@ -54,7 +54,8 @@ class Dataset(Readable):
         :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.NumpySlicesDataset`
     """
 
-    #: classes of steps, by the names of the methods that create them
+    #: dict that maps the names of methods, such as ``"batch"``, to the classes of the Datasets that they
+    #: return
     _kinds: ClassVar[dict[str, type[Dataset]]] = {}
 
     def __init_subclass__(cls, step: str = "", **options: Any) -> None:
@@ -90,29 +91,31 @@ class Dataset(Readable):
         """Combine samples into batches, stacked along a new first axis.
 
         Args:
-            batch_size (int or Callable): number of samples, or a function of a BatchInfo that returns it for
-                each batch.
+            batch_size (int or Callable): number of samples in a batch, or a function that receives a
+                BatchInfo and returns this number for each batch.
             drop_remainder (bool, optional): whether to omit an incomplete last batch. Default: ``False``.
             num_parallel_workers (int, optional): values above 1 have no effect, with a warning.
                 Default: ``None``.
-            per_batch_map (Callable, optional): function of a list of arrays for each of ``input_columns``,
-                and of a BatchInfo. It returns a tuple with a list of arrays, or an array, for each of
-                ``output_columns``. Default: ``None``.
-            input_columns (str or list of str, optional): inputs of ``per_batch_map``. ``None``: all columns.
-                Default: ``None``.
-            output_columns (str or list of str, optional): names of its outputs. ``None``: ``input_columns``.
-                Default: ``None``.
-            column_order (list of str, optional): columns to keep, in order. ``None``: all. Default: ``None``.
+            per_batch_map (Callable, optional): function that creates the columns of a batch. Its arguments
+                are, for each of ``input_columns``, a list with one array per sample, and then a BatchInfo. It
+                returns a tuple with a list of arrays, or an array, for each of ``output_columns``. Default:
+                ``None``.
+            input_columns (str or list of str, optional): names of the columns that ``per_batch_map``
+                receives. ``None``: all columns. Default: ``None``.
+            output_columns (str or list of str, optional): names of the columns that ``per_batch_map``
+                returns. ``None``: ``input_columns``. Default: ``None``.
+            column_order (list of str, optional): names of the columns to keep, in this order. ``None``: all
+                columns. Default: ``None``.
             pad_info (None, optional): not supported; pad in ``per_batch_map``. Default: ``None``.
             **others (Any): MindSpore's other options, accepted for compatibility.
 
         Returns:
-            Dataset: the batches.
+            Dataset: a dataset of the batches.
 
         Raises:
             TypeError: If ``batch_size`` is neither an int nor callable.
-            ValueError: If ``batch_size`` is less than 1. During iteration, if samples differ in shape or
-                dtype.
+            ValueError: If ``batch_size`` is less than 1. During iteration, if samples of a batch differ in
+                shape or dtype.
 
         >>> from mindgrad import dataset as ds
         >>> print([x.shape for x, in ds.NumpySlicesDataset([1, 2, 3]).batch(2)])
@@ -171,26 +174,27 @@ class Dataset(Readable):
         """Replace columns by the results of functions.
 
         Args:
-            operations (Callable or list of Callable): a function, or a list of functions, each applied to the
-                results of the previous one. A function receives one array for each column, and returns an
-                array, number, or Tensor, or a tuple of them.
-            input_columns (str or list of str, optional): inputs of the first function. ``None``: the first
-                column. Default: ``None``.
+            operations (Callable or list of Callable): function to apply to each sample, or a list of
+                functions, each applied to the results of the previous one. A function receives one array for
+                each column, and returns an array, number, or Tensor, or a tuple of them.
+            input_columns (str or list of str, optional): names of the columns that the first function
+                receives. ``None``: the first column. Default: ``None``.
             output_columns (str or list of str, optional): names of the results of the last function.
-                ``None``: ``input_columns``. If there are as many as ``input_columns``, they replace them;
-                otherwise they precede the other columns. Default: ``None``.
-            column_order (list of str, optional): columns to keep, in order. ``None``: all. Default: ``None``.
+                ``None``: ``input_columns``. If there are as many outputs as inputs, the outputs replace the
+                input columns in place; otherwise the outputs precede the other columns. Default: ``None``.
+            column_order (list of str, optional): names of the columns to keep, in this order. ``None``: all
+                columns. Default: ``None``.
             num_parallel_workers (int, optional): values above 1 have no effect, with a warning.
                 Default: ``None``.
             **others (Any): MindSpore's other options, accepted for compatibility.
 
         Returns:
-            Dataset: the changed samples.
+            Dataset: a dataset of the changed samples.
 
         Raises:
-            RuntimeError: During iteration, if a function raises an error, which is the cause.
-            ValueError: If a column does not exist. During iteration, if the numbers of values and columns
-                differ.
+            RuntimeError: During iteration, if a function raises an error, which is the ``__cause__``.
+            ValueError: If a named column does not exist. During iteration, if the last function does not
+                return one value for each of ``output_columns``.
 
         >>> from mindgrad import dataset as ds
         >>> data = ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).map(lambda x: 10 * x, "x")
@@ -218,7 +222,7 @@ class Dataset(Readable):
             before(draw), functions, places, outputs, arranged, where, draw.generator(random)
         )
         made = self._then("map", begin, columns=tuple(columns))
-        # the fourth argument is column_order in MindSpore 1.x, num_parallel_workers in 2.x
+        # the fourth positional argument is column_order in MindSpore 1.x, and num_parallel_workers in 2.x
         return made if column_order is None or isinstance(column_order, int) else made.project(column_order)
 
     def filter(
@@ -230,14 +234,15 @@ class Dataset(Readable):
         """Keep the samples for which ``predicate`` is true.
 
         Args:
-            predicate (Callable): function of one array for each of ``input_columns`` that returns a Boolean.
-            input_columns (str or list of str, optional): inputs of ``predicate``. ``None``: all columns.
-                Default: ``None``.
+            predicate (Callable): function that receives one array for each of ``input_columns`` and returns a
+                Boolean.
+            input_columns (str or list of str, optional): names of the columns that ``predicate`` receives.
+                ``None``: all columns. Default: ``None``.
             num_parallel_workers (int, optional): values above 1 have no effect, with a warning.
                 Default: ``None``.
 
         Returns:
-            Dataset: the remaining samples.
+            Dataset: a dataset of the remaining samples.
         """
         note_workers(num_parallel_workers)
         if not callable(predicate):
@@ -249,14 +254,15 @@ class Dataset(Readable):
         return self._then("filter", begin, count=lambda: None)
 
     def shuffle(self, buffer_size: int) -> Dataset:
-        """Shuffle the samples, differently in each pass.
+        """Shuffle the samples; each pass over the dataset has a different order.
 
         Args:
-            buffer_size (int): number of next samples from which each sample is drawn, at least 2. With the
-                number of all samples, all orders have the same probability.
+            buffer_size (int): size of the shuffle buffer, at least 2: each sample is drawn at random from the
+                next ``buffer_size`` samples. If the buffer holds the whole dataset, all orders have the same
+                probability.
 
         Returns:
-            Dataset: the shuffled samples.
+            Dataset: a dataset of the shuffled samples.
         """
         number = whole_number(buffer_size, "shuffle", "buffer_size", 2)
         random, before = RandomStep(self._step.depth + 1), self._step.begin
@@ -264,13 +270,14 @@ class Dataset(Readable):
         return self._then("shuffle", begin)
 
     def repeat(self, count: int | None = None) -> Dataset:
-        """Repeat the samples, shuffled again in each repetition.
+        """Repeat the dataset; preceding random steps differ in each repetition.
 
         Args:
-            count (int, optional): number of repetitions. ``None`` or −1: unlimited. Default: ``None``.
+            count (int, optional): number of repetitions of the dataset. ``None`` or −1: unlimited. Default:
+                ``None``.
 
         Returns:
-            Dataset: the repeated samples.
+            Dataset: a dataset of the repeated samples.
         """
         number = -1 if count is None else whole_number(count, "repeat", "count", -1)
         if number == 0:
@@ -279,14 +286,14 @@ class Dataset(Readable):
 
         def begin(draw: Draw) -> Iterator[Row]:
             for time in itertools.count() if number < 0 else range(number):
-                # give each repetition in each pass a different number, so that random numbers differ
+                # number all repetitions in all passes differently, so that each has different random numbers
                 inner = draw.number * number + time if number > 0 else (draw.number << 32) + time
                 empty = True
                 for row in before(draw._replace(number=inner)):
                     empty = False
                     yield row
                 if empty:
-                    return  # do not repeat an empty pass forever
+                    return  # an empty pass would be repeated forever
 
         def size() -> int:
             if number < 0:
@@ -299,13 +306,13 @@ class Dataset(Readable):
         return self._then("repeat", begin, count=size, repeat_count=number)
 
     def take(self, count: int = -1) -> Dataset:
-        """Keep the first samples.
+        """Keep only the first samples of the dataset.
 
         Args:
-            count (int, optional): number of samples. −1: all. Default: ``-1``.
+            count (int, optional): number of samples to keep. −1: all samples. Default: ``-1``.
 
         Returns:
-            Dataset: the first ``count`` samples.
+            Dataset: a dataset of the first ``count`` samples.
         """
         number = whole_number(count, "take", "count", -1)
         if number == 0:
@@ -322,13 +329,13 @@ class Dataset(Readable):
         return min(number, self.get_dataset_size())
 
     def skip(self, count: int) -> Dataset:
-        """Omit the first samples.
+        """Omit the first samples of the dataset.
 
         Args:
             count (int): number of samples to omit.
 
         Returns:
-            Dataset: the remaining samples.
+            Dataset: a dataset of the remaining samples.
         """
         number = whole_number(count, "skip", "count", 0)
         before = self._step.begin
@@ -336,13 +343,13 @@ class Dataset(Readable):
         return self._then("skip", begin, count=lambda: max(self.get_dataset_size() - number, 0))
 
     def project(self, columns: Any) -> Dataset:
-        """Keep the given columns, in the given order.
+        """Select columns of the dataset, in the given order.
 
         Args:
-            columns (str or list of str): names of the columns.
+            columns (str or list of str): names of the columns to keep.
 
         Returns:
-            Dataset: samples with these columns.
+            Dataset: a dataset with the selected columns only.
         """
         places = self._places(columns, "project", "columns")
         before = self._step.begin
@@ -358,25 +365,26 @@ class Dataset(Readable):
         is requested, so it sees the effects of previous callbacks.
 
         Args:
-            condition_name (str): name for ``sync_update``.
+            condition_name (str): name of the callback, which is passed to ``sync_update``.
             num_batch (int, optional): accepted for compatibility. Default: ``1``.
-            callback (Callable, optional): function of the ``data`` of ``sync_update``. Default: ``None``.
+            callback (Callable, optional): function that ``sync_update`` calls with its argument ``data``.
+                Default: ``None``.
 
         Returns:
-            Dataset: the same samples.
+            Dataset: a dataset of the same samples.
         """
         conditions = {**self._step.conditions, condition_name: callback}
         return self._then("sync_wait", self._step.begin, conditions=conditions)
 
     def rename(self, input_columns: Any, output_columns: Any) -> Dataset:
-        """Rename columns.
+        """Rename columns of the dataset.
 
         Args:
-            input_columns (str or list of str): old names.
-            output_columns (str or list of str): as many new names.
+            input_columns (str or list of str): old names of the columns.
+            output_columns (str or list of str): new names of the columns, one for each of ``input_columns``.
 
         Returns:
-            Dataset: samples with the new names.
+            Dataset: a dataset with renamed columns.
         """
         places = self._places(input_columns, "rename", "input_columns")
         names = names_of(output_columns, "rename", "output_columns")
@@ -394,10 +402,11 @@ class Dataset(Readable):
         """Combine the columns of this and other datasets, up to the end of the shortest.
 
         Args:
-            datasets (Dataset, tuple, or list of Dataset): one or several datasets.
+            datasets (Dataset, tuple, or list of Dataset): one or several datasets to combine with this
+                dataset.
 
         Returns:
-            Dataset: the combined samples.
+            Dataset: a dataset of the combined samples.
         """
         return zip((self, *_several(datasets, "zip")))
 
@@ -405,10 +414,11 @@ class Dataset(Readable):
         """Append the samples of other datasets with the same columns.
 
         Args:
-            datasets (Dataset, tuple, or list of Dataset): one or several datasets.
+            datasets (Dataset, tuple, or list of Dataset): one or several datasets to combine with this
+                dataset.
 
         Returns:
-            Dataset: all samples.
+            Dataset: a dataset of the samples of all datasets, one dataset after the other.
         """
         all_ = (self, *_several(datasets, "concat"))
         for dataset in all_:
@@ -426,13 +436,13 @@ class Dataset(Readable):
         return self.concat(other)
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """Return the result of a function of this dataset.
+        """Call a function with this dataset, and return its result.
 
         Args:
-            apply_func (Callable): function of a Dataset that returns a Dataset.
+            apply_func (Callable): function that receives this Dataset and returns a Dataset.
 
         Returns:
-            Dataset: the result.
+            Dataset: the result of ``apply_func``.
         """
         found = apply_func(self)
         _check_dataset(found, "apply")
@@ -442,16 +452,16 @@ class Dataset(Readable):
         """Split the samples into disjoint parts, which are the same in each pass.
 
         Args:
-            sizes (list of int or list of float): number of samples, or fraction, of each part. They add up to
-                all samples.
+            sizes (list of int or list of float): number of samples in each part, or each part as a fraction
+                of the dataset. The sizes must add up to the number of all samples, or the fractions to 1.
             randomize (bool, optional): whether to assign samples to the parts at random instead of in order.
                 Default: ``True``.
 
         Returns:
-            list of Dataset: the parts.
+            list of Dataset: disjoint parts of the dataset, one for each of ``sizes``.
 
         Raises:
-            ValueError: If the sizes do not add up to all samples, or a part would be empty.
+            ValueError: If ``sizes`` do not add up to all samples, or a part would be empty.
 
         >>> from mindgrad import dataset as ds
         >>> train, test = ds.NumpySlicesDataset(list(range(10))).split([0.8, 0.2])
@@ -468,7 +478,8 @@ class Dataset(Readable):
         parts = [order[a:b].tolist() for a, b in itertools.pairwise(ends.tolist())]
         if self._step.subset is not None:
             return [self._step.subset(part) for part in parts]
-        # all parts read the same draw in each pass, so that no sample moves to another part
+        # all parts use the random numbers of the same draw in each pass, so that no sample moves to another
+        # part
         before, pinned = self._step.begin, Draw(seed)
 
         def made(part: list[int]) -> Dataset:
@@ -484,7 +495,7 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
         datasets (tuple or list of Dataset): datasets whose columns have different names.
 
     Returns:
-        Dataset: the combined samples.
+        Dataset: a dataset of the combined samples.
 
     >>> from mindgrad import dataset as ds
     >>> x = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)

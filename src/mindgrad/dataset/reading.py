@@ -24,21 +24,23 @@ __all__ = ["Readable", "Step"]
 class Step:
     """One step of a pipeline."""
 
-    #: description of this step and the steps before it, for messages
+    #: description of this step and the preceding steps, for error messages
     where: str
     columns: tuple[str, ...]
     begin: Callable[[Draw], Iterator[Row]]
     #: function that returns the number of samples in a pass, or None if it is unknown
     count: Callable[[], int | None]
-    #: number of steps before this one
+    #: number of pipeline steps before this step
     depth: int = 0
     batch_size: int = 1
     repeat_count: int = 1
-    #: callbacks of ``sync_update``, by the names given to ``sync_wait``
+    #: dict that maps the names given to ``sync_wait`` to callbacks, which ``sync_update`` calls
     conditions: dict[str, Callable[[Any], Any] | None] = dataclasses.field(default_factory=dict)
-    #: for sources of arrays: function that returns the order of a pass and the columns, to slice batches from
+    #: for sources of arrays: function that returns the order of a pass and the whole columns, so that
+    #: ``batch`` slices columns instead of stacking samples
     arrays: Callable[[Draw], tuple[np.ndarray, Sequence[np.ndarray]]] | None = None
-    #: for sources with random access: function that returns the source with other samples, for ``split``
+    #: for sources with random access: function that returns the source with a subset of its samples, for
+    #: ``split``
     subset: Callable[[Sequence[int]], Any] | None = None
 
 
@@ -53,7 +55,7 @@ class Readable:
     """Base class of datasets that are read pass by pass."""
 
     def __init__(self, step: Step | None = None) -> None:
-        if step is None:  # a user-defined subclass with a __getitem__
+        if step is None:  # a subclass defined by the user, with __getitem__
             step = Step(type(self).__name__, (), lambda draw: _no_rows(type(self).__name__), lambda: None)
         twice = [name for name in step.columns if step.columns.count(name) > 1]
         if twice:
@@ -79,16 +81,17 @@ class Readable:
     def create_dict_iterator(
         self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
     ) -> DictIterator:
-        """Return an iterator of samples as dicts from names of columns.
+        """Return an iterator over samples, as dicts that map column names to values.
 
         Args:
-            num_epochs (int, optional): maximum number of passes. −1: unlimited. Default: ``-1``.
-            output_numpy (bool, optional): whether columns are NumPy arrays instead of Tensors.
-                Default: ``False``.
+            num_epochs (int, optional): maximum number of passes over the dataset. −1: unlimited. Default:
+                ``-1``.
+            output_numpy (bool, optional): whether the columns of a sample are NumPy arrays instead of
+                Tensors. Default: ``False``.
             do_copy (bool, optional): accepted for compatibility; each sample is a copy. Default: ``False``.
 
         Returns:
-            DictIterator: the iterator.
+            DictIterator: an iterator over samples as dicts.
 
         >>> from mindgrad import dataset as ds
         >>> for row in ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).create_dict_iterator():
@@ -105,17 +108,19 @@ class Readable:
         output_numpy: bool = False,
         do_copy: bool = False,
     ) -> TupleIterator:
-        """Return an iterator of samples as lists of columns.
+        """Return an iterator over samples, as lists of columns.
 
         Args:
-            columns (list of str, optional): columns, in order. ``None``: all. Default: ``None``.
-            num_epochs (int, optional): maximum number of passes. −1: unlimited. Default: ``-1``.
-            output_numpy (bool, optional): whether columns are NumPy arrays instead of Tensors.
-                Default: ``False``.
+            columns (list of str, optional): names of the columns to return, in this order. ``None``: all
+                columns. Default: ``None``.
+            num_epochs (int, optional): maximum number of passes over the dataset. −1: unlimited. Default:
+                ``-1``.
+            output_numpy (bool, optional): whether the columns of a sample are NumPy arrays instead of
+                Tensors. Default: ``False``.
             do_copy (bool, optional): accepted for compatibility; each sample is a copy. Default: ``False``.
 
         Returns:
-            TupleIterator: the iterator.
+            TupleIterator: an iterator over samples as lists.
         """
         begin = self._begin_pass
         if columns is not None:
@@ -183,12 +188,12 @@ class Readable:
         """Call the ``callback`` of ``sync_wait``.
 
         Args:
-            condition_name (str): name from ``sync_wait``.
+            condition_name (str): name of the callback that was passed to ``sync_wait``.
             num_batch (int, optional): accepted for compatibility. Default: ``None``.
             data (Any, optional): argument of the callback. Default: ``None``.
 
         Raises:
-            ValueError: If the name does not exist.
+            ValueError: If ``sync_wait`` was not called with ``condition_name``.
         """
         if condition_name not in self._step.conditions:
             raise ValueError(
@@ -206,12 +211,13 @@ class Readable:
         float32.
 
         Args:
-            file_name (str): name of the file; several files have a number at the end.
-            num_files (int, optional): number of files. Default: ``1``.
+            file_name (str): name of the file to write. If ``num_files`` is above 1, a number is appended to
+                it.
+            num_files (int, optional): number of files among which the samples are divided. Default: ``1``.
             file_type (str, optional): must be ``"mindrecord"``. Default: ``"mindrecord"``.
 
         Raises:
-            ValueError: If ``file_type`` is not ``"mindrecord"``, or there are no samples.
+            ValueError: If ``file_type`` is not ``"mindrecord"``, or the dataset has no samples.
             TypeError: If a column has an unsupported dtype.
         """
         if file_type != "mindrecord":

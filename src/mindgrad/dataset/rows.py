@@ -46,7 +46,7 @@ def array_of(value: Any, subject: str) -> np.ndarray:
     """Convert a user's value to an array of numbers, Booleans, or strings.
 
     Raises:
-        TypeError: If the value cannot be converted. The message starts with ``subject``.
+        TypeError: If ``value`` cannot be converted. The message starts with ``subject``.
     """
     if isinstance(value, Tensor):
         return value.asnumpy()
@@ -71,7 +71,7 @@ def element_of(value: Any, subject: str) -> np.ndarray:
     """Convert a user's value to an element of a row. A dict is stored in a 0-D object array.
 
     Raises:
-        TypeError: If the value is neither a dict nor an array. The message starts with ``subject``.
+        TypeError: If ``value`` is neither a dict nor an array. The message starts with ``subject``.
     """
     return boxed(value) if isinstance(value, dict) else array_of(value, subject)
 
@@ -253,7 +253,7 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
     """Stack the arrays of one column.
 
     Raises:
-        ValueError: If shapes or dtypes differ.
+        ValueError: If the arrays differ in shape or dtype.
     """
     first = arrays[0]
     if all(map(is_boxed, arrays)):
@@ -278,7 +278,7 @@ def _stacked(elements: list[dict[Any, Any]], column: str, number: int, where: st
     """Stack the values of dicts with equal keys, separately for each key.
 
     Raises:
-        ValueError: If the keys differ, or the values cannot be stacked.
+        ValueError: If the dicts differ in their keys, or values of one key cannot be stacked.
     """
     names = list(elements[0])
     if any(set(element) != set(names) for element in elements):

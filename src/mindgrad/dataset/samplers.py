@@ -19,7 +19,8 @@ class Sampler:
     """Base class of samplers: ``__iter__`` returns the indices of one pass.
 
     Args:
-        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
+        num_samples (int, optional): number of indices to use in each pass over the dataset. ``None``: all
+            indices. Default: ``None``.
 
     >>> from mindgrad import dataset as ds
     >>> class Backwards(ds.Sampler):
@@ -33,7 +34,7 @@ class Sampler:
         :class:`mindgrad.dataset.DistributedSampler`
     """
 
-    #: number of samples of the source
+    #: number of samples in the source of the dataset
     num_rows = 0
     dataset_size = 0
 
@@ -75,8 +76,9 @@ class SequentialSampler(Sampler):
     """A sampler that reads samples in order.
 
     Args:
-        start_index (int, optional): first index. ``None``: 0. Default: ``None``.
-        num_samples (int, optional): number of samples. ``None``: all up to the end. Default: ``None``.
+        start_index (int, optional): index of the first sample to read. ``None``: 0. Default: ``None``.
+        num_samples (int, optional): number of samples to read. ``None``: all samples up to the end. Default:
+            ``None``.
     """
 
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
@@ -101,8 +103,9 @@ class RandomSampler(Sampler):
     """A sampler with a different random order in each pass.
 
     Args:
-        replacement (bool, optional): whether to draw with replacement. Default: ``False``.
-        num_samples (int, optional): number of samples. ``None``: all. Default: ``None``.
+        replacement (bool, optional): whether to draw samples with replacement. Default: ``False``.
+        num_samples (int, optional): number of samples in each pass over the dataset. ``None``: all samples.
+            Default: ``None``.
     """
 
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
@@ -129,8 +132,9 @@ class SubsetSampler(Sampler):
     """A sampler that reads given indices in order.
 
     Args:
-        indices (iterable of int or int): the indices.
-        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
+        indices (iterable of int or int): indices of the samples to read.
+        num_samples (int, optional): number of indices to use in each pass over the dataset. ``None``: all
+            indices. Default: ``None``.
     """
 
     def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
@@ -151,8 +155,9 @@ class SubsetRandomSampler(SubsetSampler):
     """A sampler that reads given indices in a different random order in each pass.
 
     Args:
-        indices (iterable of int or int): the indices.
-        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
+        indices (iterable of int or int): indices of the samples to read.
+        num_samples (int, optional): number of indices to use in each pass over the dataset. ``None``: all
+            indices. Default: ``None``.
     """
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
@@ -165,8 +170,9 @@ class WeightedRandomSampler(Sampler):
 
     Args:
         weights (list of float): weight of each sample, nonnegative and not all zero.
-        num_samples (int, optional): number of samples. ``None``: the number of weights. Default: ``None``.
-        replacement (bool, optional): whether to draw with replacement. Default: ``True``.
+        num_samples (int, optional): number of samples to draw in each pass. ``None``: the number of weights.
+            Default: ``None``.
+        replacement (bool, optional): whether to draw samples with replacement. Default: ``True``.
     """
 
     def __init__(
@@ -209,12 +215,12 @@ class DistributedSampler(Sampler):
     If a shard is too short, it continues with the first samples.
 
     Args:
-        num_shards (int): number of shards.
-        shard_id (int): shard to read, from 0.
-        shuffle (bool, optional): whether to shuffle first; with a seed, all shards have the same order.
-            Default: ``True``.
-        num_samples (int, optional): number of samples. ``None``: the whole shard. Default: ``None``.
-        offset (int, optional): shard of the first sample. −1: 0. Default: ``-1``.
+        num_shards (int): number of shards into which the dataset is divided.
+        shard_id (int): number of the shard to read, from 0 to ``num_shards`` − 1.
+        shuffle (bool, optional): whether to shuffle the samples before they are divided. With a seed, all
+            shards use the same order. Default: ``True``.
+        num_samples (int, optional): number of samples to read. ``None``: the whole shard. Default: ``None``.
+        offset (int, optional): number of the shard that reads the first sample. −1: shard 0. Default: ``-1``.
     """
 
     def __init__(
@@ -259,17 +265,18 @@ class PKSampler(Sampler):
     The samples of a class are drawn with replacement.
 
     Args:
-        num_val (int): number of samples of each class.
+        num_val (int): number of samples to draw from each class.
         num_class (None, optional): not supported; all classes are read. Default: ``None``.
         shuffle (bool, optional): whether the classes have a different random order in each pass.
             Default: ``False``.
-        class_column (str, optional): column of the classes. Default: ``"label"``.
-        num_samples (int, optional): number of samples. ``None``: all. Default: ``None``.
+        class_column (str, optional): name of the column that contains the classes. Default: ``"label"``.
+        num_samples (int, optional): number of samples in each pass over the dataset. ``None``: all samples.
+            Default: ``None``.
 
     Raises:
         NotImplementedError: If ``num_class`` is given.
-        TypeError: When a dataset is created, if its source does not have classes. Sources of image files have
-            them.
+        TypeError: When a dataset is created, if its source does not provide the classes of all samples.
+            Sources of labeled images provide them.
 
     >>> from mindgrad import dataset as ds
     >>> ds.PKSampler(2).with_classes([1, 0, 1, 0]).count(4)
@@ -328,11 +335,12 @@ class PKSampler(Sampler):
 
 
 class IterSampler(Sampler):
-    """A sampler that reads the indices of an iterable, again in each pass.
+    """A sampler that reads the indices of an iterable, which each pass iterates again.
 
     Args:
-        sampler (iterable of int): the indices.
-        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
+        sampler (iterable of int): iterable of indices. Each pass over the dataset iterates it again.
+        num_samples (int, optional): number of indices to use in each pass over the dataset. ``None``: all
+            indices. Default: ``None``.
     """
 
     def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:

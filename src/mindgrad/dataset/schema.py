@@ -19,12 +19,12 @@ class Schema:
     """A description of columns: their names, dtypes, and shapes.
 
     Args:
-        schema_file (str or PathLike, optional): a file in JSON,
+        schema_file (str or PathLike, optional): path of a JSON file of the form
             ``{"columns": {name: {"type": ..., "shape": [...]}}}``, or with a list of columns that have a
             ``"name"``. Default: ``None``.
 
     Raises:
-        RuntimeError: If the file has no columns.
+        RuntimeError: If ``schema_file`` does not describe columns.
 
     >>> from mindgrad import dataset as ds
     >>> schema = ds.Schema()
@@ -34,23 +34,23 @@ class Schema:
     """
 
     def __init__(self, schema_file: str | os.PathLike[str] | None = None) -> None:
-        #: the columns: dicts with a name, a type, and optionally a shape
+        #: columns of the schema: dicts with the keys ``"name"``, ``"type"``, and optionally ``"shape"``
         self.columns: list[dict[str, Any]] = []
         self.dataset_type, self.num_rows = "", 0
         if schema_file is not None:
             self.from_json(json.loads(Path(schema_file).read_text()))
 
     def add_column(self, name: str, de_type: Any, shape: list[int] | None = None) -> None:
-        """Add a column.
+        """Add a column to the schema.
 
         Args:
-            name (str): name of the column.
+            name (str): name of the column to add.
             de_type (DType, numpy.dtype, or str): dtype of the column, or its name. ``"string"`` for strings.
-            shape (list of int, optional): shape of the column; a size of −1 means any length. ``None``: the
-                shape of the data. Default: ``None``.
+            shape (list of int, optional): shape of each value of the column; a size of −1 means any length.
+                ``None``: the shape of the data. Default: ``None``.
 
         Raises:
-            ValueError: If a column of this name exists.
+            ValueError: If the schema already has a column ``name``.
             TypeError: If ``de_type`` is not a dtype.
         """
         if any(column["name"] == name for column in self.columns):

@@ -35,18 +35,20 @@ __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 #: sections of docstrings that all sources share
 documented_source = SharedSections("""
     Args:
-        dataset_dir (str or PathLike): folder of the files.
-        dataset_files (str, PathLike, or list of these): one file or several.
-        usage (str): ``"train"``, ``"test"``, or ``"all"``. ``None``: the parts whose files exist.
-        num_samples (int): maximum number of samples. ``None``: all.
+        dataset_dir (str or PathLike): folder that contains the files of the dataset.
+        dataset_files (str, PathLike, or list of both): path of the file to read, or a list of paths.
+        usage (str): part of the dataset to read: ``"train"``, ``"test"``, or ``"all"``. ``None``: the parts
+            whose files exist.
+        num_samples (int): maximum number of samples to read. ``None``: all samples.
         num_parallel_workers (int): accepted for compatibility.
-        shuffle (bool): whether each pass has a different random order. ``None``: ``True``.
-        sampler (Sampler or iterable): samples to read, in order: a :class:`Sampler` or a list of indices.
+        shuffle (bool): whether to shuffle the samples, differently in each pass. ``None``: ``True``.
+        sampler (Sampler or iterable): sampler that selects and orders the samples: a :class:`Sampler` or a
+            list of indices.
         decode (bool): whether to decode the images, which requires Pillow.
-        num_shards (int): number of parts into which the samples are divided.
-        shard_id (int): part that this dataset reads.
+        num_shards (int): number of shards into which the samples are divided. ``None``: not divided.
+        shard_id (int): number of the shard that this dataset reads, from 0.
         cache (DatasetCache): accepted for compatibility.
-        decrypt (Callable): function from the name of a file to its bytes.
+        decrypt (Callable): function that receives the name of a file and returns its decrypted bytes.
 """)
 
 
@@ -59,29 +61,32 @@ class GeneratorDataset(Dataset):
             access). Each item is one sample: a tuple, list, or iterator with one value (array, number,
             string, Tensor) for each column, or the value itself for one column. An iterator that can be read
             only once is stored in memory.
-        column_names (str or list of str, optional): name of each column. Default: ``None``.
-        column_types (list of dtypes, optional): dtypes with which the samples are checked. Default: ``None``.
+        column_names (str or list of str, optional): names of the columns. Default: ``None``.
+        column_types (list of dtypes, optional): expected dtype of each column. A different dtype raises an
+            error. Default: ``None``.
         schema (None, optional): not supported; use ``column_names``. Default: ``None``.
-        num_samples (int, optional): maximum number of samples. ``None``: all. Default: ``None``.
+        num_samples (int, optional): maximum number of samples to read. ``None``: all samples. Default:
+            ``None``.
         num_parallel_workers (int, optional): values above 1 have no effect, with a warning: the calling
             thread creates the samples. Default: ``1``.
-        shuffle (bool, optional): whether each pass has a different random order. ``None``: sources with
-            random access are shuffled, others are not. A source without random access is read completely
+        shuffle (bool, optional): whether to shuffle the samples, differently in each pass. ``None``: sources
+            with random access are shuffled, others are not. A source without random access is read completely
             before it is shuffled. Default: ``None``.
-        sampler (Sampler or iterable, optional): samples to read, in order: a :class:`Sampler` or a list of
-            indices. Default: ``None``.
-        num_shards (int, optional): number of parts into which the samples are divided. Default: ``None``.
-        shard_id (int, optional): part that this dataset reads. Default: ``None``.
+        sampler (Sampler or iterable, optional): sampler that selects and orders the samples: a
+            :class:`Sampler` or a list of indices. Default: ``None``.
+        num_shards (int, optional): number of shards into which the samples are divided. Default: ``None``.
+        shard_id (int, optional): number of the shard that this dataset reads, from 0. Default: ``None``.
         python_multiprocessing (bool, optional): accepted for compatibility. Default: ``True``.
         max_rowsize (Any, optional): accepted for compatibility.
         batch_sampler (None, optional): not supported; use ``batch``. Default: ``None``.
         collate_fn (None, optional): not supported; use ``batch(per_batch_map=...)``. Default: ``None``.
 
     Raises:
-        TypeError: If ``source`` has an unsupported type. During iteration, if a value is not an array.
-        ValueError: If arguments contradict each other. During iteration, if a sample does not have one value
-            for each column.
-        RuntimeError: During iteration, if the source raises an error, which is the cause.
+        TypeError: If ``source`` has an unsupported type. During iteration, if a value cannot be converted to
+            an array.
+        ValueError: If arguments contradict each other, such as ``sampler`` and ``shuffle``. During iteration,
+            if a sample does not have one value for each column.
+        RuntimeError: During iteration, if the source raises an error, which is the ``__cause__``.
 
     >>> from mindgrad import dataset as ds
     >>> def squares():
@@ -239,15 +244,15 @@ class NumpySlicesDataset(GeneratorDataset):
     """A dataset of the slices of arrays along their first axis.
 
     Args:
-        data (numpy.ndarray, list, tuple, or dict): an array or list (one column), a tuple of them (one column
-            each), or a dict from names to them. All have the same length.
+        data (numpy.ndarray, list, tuple, or dict): an array or list (one column), a tuple of arrays or lists
+            (one column each), or a dict that maps column names to arrays. All arrays have the same length.
         column_names (str or list of str): names of the columns. ``None``: the keys of the dict, or
             ``column_0``, ``column_1``, ...
 
     Raises:
         TypeError: If a column is not an array of numbers, Booleans, or strings.
-        ValueError: If there are no samples, columns differ in length, or the number of names differs from the
-            number of columns.
+        ValueError: If ``data`` has no samples, columns differ in length, or the number of ``column_names``
+            differs from the number of columns.
 
     >>> import numpy as np
     >>> from mindgrad import dataset as ds

@@ -87,17 +87,18 @@ class CSVDataset(_LinesDataset):
     r"""A dataset of the rows of CSV files.
 
     Args:
-        field_delim (str, optional): the character between two fields. Default: ``","``.
-        column_defaults (list or tuple, optional): the value of empty fields for each column. Its type
-            determines the type of the column: int (int32), float (float32), or str. ``None``: all columns are
-            strings. Default: ``None``.
-        column_names (list or tuple of str, optional): the names of the columns. ``None``: the first row of
-            each file. Default: ``None``.
+        field_delim (str, optional): character that separates two fields in a row. Default: ``","``.
+        column_defaults (list or tuple, optional): default values, one for each column, for empty fields. The
+            type of a default value determines the type of the column: int (int32), float (float32), or str.
+            ``None``: all columns are strings. Default: ``None``.
+        column_names (list or tuple of str, optional): names of the columns. ``None``: the first row of each
+            file contains the names. Default: ``None``.
         shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
             Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        RuntimeError: If the number of fields in a row is wrong, or a field cannot be converted.
+        RuntimeError: If a row does not have one field for each column, or a field cannot be converted to the
+            type of its column.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -181,16 +182,16 @@ class CLUEDataset(_LinesDataset):
     The columns are the fields of the task.
 
     Args:
-        task (str, optional): ``"AFQMC"``, ``"CMNLI"``, ``"CSL"``, ``"IFLYTEK"``, or ``"TNEWS"``.
-            Default: ``"AFQMC"``.
-        usage (str, optional): ``"train"``, ``"eval"``, or ``"test"``. Test files do not have labels.
-            Default: ``"train"``.
+        task (str, optional): name of the task: ``"AFQMC"``, ``"CMNLI"``, ``"CSL"``, ``"IFLYTEK"``, or
+            ``"TNEWS"``. Default: ``"AFQMC"``.
+        usage (str, optional): kind of the files: ``"train"``, ``"eval"``, or ``"test"``. Test files do not
+            have labels. Default: ``"train"``.
         shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
             Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        ValueError: If ``task`` or ``usage`` is not one of these.
-        RuntimeError: If a line lacks a field.
+        ValueError: If ``task`` or ``usage`` is an unknown name.
+        RuntimeError: If a line of a file lacks a field of the task.
     """
 
     def __init__(

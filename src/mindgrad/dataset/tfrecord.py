@@ -24,7 +24,7 @@ from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["TFRecordDataset"]
 
-#: polynomial of CRC-32C (Castagnoli), bits reflected
+#: polynomial of the checksum CRC-32C (Castagnoli), with its bits in reversed order
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 
@@ -55,7 +55,8 @@ class _Records:
 
     def __init__(self, file: str, compression: str) -> None:
         self.file = file
-        #: the whole content of a compressed file; records of other files are read on demand
+        #: decompressed content of the file; ``None`` if it is not compressed, because its records are then
+        #: read on demand
         self.data = None
         if compression == "GZIP":
             self.data = gzip.decompress(Path(file).read_bytes())
@@ -178,19 +179,20 @@ class TFRecordDataset(GeneratorDataset):
     can select other dtypes and shapes. The dtype ``uint8`` selects the raw bytes.
 
     Args:
-        schema (Schema or str, optional): a :class:`Schema`, or the path of a schema file. Default: ``None``.
-        columns_list (list or tuple of str, optional): the features to read. ``None``: all features of the
-            schema or the first record. Default: ``None``.
+        schema (Schema or str, optional): dtypes and shapes of the columns: a :class:`Schema`, or the path of
+            a schema file. Default: ``None``.
+        columns_list (list or tuple of str, optional): names of the features to read. ``None``: all features
+            of the schema or the first record. Default: ``None``.
         shuffle (bool or Shuffle, optional): whether, or how, to shuffle, see :class:`Shuffle`.
             Default: ``Shuffle.GLOBAL``.
         shard_equal_rows (bool, optional): accepted for compatibility; all parts have the same number of
             samples. Default: ``False``.
-        compression_type (str, optional): ``""``, ``"GZIP"``, or ``"ZLIB"``. ``None``: no compression.
-            Default: ``None``.
+        compression_type (str, optional): compression of the files: ``"GZIP"``, ``"ZLIB"``, or ``""`` for
+            none. ``None``: no compression. Default: ``None``.
 
     Raises:
         RuntimeError: If a file is not a TFRecord file. During iteration, if a record lacks a feature.
-        ValueError: If ``compression_type`` is not one of these, or the files contain no records.
+        ValueError: If ``compression_type`` is unknown, or the files contain no records.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ from mindgrad.mindrecord.messagepack import pack, unpack
 
 __all__ = ["TYPES", "blob_names", "blob_part", "check_schema", "plain_part", "row_of_parts"]
 
-#: NumPy dtypes of the types of fields; ``None`` for strings and bytes
+#: NumPy dtype of each MindRecord field type; ``None`` for strings and bytes
 TYPES: dict[str, np.dtype | None] = {
     "int32": np.dtype(np.int32), "int64": np.dtype(np.int64), "float32": np.dtype(np.float32),
     "float64": np.dtype(np.float64), "string": None, "bytes": None,
@@ -159,7 +159,7 @@ def row_of_parts(plain: bytes, blobs: bytes, schema: Schema) -> dict[str, Any]:
     """Decode a row from its raw part and its blob part.
 
     Returns:
-        dict: numbers, strings, bytes, and arrays by name.
+        dict: dict that maps field names to numbers, strings, bytes, or arrays.
 
     Raises:
         MRMOpenError: If the parts do not match the schema.

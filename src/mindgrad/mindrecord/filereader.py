@@ -81,7 +81,7 @@ class Shards:
             represents all files that were written together with it.
 
     Raises:
-        PathNotExistsError: If a file is missing.
+        PathNotExistsError: If a MindRecord file or its index does not exist.
         MRMOpenError: If a file is not a MindRecord file, or the schemas of the files differ.
     """
 
@@ -117,13 +117,14 @@ class FileReader:
         file_name (str or list of str): a list of files, or one file. One file represents all files that were
             written together with it.
         num_consumer (int, optional): accepted for compatibility. Default: ``4``.
-        columns (list or tuple of str, optional): the fields to read. ``None``: all fields. Default: ``None``.
+        columns (list or tuple of str, optional): names of the fields to read. ``None``: all fields. Default:
+            ``None``.
         operator (Any, optional): accepted for compatibility. Default: ``None``.
 
     Raises:
-        PathNotExistsError: If a file is missing.
+        PathNotExistsError: If a MindRecord file or its index does not exist.
         MRMOpenError: If a file is not a MindRecord file.
-        ParamValueError: If the files do not have a field of ``columns``.
+        ParamValueError: If ``columns`` contains a field that the files do not have.
     """
 
     def __init__(
@@ -140,17 +141,17 @@ class FileReader:
         self._columns = columns
 
     def get_next(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows in order, as dicts."""
+        """Iterate over the rows in order, as dicts that map field names to values."""
         for i in range(len(self._shards)):
             row = self._shards[i]
             yield row if self._columns is None else {name: row[name] for name in self._columns}
 
     def schema(self) -> dict[str, dict[str, Any]]:
-        """Return the types of the fields, and the shapes of arrays, by name."""
+        """Return a dict that maps field names to types, and to shapes of arrays."""
         return self._shards.schema
 
     def len(self) -> int:
-        """Return the number of rows."""
+        """Return the number of rows in all files."""
         return len(self._shards)
 
     def close(self) -> None:

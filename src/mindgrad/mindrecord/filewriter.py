@@ -121,7 +121,8 @@ class FileWriter:
     """Writer of MindRecord files.
 
     Args:
-        file_name (str or PathLike): name of the file. Several files have a number at the end of the name.
+        file_name (str or PathLike): name of the file to write. If ``shard_num`` is above 1, a number is
+            appended to it.
         shard_num (int, optional): number of files among which the rows are divided. Default: ``1``.
         overwrite (bool, optional): whether to replace existing files. Default: ``False``.
 
@@ -174,19 +175,19 @@ class FileWriter:
         return "SUCCESS"
 
     def add_schema(self, content: dict[str, Any], desc: str | None = None) -> int:
-        """Set the types of the fields.
+        """Set the schema: the types of the fields of each row.
 
         Args:
             content (dict): maps the name of a field to ``{"type": t}``, where t is int32, int64, float32,
                 float64, string, or bytes, or to ``{"type": t, "shape": [...]}`` for an array of numbers. A
                 size of −1 means any length.
-            desc (str, optional): a description. Default: ``None``.
+            desc (str, optional): description of the schema. Default: ``None``.
 
         Returns:
-            int: 0, the number of the schema.
+            int: identifier of the schema, always 0.
 
         Raises:
-            MRMInvalidSchemaError: If ``content`` is not such a dict.
+            MRMInvalidSchemaError: If ``content`` is not a dict of this form.
         """
         self._schema, self._description = check_schema(content), desc or ""
         return 0
@@ -195,7 +196,7 @@ class FileWriter:
         """Select the plain fields that the index contains. By default it contains all of them.
 
         Raises:
-            ParamValueError: If a field does not exist, or contains bytes or an array.
+            ParamValueError: If ``index_fields`` contains an unknown field, or a field of bytes or arrays.
         """
         for name in index_fields:
             if name not in self._schema or name in blob_names(self._schema):
@@ -207,13 +208,13 @@ class FileWriter:
         """Write rows, which are divided among the files in order.
 
         Args:
-            raw_data (list of dict): rows: numbers, strings, bytes, and arrays by the names of fields.
+            raw_data (list of dict): rows: dicts that map field names to numbers, strings, bytes, or arrays.
             parallel_writer (bool, optional): accepted for compatibility. Default: ``False``.
 
         Raises:
             ParamTypeError: If ``raw_data`` is not a list of dicts.
-            MRMInvalidSchemaError: If there is no schema.
-            MRMValidateDataError: If a row does not match the schema.
+            MRMInvalidSchemaError: If :meth:`add_schema` was not called.
+            MRMValidateDataError: If a row in ``raw_data`` does not match the schema.
         """
         if not isinstance(raw_data, list) or not all(isinstance(row, dict) for row in raw_data):
             raise ParamTypeError("For 'write_raw_data', 'raw_data' must be a list of dicts.")

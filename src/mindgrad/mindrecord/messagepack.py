@@ -61,7 +61,7 @@ def unpack(data: bytes) -> Any:
     """Decode a value from MessagePack.
 
     Raises:
-        ValueError: If the bytes are not valid MessagePack, or contain more than one value.
+        ValueError: If ``data`` is not valid MessagePack, or contains more than one value.
     """
     try:
         value, end = _value(data, 0)

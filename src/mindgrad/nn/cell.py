@@ -31,7 +31,7 @@ from mindgrad.trace.effect_log import UNDEFINED
 __all__ = ["Cell", "HookHandle"]
 
 
-#: attributes that change often; the compiled programs for all of their values are stored
+#: attributes of a Cell that often change and change back; the compiled programs of all values are cached
 _FLAGS = ("training", "requires_grad")
 
 
@@ -49,7 +49,8 @@ class Cell(Compatible):
     Args:
         auto_prefix (bool, optional): whether to name Parameters of inner Cells after the attribute of the
             Cell. Default: ``True``.
-        flags (dict, optional): attributes to set. Default: ``None``.
+        flags (dict, optional): dict that maps attribute names to values, which are set on the Cell. Default:
+            ``None``.
 
     >>> import mindgrad as ms
     >>> class Square(ms.nn.Cell):
@@ -126,7 +127,8 @@ class Cell(Compatible):
                     f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
                     f"holds Parameters."
                 )
-            object.__setattr__(self, name, value)  # super().__init__() does not change a plain attribute
+            # a plain attribute can precede super().__init__(), which does not change it
+            object.__setattr__(self, name, value)
             return
         params, cells = attributes["_params"], attributes["_cells"]
         parameter = params.get(name)
@@ -191,7 +193,7 @@ class Cell(Compatible):
         """Set attributes, and return the Cell.
 
         Args:
-            **flags (Any): values by the names of the attributes.
+            **flags (Any): names and new values of attributes of the Cell.
         """
         for name, value in flags.items():
             setattr(self, name, value)
@@ -202,7 +204,7 @@ class Cell(Compatible):
         """Set attributes of this Cell and all inner Cells, and return the Cell.
 
         Args:
-            **flags (Any): values by the names of the attributes.
+            **flags (Any): names and new values of attributes of the Cell.
         """
         for _, cell in self.cells_and_names():
             cell.add_flags(**flags)
@@ -238,7 +240,7 @@ class Cell(Compatible):
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dtype = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
-        if not is_changed and dtype is state.float_type() is None:  # the common case
+        if not is_changed and dtype is state.float_type() is None:  # common case: no ``to_float``
             return user_calls.run(self.construct, *args, **kwargs)
         if dtype is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, dtype), (args, kwargs))
@@ -288,7 +290,8 @@ class Cell(Compatible):
         """Set the training mode of this Cell and all inner Cells, and return the Cell.
 
         Args:
-            mode (bool, optional): value of the attribute ``training``. Default: ``True``.
+            mode (bool, optional): ``True`` for training, ``False`` for evaluation; value of the attribute
+                ``training``. Default: ``True``.
         """
         if mode not in (True, False):
             raise TypeError(f"For 'set_train', the 'mode' must be a bool, but got {mode!r}.")
@@ -302,7 +305,7 @@ class Cell(Compatible):
         """Set the attribute ``requires_grad``, which does not change gradients.
 
         Args:
-            requires_grad (bool, optional): value of the attribute. Default: ``True``.
+            requires_grad (bool, optional): value of the attribute ``requires_grad``. Default: ``True``.
         """
         if requires_grad not in (True, False):
             raise TypeError(f"For 'set_grad', the 'requires_grad' must be a bool, but got {requires_grad!r}.")
@@ -318,13 +321,13 @@ class Cell(Compatible):
         Cell, overrides an earlier one.
 
         Args:
-            dst_type (DType): float16, float32, or bfloat16.
+            dst_type (DType): dtype of the computation: float16, float32, or bfloat16.
 
         Returns:
             Cell: the Cell itself.
 
         Raises:
-            ValueError: If ``dst_type`` is not one of these dtypes.
+            ValueError: If ``dst_type`` is not float16, float32, or bfloat16.
 
         >>> import mindgrad as ms
         >>> class Scale(ms.nn.Cell):
@@ -355,10 +358,10 @@ class Cell(Compatible):
 
         Args:
             inputs (tuple or list): tensors and other values.
-            dst_type (DType): dtype of the result.
+            dst_type (DType): floating-point dtype to convert to.
 
         Returns:
-            list: the inputs, converted.
+            list: the elements of ``inputs``, with floating-point tensors converted to ``dst_type``.
         """
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
@@ -369,7 +372,8 @@ class Cell(Compatible):
         """Compile the Cell for given arguments without running it (GRAPH_MODE only).
 
         Args:
-            *args (Any): positional arguments of the Cell. Only dtypes and shapes of tensors matter.
+            *args (Any): positional arguments of the Cell. For tensors, only dtype and shape are used, not the
+                values.
             **kwargs (Any): keyword arguments of the Cell.
         """
         if settings.is_graph_mode():
@@ -397,7 +401,7 @@ class Cell(Compatible):
                 compatibility.
 
         Raises:
-            TypeError: If a flag is not a bool, or an argument has an unknown name.
+            TypeError: If a flag such as ``use_reentrant`` is not a bool, or a keyword argument is unknown.
             ValueError: If ``context_fn`` is not ``None``.
         """
         for name in kwargs:

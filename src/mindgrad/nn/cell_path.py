@@ -67,7 +67,7 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
         if frame is caller:
             return NO_LINE
         code = cell_class.__call__.__code__  # type: ignore[operator]
-        cells: list[Any] = []  # the innermost first
+        cells: list[Any] = []  # the innermost Cell first
         count = 0
         current: FrameType | None = sys._getframe(1)
         while current is not None and current is not caller:

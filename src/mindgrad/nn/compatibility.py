@@ -47,7 +47,8 @@ class Compatible(Hooked):
         Args:
             *inputs (Tensor): one entry for each input of ``construct``: ``Tensor(shape=[None, 3],
                 dtype=float32)``, or ``None`` for any value.
-            **kwargs (Tensor): inputs by name; their sizes cannot be ``None``.
+            **kwargs (Tensor): inputs that ``construct`` receives by name. Their shapes cannot contain
+                ``None``.
         """
         object.__setattr__(self, "_declared_inputs", inputs or tuple(kwargs.values()))
         self._compiled.open_sizes = declared_sizes(inputs, type(self).__name__)
@@ -70,7 +71,7 @@ class Compatible(Hooked):
         The value has no effect, because XLA decides which communication to fuse.
 
         Args:
-            fusion_type (int): a nonnegative integer.
+            fusion_type (int): new value of ``comm_fusion``, a nonnegative integer.
             recurse (bool): whether the Parameters of inner Cells are included. Default: ``True``.
 
         Returns:

@@ -76,19 +76,19 @@ class _Indexed(Cell):
         self._move(cells)
 
     def append(self, cell: Cell) -> Any:
-        """Append a Cell, and return the container.
+        """Append a Cell to the container, and return the container.
 
         Args:
-            cell (Cell): the Cell.
+            cell (Cell): Cell to add to the container.
         """
         self._place([(str(len(self)), cell)])
         return self
 
     def extend(self, cells: Iterable[Cell]) -> Any:
-        """Append several Cells, and return the container.
+        """Append several Cells to the container, and return the container.
 
         Args:
-            cells (iterable of Cell): the Cells.
+            cells (iterable of Cell): Cells to append, in order.
         """
         for cell in list(cells):
             self.append(cell)
@@ -98,8 +98,8 @@ class _Indexed(Cell):
         """Insert ``cell`` before ``index``.
 
         Args:
-            index (int): position.
-            cell (Cell): the Cell.
+            index (int): position before which the Cell is inserted.
+            cell (Cell): Cell to add to the container.
 
         Raises:
             TypeError: If ``cell`` is not a Cell.
@@ -120,7 +120,8 @@ class SequentialCell(_Indexed):
     """A container that applies Cells one after the other.
 
     Args:
-        *args (Cell, list, or OrderedDict): the Cells, or one list or OrderedDict of them.
+        *args (Cell, list, or OrderedDict): Cells in the order of their calls, or one list or OrderedDict of
+            Cells.
 
     Inputs:
         x (Any): input of the first Cell.
@@ -129,7 +130,7 @@ class SequentialCell(_Indexed):
         Output of the last Cell.
 
     Raises:
-        TypeError: If an element is not a Cell.
+        TypeError: If an argument, or an element of the list or dict, is not a Cell.
 
     >>> import mindgrad as ms
     >>> class Twice(ms.nn.Cell):
@@ -158,12 +159,12 @@ class CellList(_Indexed):
     """A list of Cells whose Parameters belong to the Cell that holds the list.
 
     Args:
-        *args (Cell, list, or tuple): the Cells, or one list or tuple of them.
-        auto_prefix (bool): whether to name the Parameters of the Cells after their positions.
-        **flags (Any): attributes to set, as in MindSpore.
+        *args (Cell, list, or tuple): Cells of the list, or one list or tuple of Cells.
+        auto_prefix (bool): whether the names of Parameters start with the position of their Cell in the list.
+        **flags (Any): names and values of attributes to set on the CellList, as in MindSpore.
 
     Raises:
-        TypeError: If an element is not a Cell.
+        TypeError: If an argument, or an element of the list or dict, is not a Cell.
 
     >>> import mindgrad as ms
     >>> len(ms.nn.CellList([ms.nn.Cell(), ms.nn.Cell()]))
@@ -191,11 +192,12 @@ class CellDict(Cell):
     """An ordered dict of Cells; the names of their Parameters begin with the keys.
 
     Args:
-        cells (dict or iterable of pairs): Cells by name. Names are not empty and do not contain dots.
+        cells (dict or iterable of pairs): dict that maps names to Cells, or (name, Cell) pairs. A name must
+            not be empty or contain a dot.
 
     Raises:
-        TypeError: If a name is not a string, or an element is not a Cell.
-        KeyError: If a name is empty, contains a dot, or is the name of an attribute.
+        TypeError: If a name is not a string, or a value is not a Cell.
+        KeyError: If a name is empty, contains a dot, or is already an attribute of the CellDict.
 
     >>> import mindgrad as ms
     >>> cells = ms.nn.CellDict({"act": ms.nn.ReLU(), "norm": ms.nn.Softmax()})
@@ -227,7 +229,7 @@ class CellDict(Cell):
             cell.update_parameters_name(f"{prefix}{key}.")
 
     def __delitem__(self, key: str) -> None:
-        _ = self._cells[key]  # the error names the key
+        _ = self._cells[key]  # raise KeyError for an unknown key
         delattr(self, key)
 
     def __len__(self) -> int:
@@ -240,11 +242,11 @@ class CellDict(Cell):
         return key in self._cells
 
     def keys(self) -> Any:
-        """Return the names."""
+        """Return the names of the Cells in the dict."""
         return self._cells.keys()
 
     def values(self) -> Any:
-        """Return the Cells."""
+        """Return the Cells in the dict."""
         return self._cells.values()
 
     def items(self) -> Any:
@@ -255,23 +257,23 @@ class CellDict(Cell):
         """Add Cells, and replace existing Cells of the same names.
 
         Args:
-            cells (dict or iterable of pairs): Cells by name.
+            cells (dict or iterable of pairs): dict that maps names to Cells, or (name, Cell) pairs.
         """
         for key, cell in cells.items() if hasattr(cells, "items") else cells:
             self[key] = cell
 
     def pop(self, key: str) -> Cell:
-        """Remove a Cell, and return it.
+        """Remove a Cell from the dict by name, and return the Cell.
 
         Args:
-            key (str): its name.
+            key (str): name of the Cell to remove.
         """
         cell = self._cells[key]
         del self[key]
         return cell
 
     def clear(self) -> None:
-        """Remove all Cells."""
+        """Remove all Cells from the dict."""
         for key in list(self._cells):
             del self[key]
 

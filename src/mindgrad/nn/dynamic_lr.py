@@ -21,14 +21,15 @@ __all__ = [
 
 _documented = SharedSections("""
     Args:
-        learning_rate (float): rate of epoch 0, positive.
-        total_step (int): number of rates to return.
+        learning_rate (float): initial learning rate (epoch 0), positive.
+        total_step (int): total number of training steps, the length of the returned list.
         step_per_epoch (int): number of steps in an epoch.
-        decay_epoch (int): number of epochs of the decay.
-        is_stair (bool): whether the rate is constant for ``decay_epoch`` epochs and then changes.
+        decay_epoch (int): number of epochs over which the learning rate decays.
+        is_stair (bool): whether the learning rate changes only every ``decay_epoch`` epochs, and is constant
+            in between.
 
     Returns:
-        list of float: ``total_step`` rates.
+        list of float: learning rates, one for each of the ``total_step`` steps.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -42,15 +43,16 @@ def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> 
     The rate is ``learning_rates[k]`` for the steps from ``milestone[k − 1]`` to ``milestone[k] − 1``.
 
     Args:
-        milestone (list of int): increasing positive step numbers.
-        learning_rates (list of float): one rate for each milestone.
+        milestone (list of int): steps at which the learning rate changes: positive and increasing.
+        learning_rates (list of float): learning rates; ``learning_rates[k]`` is used until step
+            ``milestone[k]``.
 
     Returns:
-        list of float: ``milestone[-1]`` rates.
+        list of float: learning rates, one for each of ``milestone[-1]`` steps.
 
     Raises:
-        TypeError: If an argument is not a list or tuple, a milestone is not an int, or a rate is not a
-            number.
+        TypeError: If an argument is not a list or tuple, a milestone is not an int, or a learning rate is not
+            a number.
         ValueError: If the lists are empty or differ in length, or the milestones do not increase.
 
     >>> from mindgrad import nn
@@ -94,8 +96,8 @@ def exponential_decay_lr(
     With ``is_stair``, the exponent is rounded down.
 
     Args:
-        decay_rate (float): factor after ``decay_epoch`` epochs, positive.
-        decay_epoch (int): number of epochs.
+        decay_rate (float): factor of the learning rate per ``decay_epoch`` epochs, positive.
+        decay_epoch (int): number of epochs in which the learning rate is multiplied by ``decay_rate`` once.
 
     >>> from mindgrad import nn
     >>> nn.exponential_decay_lr(0.5, 0.5, 4, 2, 1)
@@ -122,8 +124,8 @@ def natural_exp_decay_lr(
     no effect.
 
     Args:
-        decay_rate (float): decay per epoch, positive.
-        decay_epoch (int): number of epochs of one stair.
+        decay_rate (float): exponential decay rate per epoch, positive.
+        decay_epoch (int): number of epochs of one stair, if ``is_stair`` is ``True``.
 
     >>> from mindgrad import nn
     >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.1, 0.9, 4, 2, 1)]
@@ -153,8 +155,8 @@ def inverse_decay_lr(
     With ``is_stair``, the quotient epoch / decay_epoch is rounded down.
 
     Args:
-        decay_rate (float): speed of the decay, positive.
-        decay_epoch (int): number of epochs after which the quotient is 1.
+        decay_rate (float): factor of epoch / decay_epoch in the denominator, positive.
+        decay_epoch (int): divisor of the epoch number in the formula.
 
     >>> from mindgrad import nn
     >>> nn.inverse_decay_lr(0.5, 1.0, 4, 2, 1)
@@ -184,8 +186,8 @@ def cosine_decay_lr(
         min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(epoch, decay_epoch) / decay_epoch))
 
     Args:
-        min_lr (float): rate after ``decay_epoch`` epochs, at least 0.
-        max_lr (float): rate of epoch 0, above ``min_lr``.
+        min_lr (float): minimum learning rate, reached after ``decay_epoch`` epochs; at least 0.
+        max_lr (float): maximum learning rate, used in epoch 0; above ``min_lr``.
 
     >>> from mindgrad import nn
     >>> nn.cosine_decay_lr(0.0, 0.5, 3, 1, 2)
@@ -225,9 +227,10 @@ def polynomial_decay_lr(
     not bounded, and ``epochs`` is the smallest multiple of ``decay_epoch`` that is at least epoch.
 
     Args:
-        end_learning_rate (float): rate at the end, at least 0.
-        power (float): exponent, positive.
-        update_decay_epoch (bool): whether to restart the decay with longer periods.
+        end_learning_rate (float): learning rate after the decay, at least 0.
+        power (float): exponent of the polynomial decay, positive.
+        update_decay_epoch (bool): whether to start another, longer decay period after each ``decay_epoch``
+            epochs.
 
     >>> from mindgrad import nn
     >>> nn.polynomial_decay_lr(0.5, 0.0, 3, 1, 2, 1.0)
@@ -255,8 +258,8 @@ def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup
     is 0.
 
     Args:
-        learning_rate (float): rate after ``warmup_epoch`` epochs, positive.
-        warmup_epoch (int): number of warm-up epochs.
+        learning_rate (float): learning rate after the warm-up, positive.
+        warmup_epoch (int): number of epochs over which the learning rate increases from 0.
 
     >>> from mindgrad import nn
     >>> nn.warmup_lr(0.5, 5, 2, 2)

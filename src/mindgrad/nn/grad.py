@@ -21,17 +21,17 @@ class Jvp(Cell):
         fn (Callable or Cell): function to differentiate.
 
     Inputs:
-        inputs (Tensor): the inputs of ``fn``.
-        v (Tensor, tuple, or list of Tensor): the direction: a Tensor for one input, a tuple or list for
-            several, with the shapes and dtypes of the inputs.
+        inputs (Tensor): inputs of ``fn``, at which it is differentiated.
+        v (Tensor, tuple, or list of Tensor): tangent vector, with the shapes and dtypes of the inputs: a
+            Tensor if ``fn`` has one input, otherwise a tuple or list with one Tensor for each input.
 
     Outputs:
         ``(out, derivative)``: the output of ``fn``, and its derivative along ``v`` in the same structure.
 
     Raises:
-        TypeError: If ``fn`` is not callable, ``v`` is a Tensor for several inputs or a tuple for one, an
-            input is not a Tensor, or a dtype in ``v`` differs from its input.
-        ValueError: If the number of elements of ``v`` or a shape in it differs from the inputs.
+        TypeError: If ``fn`` is not callable, an input is not a Tensor, ``v`` is a Tensor for several inputs
+            or a tuple for one input, or an element of ``v`` differs in dtype from its input.
+        ValueError: If ``v`` differs from the inputs in the number of elements, or in a shape.
 
     >>> import mindgrad as ms
     >>> out, derivative = ms.nn.Jvp(lambda x, y: x * y)(
@@ -56,16 +56,18 @@ class Vjp(Cell):
         fn (Callable or Cell): function to differentiate.
 
     Inputs:
-        inputs (Tensor): the inputs of ``fn``.
-        v (Tensor or tuple of Tensor): cotangent with the structure, shapes, and dtypes of the output.
+        inputs (Tensor): inputs of ``fn``, at which it is differentiated.
+        v (Tensor or tuple of Tensor): cotangent vector, with the structure, shapes, and dtypes of the output
+            of ``fn``.
 
     Outputs:
-        ``(out, gradients)``: the output of ``fn``, and the gradient of the input; a tuple for several inputs.
+        ``(out, gradients)``: the output of ``fn``, and the gradient with respect to its input, or a tuple of
+        gradients if there are several inputs.
 
     Raises:
         TypeError: If ``fn`` is not callable, an input is not a Tensor, or the structure or dtype of ``v``
             differs from the output.
-        ValueError: If the length or shape of ``v`` differs from the output.
+        ValueError: If ``v`` differs from the output of ``fn`` in length or shape.
 
     >>> import mindgrad as ms
     >>> out, gradients = ms.nn.Vjp(lambda x, y: x * y)(
@@ -95,23 +97,24 @@ class ForwardValueAndGrad(Cell):
 
     Args:
         network (Callable or Cell): function to differentiate.
-        weights (ParameterTuple, list, or Parameter): parameters to differentiate with respect to, with
-            ``get_by_list``.
-        get_all (bool): whether to differentiate with respect to all inputs.
+        weights (ParameterTuple, list, or Parameter): Parameters with respect to which the network is
+            differentiated if ``get_by_list`` is ``True``.
+        get_all (bool): whether to differentiate with respect to all inputs instead of only the first one.
         get_by_list (bool): whether to differentiate with respect to ``weights``.
-        sens_param (bool): whether the last input is multiplied with the outputs before they are
-            differentiated.
+        sens_param (bool): whether the last input of a call is the cotangent (the weights of the outputs in
+            the gradient).
 
     Inputs:
-        inputs (Tensor): the inputs of ``network``; with ``sens_param`` one more, with the structure of the
-            output.
+        inputs (Tensor): inputs of ``network``. If ``sens_param`` is ``True``, they are followed by a
+            cotangent with the structure of the output.
 
     Outputs:
-        ``(output, gradients)``, with gradients as from :class:`mindgrad.ops.GradOperation`.
+        ``(output, gradients)``: the output of ``network``, and gradients in the form that
+        :class:`mindgrad.ops.GradOperation` returns.
 
     Raises:
-        TypeError: If ``network`` is not callable, a flag is not a bool, or ``get_by_list`` is set and
-            ``weights`` has an unsupported type.
+        TypeError: If ``network`` is not callable, ``get_all``, ``get_by_list``, or ``sens_param`` is not a
+            bool, or ``get_by_list`` is ``True`` and ``weights`` has an unsupported type.
 
     >>> import mindgrad as ms
     >>> out, gradient = ms.nn.ForwardValueAndGrad(lambda x: x * x)(ms.Tensor([3.0]))
@@ -153,7 +156,8 @@ class ForwardValueAndGrad(Cell):
         self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
-        # built in every call, because a copy of this Cell has another network and other weights
+        # create the gradient function in each call, because a copy of this Cell has another network and
+        # weights
         gradient = by_operation(
             "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True
         )

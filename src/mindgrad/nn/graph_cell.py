@@ -16,7 +16,7 @@ class GraphCell(Cell):
         *args, **kwargs (Any): not used.
 
     Raises:
-        NotImplementedError: If it is called. The message names the alternative.
+        NotImplementedError: If a GraphCell is created. The message names the alternative.
 
     >>> from mindgrad import nn
     >>> nn.GraphCell("net.mindir")  # doctest: +ELLIPSIS

@@ -19,7 +19,7 @@ _documented = SharedSections("""
         prepend (bool): whether to call the hook before the hooks that are already registered.
 
     Returns:
-        HookHandle: its method ``remove()`` removes the hook.
+        HookHandle: handle of the hook, whose method ``remove()`` removes the hook.
 
     Raises:
         TypeError: If ``hook_fn`` is not callable, or is a function compiled by ``jit``.
@@ -48,10 +48,11 @@ class Hooked(Inventory):
         """Call ``hook_fn(cell, inputs)`` before ``construct`` and use its result.
 
         Args:
-            hook_fn (Callable): receives the Cell and the tuple of the positional arguments. If it returns
-                ``None``, the inputs do not change. A result that is not a tuple becomes the only input.
-            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords)``, which returns ``None`` or
-                both.
+            hook_fn (Callable): function that receives the Cell and the tuple of the positional arguments. If
+                it returns ``None``, the inputs do not change. A result that is not a tuple becomes the only
+                input.
+            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords)`` instead. It returns
+                ``None``, or both the new inputs and the new keyword arguments.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -68,10 +69,11 @@ class Hooked(Inventory):
         """Call ``hook_fn(cell, inputs, output)`` after ``construct`` and use its result.
 
         Args:
-            hook_fn (Callable): receives the Cell, the tuple of the positional arguments, and the output. If
-                it returns ``None``, the output does not change.
-            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords, output)``.
-            always_call (bool): whether to call it with the output ``None`` if ``construct`` raises an error.
+            hook_fn (Callable): function that receives the Cell, the tuple of the positional arguments, and
+                the output. If it returns ``None``, the output does not change.
+            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords, output)`` instead.
+            always_call (bool): whether to call ``hook_fn`` also if ``construct`` raises an error, with
+                ``None`` as the output.
         """
         return self._register("forward", hook_fn, prepend, with_kwargs, always_call)
 
@@ -80,8 +82,9 @@ class Hooked(Inventory):
         """Call ``hook_fn(cell, grad_output)`` when gradients arrive at the outputs.
 
         Args:
-            hook_fn (Callable): receives the Cell and the tuple of the gradients of the outputs. A Tensor or
-                tuple that it returns replaces them. In GRAPH_MODE it is compiled with the Cell.
+            hook_fn (Callable): function that receives the Cell and the tuple of the gradients of the outputs.
+                A Tensor or tuple that it returns replaces these gradients. In GRAPH_MODE it is compiled with
+                the Cell.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -96,9 +99,9 @@ class Hooked(Inventory):
         """Call ``hook_fn(cell, grad_input, grad_output)`` in backward (PYNATIVE_MODE).
 
         Args:
-            hook_fn (Callable): receives the Cell and two tuples: the gradients of the inputs, and the
-                gradients of the outputs. A Tensor or tuple that it returns replaces the gradients of the
-                inputs.
+            hook_fn (Callable): function that receives the Cell and two tuples: the gradients of the inputs,
+                and the gradients of the outputs. A Tensor or tuple that it returns replaces the gradients of
+                the inputs.
         """
         return self._register("backward", hook_fn)
 

@@ -25,15 +25,16 @@ class Inventory(StateDict):
     def insert_param_to_cell(
         self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
     ) -> None:
-        """Add a Parameter under a name.
+        """Add a Parameter to this Cell as an attribute.
 
         Args:
-            param_name (str): name of the attribute; a Parameter without a name gets it.
-            param (Parameter): the Parameter.
-            check_name_contain_dot (bool, optional): whether a dot in the name is an error. Default: ``True``.
+            param_name (str): name of the attribute. If the Parameter has no name, it is named ``param_name``.
+            param (Parameter): Parameter to add to the Cell.
+            check_name_contain_dot (bool, optional): whether to raise an error if ``param_name`` contains a
+                dot. Default: ``True``.
 
         Raises:
-            KeyError: If the name contains a dot.
+            KeyError: If ``param_name`` contains a dot.
             TypeError: If ``param`` is not a Parameter.
         """
         if check_name_contain_dot and "." in param_name:
@@ -49,11 +50,11 @@ class Inventory(StateDict):
         object.__setattr__(self, param_name, param)
 
     def insert_child_to_cell(self, child_name: str, child_cell: Any) -> None:
-        """Add an inner Cell under a name.
+        """Add an inner Cell to this Cell as an attribute.
 
         Args:
-            child_name (str): name of the attribute.
-            child_cell (Cell): the inner Cell.
+            child_name (str): name of the attribute that holds the inner Cell.
+            child_cell (Cell): Cell to add as an inner Cell.
         """
         if not isinstance(child_cell, Inventory):
             raise TypeError(
@@ -91,14 +92,14 @@ class Inventory(StateDict):
         """Return pairs of name and Parameter, with the Parameters of this Cell first.
 
         Args:
-            name_prefix (str, optional): prefix of the names. Default: ``""``.
-            expand (bool, optional): whether to include inner Cells. Default: ``True``.
+            name_prefix (str, optional): prefix of the returned names. Default: ``""``.
+            expand (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
         """
         for name, parameter in self._paths_and_parameters(expand):
             yield (f"{name_prefix}.{name}" if name_prefix else name), parameter
 
     def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
-        """Return all Parameters, each once.
+        """Return an iterator over all Parameters of the Cell, each once.
 
         Args:
             expand (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
@@ -107,15 +108,15 @@ class Inventory(StateDict):
             yield parameter
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Return the Parameters with ``requires_grad``, in the order of attributes.
+        """Return the trainable Parameters (``requires_grad=True``), in attribute order.
 
-        A warning names Cells in a plain list, tuple, or dict, whose Parameters are not found.
+        Parameters of Cells in a plain list, tuple, or dict are not found. A warning names such Cells.
 
         Args:
             recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
 
         Returns:
-            list of Parameter: the Parameters.
+            list of Parameter: the selected Parameters of this Cell.
         """
         trainable = [p for p in self.get_parameters(recurse) if p.requires_grad]
         for path, cell in self.cells_and_names() if recurse else [("", self)]:
@@ -140,18 +141,18 @@ class Inventory(StateDict):
                 )
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Return the Parameters without ``requires_grad``.
+        """Return the Parameters that are not trained (``requires_grad=False``).
 
         Args:
             recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
 
         Returns:
-            list of Parameter: the Parameters.
+            list of Parameter: the selected Parameters of this Cell.
         """
         return [p for p in self.get_parameters(recurse) if not p.requires_grad]
 
     def parameters_dict(self, recurse: bool = True) -> dict[str, Parameter]:
-        """Return a dict of Parameters by name.
+        """Return a dict that maps names to Parameters.
 
         Args:
             recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
@@ -159,12 +160,13 @@ class Inventory(StateDict):
         return {p.name: p for p in self.get_parameters(recurse)}
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Name each Parameter after its path of attributes, with a prefix.
+        """Set the name of each Parameter to its attribute path, with a prefix.
 
         Parameters of a ParameterTuple, which do not have an attribute, keep their names after ``prefix``.
 
         Args:
-            prefix (str, optional): the prefix. Default: ``""``.
+            prefix (str, optional): string before the attribute path in the name of each Parameter. Default:
+                ``""``.
             recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
         """
         attributes = {id(p) for _, cell in self.cells_and_names() for p in cell._params.values()}
@@ -196,7 +198,7 @@ class Inventory(StateDict):
         return list(self.name_cells().values())
 
     def name_cells(self) -> dict[str, Any]:
-        """Return the direct inner Cells by attribute, each once."""
+        """Return a dict that maps attribute names to direct inner Cells, each Cell once."""
         names: dict[int, str] = {}
         for name, cell in self._cells.items():
             names.setdefault(id(cell), name)
@@ -206,10 +208,10 @@ class Inventory(StateDict):
         """Return the Cell at a path: ``net.get_sub_cell("body.0")``.
 
         Args:
-            target (str): the path; this Cell for the empty path.
+            target (str): attribute path of the inner Cell. An empty path means this Cell.
 
         Raises:
-            AttributeError: If the path does not exist.
+            AttributeError: If there is no inner Cell at the path ``target``.
         """
         cell: Any = self
         for name in target.split(".") if target else ():
@@ -225,7 +227,7 @@ class Inventory(StateDict):
         """Return this Cell and all inner Cells with their paths, outermost first.
 
         Args:
-            name_prefix (str, optional): prefix of the paths. Default: ``""``.
+            name_prefix (str, optional): prefix of the returned paths. Default: ``""``.
         """
         visited: set[int] = set()
         stack: list[tuple[str, Any]] = [(name_prefix, self)]
@@ -242,7 +244,7 @@ class Inventory(StateDict):
         """Call a function with each inner Cell, innermost first, and then with this Cell.
 
         Args:
-            fn (Callable): function of one Cell, for instance one that initializes its Parameters.
+            fn (Callable): function that receives one Cell and, for example, initializes its Parameters.
 
         Returns:
             Cell: the Cell itself.

@@ -23,19 +23,21 @@ __all__ = [
 
 _documented = SharedSections("""
     Args:
-        learning_rate (float): rate of step 0, positive.
-        decay_steps (int): number of steps of the decay.
-        is_stair (bool): whether the rate is constant for ``decay_steps`` steps and then changes.
+        learning_rate (float): initial learning rate (step 0), positive.
+        decay_steps (int): number of steps over which the learning rate decays.
+        is_stair (bool): whether the learning rate changes only every ``decay_steps`` steps, and is constant
+            in between.
 
     Inputs:
-        global_step (Tensor): integer tensor, number of previous steps.
+        global_step (Tensor): integer tensor, number of training steps that were completed before.
 
     Outputs:
-        float32 Tensor with the shape of ``global_step``.
+        Learning rate of the step: float32 Tensor with the shape of ``global_step``.
 
     Raises:
-        TypeError: If a rate is not a number, a number of steps is not an int, or a flag is not a bool.
-        ValueError: If a number is out of range.
+        TypeError: If a learning rate is not a number, a number of steps is not an int, or ``is_stair`` or
+            another bool argument is not a bool.
+        ValueError: If a learning rate, a decay rate, or a number of steps is out of range.
 """)
 
 
@@ -46,10 +48,10 @@ class LearningRateSchedule(Cell):
         *args, **kwargs (Any): arguments of :class:`mindgrad.nn.Cell`.
 
     Inputs:
-        global_step (Tensor): integer tensor, number of previous steps.
+        global_step (Tensor): integer tensor, number of training steps that were completed before.
 
     Outputs:
-        Tensor of one element, the learning rate of the step.
+        Learning rate of the step, a Tensor of one element.
 
     >>> import mindgrad as ms
     >>> class Halved(ms.nn.LearningRateSchedule):
@@ -63,10 +65,10 @@ class LearningRateSchedule(Cell):
         """Return the learning rate of a step. Each schedule defines this method.
 
         Args:
-            global_step (Tensor): integer tensor, number of previous steps.
+            global_step (Tensor): integer tensor, number of training steps that were completed before.
 
         Raises:
-            NotImplementedError: If the class does not define it.
+            NotImplementedError: If the subclass does not define ``construct``.
         """
         raise NotImplementedError(
             f"For '{type(self).__name__}', define construct(self, global_step): the learning rate."
@@ -92,7 +94,7 @@ class _Decay(LearningRateSchedule):
 
     def _periods(self, global_step: Any) -> Any:
         step = _as_float(global_step)
-        # a compiled quotient may be rounded to just below an integer; `//` is exact
+        # use `//`, because XLA may round the quotient of a compiled division to just below an integer
         return step // self.decay_steps if self.is_stair else step / self.decay_steps
 
 
@@ -103,8 +105,8 @@ class ExponentialDecayLR(_Decay):
     With ``is_stair``, p is rounded down.
 
     Args:
-        decay_rate (float): factor after ``decay_steps`` steps, positive.
-        decay_steps (int): number of steps.
+        decay_rate (float): factor of the learning rate per ``decay_steps`` steps, positive.
+        decay_steps (int): number of steps in which the learning rate is multiplied by ``decay_rate`` once.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.ExponentialDecayLR(0.1, 0.5, 4)(ms.Tensor(8, ms.int32)))
@@ -123,8 +125,8 @@ class NaturalExpDecayLR(_Decay):
     effect, as in MindSpore's code (its documentation divides by it).
 
     Args:
-        decay_rate (float): decay per step, positive.
-        decay_steps (int): number of steps of one stair.
+        decay_rate (float): exponential decay rate per step, positive.
+        decay_steps (int): number of steps of one stair, if ``is_stair`` is ``True``.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.NaturalExpDecayLR(0.1, 0.5, 4, True)(ms.Tensor(3, ms.int32)))
@@ -145,8 +147,8 @@ class InverseDecayLR(_Decay):
     p is step / decay_steps; with ``is_stair`` it is rounded down.
 
     Args:
-        decay_rate (float): speed of the decay, positive.
-        decay_steps (int): number of steps after which p is 1.
+        decay_rate (float): factor of p = step / decay_steps in the denominator, positive.
+        decay_steps (int): divisor of the step number in p = step / decay_steps.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.InverseDecayLR(0.1, 1.0, 4)(ms.Tensor(4, ms.int32)))
@@ -166,8 +168,8 @@ class CosineDecayLR(LearningRateSchedule):
         min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps))
 
     Args:
-        min_lr (float): rate after ``decay_steps`` steps, at least 0.
-        max_lr (float): rate of step 0, above ``min_lr``.
+        min_lr (float): minimum learning rate, reached after ``decay_steps`` steps; at least 0.
+        max_lr (float): maximum learning rate, used in step 0; above ``min_lr``.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.CosineDecayLR(0.0, 0.5, 4)(ms.Tensor(4, ms.int32)))
@@ -203,9 +205,10 @@ class PolynomialDecayLR(LearningRateSchedule):
     not bounded, and ``steps`` is the smallest multiple of ``decay_steps`` that is at least step.
 
     Args:
-        end_learning_rate (float): rate at the end, at least 0.
-        power (float): exponent, positive.
-        update_decay_steps (bool): whether to restart the decay with longer periods.
+        end_learning_rate (float): learning rate after the decay, at least 0.
+        power (float): exponent of the polynomial decay, positive.
+        update_decay_steps (bool): whether to start another, longer decay period after each ``decay_steps``
+            steps.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.PolynomialDecayLR(0.5, 0.0, 4, 2.0)(ms.Tensor(2, ms.int32)))
@@ -233,7 +236,8 @@ class PolynomialDecayLR(LearningRateSchedule):
         steps: Any = float(self.decay_steps)
         if self.update_decay_steps:
             steps = steps * ops.maximum(-(-step // steps), 1.0)
-        left = (steps - ops.minimum(step, steps)) / steps  # never below 0, where a power is undefined
+        # `left` is at least 0, because ops.pow of a negative number would be NaN
+        left = (steps - ops.minimum(step, steps)) / steps
         difference = self.start_learning_rate - self.end_learning_rate
         return difference * ops.pow(left, self.power) + self.end_learning_rate
 
@@ -243,8 +247,8 @@ class WarmUpLR(LearningRateSchedule):
     """Linear warm-up: learning_rate · min(step, warmup_steps) / warmup_steps.
 
     Args:
-        learning_rate (float): rate after ``warmup_steps`` steps, positive.
-        warmup_steps (int): number of warm-up steps.
+        learning_rate (float): learning rate after the warm-up, positive.
+        warmup_steps (int): number of steps over which the learning rate increases from 0.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.WarmUpLR(0.5, 4)(ms.Tensor(1, ms.int32)))

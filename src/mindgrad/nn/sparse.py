@@ -21,13 +21,13 @@ class SparseToDense(Cell):
         *args, **kwargs (Any): arguments of :class:`mindgrad.nn.Cell`.
 
     Inputs:
-        sparse_tensor (COOTensor): the sparse tensor.
+        sparse_tensor (COOTensor): sparse tensor to convert.
 
     Outputs:
-        Tensor of the dense shape.
+        Dense Tensor with the shape of ``sparse_tensor``.
 
     Raises:
-        TypeError: If the input is not a COOTensor.
+        TypeError: If ``sparse_tensor`` is not a COOTensor.
 
     >>> from mindgrad import COOTensor, Tensor, nn
     >>> print(nn.SparseToDense()(COOTensor(Tensor([[0, 1]]), Tensor([6.0]), (2, 2))))

@@ -33,7 +33,7 @@ class StateDict:
         """Add a buffer, a tensor that is not a Parameter, as an attribute.
 
         Args:
-            name (str): name of the attribute.
+            name (str): name of the attribute that holds the buffer.
             tensor (Tensor or None): value of the buffer; ``None`` if it has no value yet.
             persistent (bool): whether :meth:`state_dict` contains the buffer. Default: ``True``.
 
@@ -87,7 +87,7 @@ class StateDict:
         """The buffer at a path: ``net.get_buffer("layer.scale")``.
 
         Raises:
-            AttributeError: If there is no such buffer.
+            AttributeError: If there is no buffer at the path ``target``.
         """
         for path, value in self.named_buffers(remove_duplicate=False):
             if path == target:
@@ -113,8 +113,8 @@ class StateDict:
         used.
 
         Args:
-            destination (dict or None): a dict to add them to.
-            prefix (str): string put before each path.
+            destination (dict or None): dict to which the entries are added. ``None``: a new dict.
+            prefix (str): string that is put before each path in the dict.
             keep_vars (bool): accepted for compatibility.
 
         >>> import mindgrad as ms
@@ -130,19 +130,19 @@ class StateDict:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
         """Set all Parameters and persistent buffers to the values of a state dict.
 
-        If an error is raised, nothing is changed.
+        If an error is raised, no Parameter and no buffer changes.
 
         Args:
-            state_dict (dict): tensors by path, as returned by :meth:`state_dict`.
-            strict (bool): whether the paths must match exactly. Default: ``True``.
+            state_dict (dict): dict that maps paths to tensors, as returned by :meth:`state_dict`.
+            strict (bool): whether to raise an error if paths are missing or unexpected. Default: ``True``.
 
         Returns:
-            The paths that are missing in ``state_dict``, and the paths that exist only there.
+            The paths that are missing in ``state_dict``, and the paths that exist only in ``state_dict``.
 
         Raises:
             TypeError: If ``state_dict`` is not a dict, or a value is not a tensor.
-            RuntimeError: If shapes differ, or, with ``strict``, paths are missing or unexpected. The message
-                lists all of them.
+            RuntimeError: If shapes differ, or if ``strict`` is ``True`` and paths are missing or unexpected.
+                The message lists all problems.
 
         >>> import mindgrad as ms
         >>> one, two = ms.nn.Dense(2, 1), ms.nn.Dense(2, 1)

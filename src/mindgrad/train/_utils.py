@@ -18,7 +18,7 @@ def check_value_type(arg_name: str, arg_value: Any, valid_types: Any) -> None:
     """Check that a value has one of the given Python types.
 
     Raises:
-        TypeError: If the value has none of these types.
+        TypeError: If ``arg_value`` is not an instance of one of ``valid_types``.
 
     >>> from mindgrad.train._utils import check_value_type
     >>> check_value_type("rate", 0.5, (int, float))

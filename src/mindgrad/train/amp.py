@@ -48,7 +48,7 @@ def get_white_list() -> list[str]:
     """Return the names of the Cells that compute in float16 or bfloat16 at level O1.
 
     Returns:
-        list of str: the names.
+        list of str: names of Cell classes.
 
     >>> from mindgrad import amp
     >>> "Dense" in amp.get_white_list()
@@ -64,7 +64,7 @@ def get_black_list() -> list[str]:
     """Return the names of the Cells that keep float32 at level O2.
 
     Returns:
-        list of str: the names.
+        list of str: names of Cell classes.
 
     >>> from mindgrad import amp
     >>> "LayerNorm" in amp.get_black_list()
@@ -100,17 +100,17 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = float
     :mod:`mindgrad.train.amp`.
 
     Args:
-        network (Cell): the network.
-        amp_level (str, optional): ``"O0"``, ``"O1"``, ``"O2"``, ``"O3"``, or ``"auto"``, which is O2.
-            Default: ``"O0"``.
-        dtype (DType, optional): float16 or bfloat16. Default: ``float16``.
+        network (Cell): network to convert, which is changed in place.
+        amp_level (str, optional): mixed precision level: ``"O0"``, ``"O1"``, ``"O2"``, ``"O3"``, or
+            ``"auto"``, which is O2. Default: ``"O0"``.
+        dtype (DType, optional): dtype of the computation, float16 or bfloat16. Default: ``float16``.
 
     Returns:
-        Cell: ``network``.
+        Cell: the converted ``network``.
 
     Raises:
         TypeError: If ``network`` is not a Cell.
-        ValueError: If ``amp_level`` is not a level, or ``dtype`` is not one of these dtypes.
+        ValueError: If ``amp_level`` is an unknown level, or ``dtype`` is neither float16 nor bfloat16.
 
     >>> import mindgrad as ms
     >>> class Scale(ms.nn.Cell):
@@ -152,19 +152,20 @@ def custom_mixed_precision(
     """Convert the Cells of a list, or all Cells except a list, to mixed precision.
 
     Args:
-        network (Cell): the network, which is changed.
+        network (Cell): network to convert, which is changed in place.
         white_list (list of type or str, optional): classes of Cells, or their names, that compute in
             ``dtype``. Default: ``None``.
         black_list (list of type or str, optional): classes of Cells, or their names, that keep float32.
             Exactly one of the lists must be given. Default: ``None``.
-        dtype (DType, optional): float16 or bfloat16. Default: ``float16``.
+        dtype (DType, optional): dtype of the computation, float16 or bfloat16. Default: ``float16``.
 
     Returns:
         Cell: ``network``, whose outputs are float32.
 
     Raises:
         TypeError: If ``network`` is not a Cell.
-        ValueError: If not exactly one list is given, or ``dtype`` is not one of these dtypes.
+        ValueError: If not exactly one of ``white_list`` and ``black_list`` is given, or ``dtype`` is neither
+            float16 nor bfloat16.
 
     >>> import mindgrad as ms
     >>> class Scale(ms.nn.Cell):
@@ -204,7 +205,7 @@ def _keep_single(network: Any, black_list: Any, dtype: Any) -> None:
 
 # --- private names of MindSpore that libraries with custom training steps import -----------------------
 
-#: the default options of ``build_train_network`` by level
+#: default options of ``build_train_network`` for each mixed precision level
 _config_level = {
     level: {
         "keep_batchnorm_fp32": level == "O2",
@@ -244,11 +245,12 @@ def build_train_network(
     """Create a training step of a network, with optional mixed precision.
 
     Args:
-        network (Cell): the network, which is changed as in :func:`auto_mixed_precision`.
-        optimizer (Optimizer): updates the Parameters with which it was created.
-        loss_fn (Cell or Callable, optional): the loss. ``None``: ``network`` returns it itself.
-            Default: ``None``.
-        level (str, optional): mixed precision level, see the table of the module. Default: ``"O0"``.
+        network (Cell): network to train, which is changed in place as in :func:`auto_mixed_precision`.
+        optimizer (Optimizer): optimizer, which updates the Parameters with which it was created.
+        loss_fn (Cell or Callable, optional): loss function of the output and the label. ``None``: ``network``
+            returns the loss. Default: ``None``.
+        level (str, optional): mixed precision level, see the table of :mod:`mindgrad.train.amp`. Default:
+            ``"O0"``.
         boost_level (str, optional): accepted for compatibility. Default: ``"O0"``.
         **kwargs (Any): settings that override the level: ``cast_model_type`` (float16, or float32 for no
             cast), ``keep_batchnorm_fp32`` (whether the Cells in ``AMP_BLACK_LIST`` keep float32), and
@@ -260,7 +262,7 @@ def build_train_network(
 
     Raises:
         TypeError: If an argument has an unsupported type or an unknown name.
-        ValueError: If ``level`` is not a level.
+        ValueError: If ``level`` is an unknown mixed precision level.
 
     >>> import mindgrad as ms
     >>> class Distance(ms.nn.Cell):

@@ -55,7 +55,7 @@ class Batches:
         """Yield the batches of the next pass.
 
         Raises:
-            ValueError: If there are no batches.
+            ValueError: If the dataset contains no batches.
         """
         is_empty = True
         for batch in self._source:

@@ -52,7 +52,7 @@ _SLICE = 512 * 1024 * 1024
 _MOST_AXES = 64  # largest number of axes of a NumPy array
 _CHECKSUM = b"crc_num"
 _CHECKSUM_LENGTH = 10
-#: first bytes of other file formats, for errors
+#: first bytes of files in other formats, which error messages name
 _FOREIGN = {
     b"\x80": "a pickle, which could run any program when it is loaded; it was not opened",
     b"PK": "a zip archive, perhaps a PyTorch or NumPy file; save its arrays with save_checkpoint",
@@ -127,7 +127,7 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
     arrays: dict[str, np.ndarray | str] = {}
     for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
         first, *others = entries
-        for part in others:  # parts of one large tensor
+        for part in others:  # later parts of the same large tensor
             if (part.shape, part.type_name) != (first.shape, first.type_name) or not part.elements:
                 raise Malformed(f"'{name}' appears twice")
         if name in arrays:

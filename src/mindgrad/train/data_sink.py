@@ -25,15 +25,17 @@ def data_sink(
     The function does not have arguments. It repeats the dataset indefinitely.
 
     Args:
-        fn (Callable): function of the columns of a batch.
+        fn (Callable): function that receives the columns of a batch as arguments.
         dataset (Dataset or iterable): dataset of ``mindgrad.dataset``, or another iterable of batches that
             can be iterated several times.
-        sink_size (int, optional): number of batches in one call. Default: ``1``.
-        jit_config (JitConfig, optional): if given, ``fn`` is compiled. Default: ``None``.
+        sink_size (int, optional): number of batches that one call of the returned function processes.
+            Default: ``1``.
+        jit_config (JitConfig, optional): options of ``jit``. If given, ``fn`` is compiled. Default: ``None``.
         input_signature (Any, optional): accepted for compatibility. Default: ``None``.
 
     Returns:
-        Callable: returns the result of ``fn`` for the last of its batches.
+        Callable: function without arguments that calls ``fn`` with the next batches, and returns the result
+            for the last one.
 
     Raises:
         TypeError: If ``fn`` is not callable, the dataset is not iterable, or ``sink_size`` is not an int.

@@ -20,7 +20,8 @@ class DatasetHelper:
             can be iterated several times.
         dataset_sink_mode (bool, optional): accepted for compatibility; batches are always passed to Python.
             Default: ``True``.
-        sink_size (int, optional): number of batches in a pass. −1: all. Default: ``-1``.
+        sink_size (int, optional): number of batches in one pass over this object. −1: all batches of the
+            dataset. Default: ``-1``.
         epoch_num (int, optional): accepted for compatibility; the number of passes is not limited.
             Default: ``1``.
 
@@ -64,7 +65,7 @@ class DatasetHelper:
         return iter(next(self._passes))
 
     def types_shapes(self) -> tuple[list[Any], list[list[int]]]:
-        """Return the dtypes and shapes of the columns of a ``mindgrad.dataset``."""
+        """Return the dtypes and the shapes of the columns of the dataset."""
         types = [pytype_to_dtype(kind) for kind in self._dataset.output_types()]
         return types, self._dataset.output_shapes()
 
@@ -76,7 +77,7 @@ class DatasetHelper:
         return 1
 
     def stop_send(self) -> None:
-        """Accepted for compatibility."""
+        """Do nothing; accepted for compatibility."""
 
     continue_send = release = stop_send
 
@@ -85,11 +86,11 @@ def connect_network_with_dataset(network: Cell, dataset_helper: DatasetHelper) -
     """Return the network unchanged, because batches are arguments of its calls.
 
     Args:
-        network (Cell): the network.
-        dataset_helper (DatasetHelper): the batches.
+        network (Cell): network that is returned unchanged.
+        dataset_helper (DatasetHelper): iterable of the batches.
 
     Returns:
-        Cell: ``network``.
+        Cell: the unchanged ``network``.
 
     Raises:
         TypeError: If ``network`` is not a Cell, or ``dataset_helper`` is not a :class:`DatasetHelper`.

@@ -24,13 +24,13 @@ from mindgrad.train.sliced_arrays import SlicedArrays
 __all__ = ["load_distributed_checkpoint"]
 
 _CALLER = "load_distributed_checkpoint"
-#: MindSpore's other options and their defaults
+#: MindSpore's other arguments of ``load_distributed_checkpoint``, and their defaults
 _DEFAULTS = {
     "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
     "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
     "max_process_num": 64, "return_param_dict": False,
 }  # fmt: skip
-#: options without effect: the format follows from the file names, and one process reads the files
+#: arguments without effect, because file names determine the format and one process reads the files
 _WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
 _ADVICE = {
     "dec_key": "encrypted files are not read; save the file without a key",
@@ -55,16 +55,17 @@ def load_distributed_checkpoint(
     Each process reads the slices that it needs.
 
     Args:
-        network (Cell): the Cell. Parameters with a layout are read in slices, other Parameters as a whole.
+        network (Cell): network that receives the values. Parameters with a layout are read in slices, other
+            Parameters as a whole.
         checkpoint_filenames (str or list of str, optional): the folder that
             ``save_checkpoint(..., integrated_save=False)`` wrote, or a list with the file of each rank, in
             order. Default: ``None``.
         predict_strategy (None, optional): must be ``None``; the layouts of the Parameters are used.
             Default: ``None``.
-        train_strategy_filename (str, optional): file with the partition of the files of ranks, from
-            ``set_auto_parallel_context(strategy_ckpt_save_file=...)``. Default: ``None``.
-        strict_load (bool, optional): whether each Parameter of ``network`` must exist in the checkpoint.
-            ``False``: missing Parameters do not change. Default: ``False``.
+        train_strategy_filename (str, optional): strategy file, which describes the partition of the rank
+            files, from ``set_auto_parallel_context(strategy_ckpt_save_file=...)``. Default: ``None``.
+        strict_load (bool, optional): whether to raise an error if the checkpoint lacks a Parameter of
+            ``network``. ``False``: such Parameters do not change. Default: ``False``.
         **options (Any): MindSpore's other options, which must have their defaults; ``dec_mode``, ``format``,
             ``output_format``, and ``max_process_num`` have no effect.
 
@@ -73,9 +74,10 @@ def load_distributed_checkpoint(
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If a file is missing or damaged, there are several files and no strategy, or another
-            option is requested.
-        RuntimeError: If a Parameter has a different shape or dtype, or is missing. Nothing is loaded then.
+        ValueError: If a file is missing or damaged, there are several files and no strategy file, or an
+            unsupported option is set.
+        RuntimeError: If a Parameter differs from the checkpoint in shape or dtype or, with ``strict_load``,
+            is missing there. No Parameter changes then.
 
     >>> import mindgrad as ms, tempfile
     >>> from mindgrad.train.sharded_checkpoint import write_set

@@ -30,8 +30,8 @@ def latest_checkpoint(directory: str | os.PathLike[str], prefix: str = "") -> st
     even if their writer is interrupted. A sharded checkpoint is complete when it has an index.
 
     Args:
-        directory (str or PathLike): the folder, which need not exist.
-        prefix (str, optional): start of the name. Default: ``""``.
+        directory (str or PathLike): folder to search. It need not exist.
+        prefix (str, optional): start of the names of checkpoints to consider. Default: ``""``.
 
     Returns:
         str or None: path of a ``.ckpt`` or ``.safetensors`` file, or of the folder of a sharded checkpoint,

@@ -12,7 +12,7 @@ from mindgrad.nn.cell import Cell
 __all__ = ["load_param_into_net"]
 
 _MOST_NAMES = 20  # largest number of names in a message
-#: parts of the names of transformer layers in MindSpore 2.0 and 2.1, and in later versions
+#: pairs of a part of a Parameter name of transformer layers in MindSpore 2.0 and 2.1, and in later versions
 _FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 
 
@@ -29,8 +29,9 @@ def load_param_into_net(
     size 1, and a scalar matches a Parameter of one element.
 
     Args:
-        net (Cell or Optimizer): receives the values.
-        parameter_dict (dict): Parameters by name, from :func:`load_checkpoint`. Strings in it are ignored.
+        net (Cell or Optimizer): network or optimizer that receives the values.
+        parameter_dict (dict): dict that maps names to Parameters, from :func:`load_checkpoint`. Strings in it
+            are ignored.
         strict_load (bool, optional): whether names and dtypes must match exactly. Default: ``False``.
         remove_redundancy (bool, optional): must be ``False``. Default: ``False``.
 
@@ -40,8 +41,8 @@ def load_param_into_net(
 
     Raises:
         TypeError: If ``net`` is not a Cell, or ``parameter_dict`` contains other objects than Parameters.
-        RuntimeError: If shapes or dtypes do not match. The message lists all mismatches, and no Parameter
-            changes.
+        RuntimeError: If a value and its Parameter do not match in shape or dtype. The message lists all
+            mismatches, and no Parameter changes.
 
     >>> import mindgrad as ms
     >>> from mindgrad import Parameter, Tensor

@@ -24,19 +24,19 @@ class LossScaleManager:
     """
 
     def get_loss_scale(self) -> Any:
-        """Return the current scale. The base class raises ``NotImplementedError``."""
+        """Return the current loss scale. The base class raises ``NotImplementedError``."""
         raise NotImplementedError(f"For '{type(self).__name__}', define get_loss_scale(self).")
 
     def update_loss_scale(self, overflow: Any) -> None:
-        """Update the scale after a step. The base class raises ``NotImplementedError``.
+        """Update the loss scale after a step. The base class raises ``NotImplementedError``.
 
         Args:
-            overflow (bool): whether the gradients overflowed.
+            overflow (bool): whether the gradients of the step overflowed.
         """
         raise NotImplementedError(f"For '{type(self).__name__}', define update_loss_scale(self, overflow).")
 
     def get_update_cell(self) -> Any:
-        """Return the Cell for a training step, or ``None``.
+        """Return the Cell that updates the loss scale in a training step, or ``None``.
 
         The base class raises ``NotImplementedError``.
         """
@@ -47,13 +47,14 @@ class FixedLossScaleManager(LossScaleManager):
     """A constant loss scale.
 
     Args:
-        loss_scale (float, optional): the scale. Default: ``128.0``.
+        loss_scale (float, optional): constant loss scale, positive. Default: ``128.0``.
         drop_overflow_update (bool, optional): whether to skip steps whose gradients overflow. If ``False``,
             pass the same ``loss_scale`` to the optimizer, which then divides the gradients.
             Default: ``True``.
 
     Raises:
-        TypeError, ValueError: If the scale is not a positive number, or the flag is not a bool.
+        TypeError, ValueError: If ``loss_scale`` is not a positive number, or ``drop_overflow_update`` is not
+            a bool.
 
     >>> import mindgrad as ms
     >>> manager = ms.train.FixedLossScaleManager(1024.0)
@@ -69,7 +70,7 @@ class FixedLossScaleManager(LossScaleManager):
         self._drop = boolean("FixedLossScaleManager", "drop_overflow_update", drop_overflow_update)
 
     def get_loss_scale(self) -> float:
-        """Return the scale."""
+        """Return the constant loss scale."""
         return self._loss_scale
 
     def get_drop_overflow_update(self) -> bool:
@@ -77,10 +78,10 @@ class FixedLossScaleManager(LossScaleManager):
         return self._drop
 
     def update_loss_scale(self, overflow: Any) -> None:
-        """Do nothing, because the scale is constant."""
+        """Do nothing, because the loss scale is constant."""
 
     def get_update_cell(self) -> FixedLossScaleUpdateCell | None:
-        """Return the Cell for a training step, or ``None`` if no step is skipped."""
+        """Return the loss scale Cell of a training step, ``None`` if no step is skipped."""
         return FixedLossScaleUpdateCell(self._loss_scale) if self._drop else None
 
 
@@ -88,9 +89,11 @@ class DynamicLossScaleManager(LossScaleManager):
     """A loss scale that decreases after an overflow and increases otherwise.
 
     Args:
-        init_loss_scale (float, optional): initial scale. Default: ``16777216.0``.
-        scale_factor (float, optional): factor of an increase, and divisor of a decrease. Default: ``2``.
-        scale_window (int, optional): number of steps without overflow before an increase. Default: ``2000``.
+        init_loss_scale (float, optional): initial loss scale. Default: ``16777216.0``.
+        scale_factor (float, optional): the loss scale is multiplied by this number to increase it, and
+            divided by it to decrease it. Default: ``2``.
+        scale_window (int, optional): number of consecutive steps without overflow after which the loss scale
+            increases. Default: ``2000``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -121,14 +124,14 @@ class DynamicLossScaleManager(LossScaleManager):
         self.last_overflow_iter = 0
 
     def get_loss_scale(self) -> float:
-        """Return the current scale."""
+        """Return the current loss scale."""
         return self.loss_scale
 
     def update_loss_scale(self, overflow: Any) -> None:
-        """Update the scale after a step.
+        """Update the loss scale after a step.
 
         Args:
-            overflow (bool): whether the gradients overflowed.
+            overflow (bool): whether the gradients of the step overflowed.
         """
         if overflow:
             self.loss_scale = max(self.loss_scale / self.scale_factor, 1.0)
@@ -143,5 +146,5 @@ class DynamicLossScaleManager(LossScaleManager):
         return True
 
     def get_update_cell(self) -> DynamicLossScaleUpdateCell:
-        """Return the Cell for a training step."""
+        """Return the Cell that updates the loss scale in a training step."""
         return DynamicLossScaleUpdateCell(self.loss_scale, self.scale_factor, self.scale_window)

@@ -28,11 +28,11 @@ class Model:
     without it ``network`` receives the whole batch.
 
     Args:
-        network (Cell): the network.
-        loss_fn (Cell or Callable, optional): loss of the output of the network and the label. ``None``:
-            ``network`` returns the loss itself. Default: ``None``.
-        optimizer (Optimizer, optional): updates the Parameters with which it was created. ``None``:
-            ``network`` is a whole training step. Default: ``None``.
+        network (Cell): network to train or evaluate.
+        loss_fn (Cell or Callable, optional): loss function of the output of the network and the label.
+            ``None``: ``network`` returns the loss itself. Default: ``None``.
+        optimizer (Optimizer, optional): optimizer, which updates the Parameters with which it was created.
+            ``None``: ``network`` is a whole training step. Default: ``None``.
         metrics (set, list, dict, or str, optional): names of metrics, or a dict of metrics, see
             :func:`mindgrad.nn.get_metrics`. Default: ``None``.
         eval_network (Cell, optional): network for evaluation. ``None``: ``network`` with ``loss_fn``.
@@ -46,7 +46,7 @@ class Model:
 
     Raises:
         TypeError: If an argument has an unsupported type or an unknown name.
-        ValueError: If ``amp_level`` is not a level, or ``eval_indexes`` does not have three elements.
+        ValueError: If ``amp_level`` is an unknown level, or ``eval_indexes`` does not have three elements.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -113,17 +113,17 @@ class Model:
 
     @property
     def train_network(self) -> Any:
-        """The Cell of one training step."""
+        """The Cell that computes one training step."""
         return self._train_network
 
     @property
     def eval_network(self) -> Any:
-        """The Cell that evaluates a batch."""
+        """The Cell that evaluates one batch."""
         return self._eval_network
 
     @property
     def predict_network(self) -> Any:
-        """The network."""
+        """The network that ``predict`` calls."""
         return self._network
 
     # -- runs ------------------------------------------------------------------------------------
@@ -142,20 +142,20 @@ class Model:
         Args:
             epoch (int): number of the last epoch; with ``initial_epoch=0``, the number of passes over the
                 dataset.
-            train_dataset (Dataset or iterable): the batches, see the class.
+            train_dataset (Dataset or iterable): dataset of batches for training, see :class:`Model`.
             callbacks (Callback or list of Callback, optional): objects that are called during training.
                 Default: ``None``.
             dataset_sink_mode (bool, optional): accepted for compatibility; callbacks are called after each
                 step in any case. Default: ``False``.
-            sink_size (int, optional): with ``dataset_sink_mode``, number of steps in an epoch. −1: the steps
-                of the dataset. Default: ``-1``.
-            initial_epoch (int, optional): number of previous epochs, for the epoch numbers in callbacks.
-                Default: ``0``.
+            sink_size (int, optional): with ``dataset_sink_mode``, number of steps in an epoch. −1: all
+                batches of the dataset. Default: ``-1``.
+            initial_epoch (int, optional): number of epochs that were trained before; the first epoch has the
+                number ``initial_epoch`` + 1. Default: ``0``.
 
         Raises:
             TypeError: If an argument has an unsupported type.
-            ValueError: If ``epoch`` is not positive, the dataset is empty or too short, or the Model has a
-                loss but no optimizer.
+            ValueError: If ``epoch`` is not positive, ``train_dataset`` is empty or too short, or the Model
+                has a loss function but no optimizer.
         """
         self._run("train", epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch)
 
@@ -177,20 +177,23 @@ class Model:
 
         Args:
             epoch (int): number of epochs, as for :meth:`train`.
-            train_dataset (Dataset or iterable): batches for training.
-            valid_dataset (Dataset or iterable, optional): batches for evaluation. Default: ``None``.
+            train_dataset (Dataset or iterable): dataset of batches for training, see :class:`Model`.
+            valid_dataset (Dataset or iterable, optional): dataset of batches for evaluation. ``None``: no
+                evaluation. Default: ``None``.
             valid_frequency (int or list of int, optional): evaluate after every ``valid_frequency`` epochs,
                 or after the listed epochs. Default: ``1``.
             callbacks (Callback or list of Callback, optional): objects that are called during training.
                 Default: ``None``.
-            dataset_sink_mode (bool, optional): as for :meth:`train`. Default: ``False``.
+            dataset_sink_mode (bool, optional): whether ``sink_size`` is used, as for :meth:`train`. Default:
+                ``False``.
             valid_dataset_sink_mode (bool, optional): accepted for compatibility. Default: ``False``.
-            sink_size (int, optional): as for :meth:`train`. Default: ``-1``.
-            initial_epoch (int, optional): as for :meth:`train`. Default: ``0``.
+            sink_size (int, optional): number of steps in an epoch, as for :meth:`train`. Default: ``-1``.
+            initial_epoch (int, optional): number of epochs that were trained before, as for :meth:`train`.
+                Default: ``0``.
 
         Raises:
             TypeError: If an argument has an unsupported type.
-            ValueError: As for :meth:`train` and :meth:`eval`.
+            ValueError: If :meth:`train` or :meth:`eval` would raise it for the same arguments.
         """
         if isinstance(valid_frequency, (list, tuple)):
             chosen = {positive_int("Model.fit", "valid_frequency", each) for each in valid_frequency}
@@ -301,18 +304,18 @@ class Model:
         """Compute the metrics over a dataset.
 
         Args:
-            valid_dataset (Dataset or iterable): the batches, see the class.
+            valid_dataset (Dataset or iterable): dataset of batches for evaluation, see :class:`Model`.
             callbacks (Callback or list of Callback, optional): objects that are called during evaluation.
                 Default: ``None``.
             dataset_sink_mode (bool, optional): accepted for compatibility. Default: ``False``.
 
         Returns:
-            dict: the value of each metric by its name.
+            dict: dict that maps names of metrics to their values.
 
         Raises:
             TypeError: If an argument has an unsupported type.
             ValueError: If the Model does not have metrics, has neither ``loss_fn`` nor ``eval_network``, or
-                the dataset is empty.
+                ``valid_dataset`` is empty.
         """
         self._check_can_evaluate("Model.eval", self._metrics)
         batches = Batches("Model.eval", "valid_dataset", valid_dataset, 1)
@@ -403,7 +406,7 @@ class Model:
         """Do nothing, because networks are compiled in their first call."""
 
 
-#: callbacks that print; a Model with one of them does not add a progress bar
+#: callback classes that print; a Model with one of these callbacks does not add a progress bar
 _PRINTING = (LossMonitor, ProgressBar, TimeMonitor)
 
 

@@ -54,21 +54,23 @@ def transform_checkpoints(
             file or sharded checkpoint of :func:`save_checkpoint`.
         dst_checkpoints_dir (str or PathLike): folder for ``rank_0/<prefix>0.ckpt``,
             ``rank_1/<prefix>1.ckpt``, ...
-        ckpt_prefix (str): start of the names of the new files.
-        src_strategy_file (str or PathLike, optional): partition of the existing files. ``None``: they are not
-            divided, or are a sharded checkpoint. Default: ``None``.
-        dst_strategy_file (str or PathLike, optional): partition of the new files. ``None``: one file with
-            undivided arrays. Default: ``None``.
+        ckpt_prefix (str): start of the names of the checkpoint files to write.
+        src_strategy_file (str or PathLike, optional): strategy file that describes the partition of the
+            existing files. ``None``: the files are not divided, or are a sharded checkpoint. Default:
+            ``None``.
+        dst_strategy_file (str or PathLike, optional): strategy file that describes the partition of the new
+            files. ``None``: one file with undivided arrays. Default: ``None``.
         process_num (int, optional): accepted for compatibility. Default: ``1``.
-        output_format (str, optional): ``"ckpt"`` or ``"safetensors"``. Default: ``"ckpt"``.
+        output_format (str, optional): format of the new files, ``"ckpt"`` or ``"safetensors"``. Default:
+            ``"ckpt"``.
 
     Returns:
         Nothing.
 
     Raises:
-        ValueError: If a file is missing, damaged, or not from mindgrad, ranks have files of different names,
-            or the shape of an array differs from its strategy.
-        OSError: If a file cannot be written.
+        ValueError: If a file is missing, damaged, or not from mindgrad, the files of the ranks differ in
+            name, or an array does not have the shape in the strategy file.
+        OSError: If a new file cannot be written.
 
     >>> import mindgrad as ms, os, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -108,12 +110,15 @@ def transform_checkpoint_by_rank(
     """Write the checkpoint file of one rank for another partition among devices.
 
     Args:
-        rank_id (int): the rank.
-        checkpoint_files_map (dict): the file of each rank that :func:`rank_list_for_transform` returns.
-        save_checkpoint_file_name (str or PathLike): file to write. A name without an ending gets ``.ckpt``.
-        src_strategy_file (str or PathLike, optional): partition of the existing files, as for
+        rank_id (int): rank whose file is written.
+        checkpoint_files_map (dict): dict that maps each rank that :func:`rank_list_for_transform` returns to
+            its checkpoint file.
+        save_checkpoint_file_name (str or PathLike): name of the file to write. If it has no ending, ``.ckpt``
+            is appended.
+        src_strategy_file (str or PathLike, optional): strategy file of the existing files, as for
             :func:`transform_checkpoints`. Default: ``None``.
-        dst_strategy_file (str or PathLike, optional): partition of the new files. Default: ``None``.
+        dst_strategy_file (str or PathLike, optional): strategy file of the new files, as for
+            :func:`transform_checkpoints`. Default: ``None``.
 
     Returns:
         Nothing.
@@ -121,8 +126,8 @@ def transform_checkpoint_by_rank(
     Raises:
         TypeError: If ``checkpoint_files_map`` is not a dict with int keys.
         ValueError: If a file is missing, damaged, or not from mindgrad, there are several files and no
-            strategy, the shape of an array differs from its strategy, or the rank does not exist.
-        OSError: If the file cannot be written.
+            strategy file, an array does not have the shape in the strategy file, or the rank does not exist.
+        OSError: If the new file cannot be written.
 
     >>> import mindgrad as ms, os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -152,20 +157,21 @@ def transform_checkpoint_by_rank(
 def rank_list_for_transform(
     rank_id: int, src_strategy_file: _File | None = None, dst_strategy_file: _File | None = None
 ) -> list[int]:
-    """Return the ranks whose files are needed for one rank of another partition.
+    """Return the ranks whose files are needed for one rank of a new partition.
 
     Args:
-        rank_id (int): the rank of the new partition.
-        src_strategy_file (str or PathLike, optional): partition of the existing files, as for
+        rank_id (int): rank in the new partition.
+        src_strategy_file (str or PathLike, optional): strategy file of the existing files, as for
             :func:`transform_checkpoints`. Default: ``None``.
-        dst_strategy_file (str or PathLike, optional): partition of the new files. Default: ``None``.
+        dst_strategy_file (str or PathLike, optional): strategy file of the new files, as for
+            :func:`transform_checkpoints`. Default: ``None``.
 
     Returns:
-        list of int: the ranks.
+        list of int: ranks whose files are needed.
 
     Raises:
-        ValueError: If a strategy file is damaged or not from mindgrad, the files describe different arrays,
-            or the rank does not exist.
+        ValueError: If a strategy file is damaged or not from mindgrad, the strategy files describe different
+            arrays, or the rank does not exist.
 
     >>> from mindgrad import rank_list_for_transform
     >>> rank_list_for_transform(0)
@@ -194,15 +200,16 @@ def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File)
     """Merge the strategy files of a folder into one file.
 
     Args:
-        src_strategy_dirs (str or PathLike): the folder.
-        dst_strategy_file (str or PathLike): file to write.
+        src_strategy_dirs (str or PathLike): folder of the strategy files.
+        dst_strategy_file (str or PathLike): name of the merged strategy file to write.
 
     Returns:
         Nothing.
 
     Raises:
-        ValueError: If there are no files, a file is not from mindgrad, or two files contradict each other.
-        OSError: If the file cannot be written.
+        ValueError: If the folder has no strategy files, a file is not from mindgrad, or two files contradict
+            each other.
+        OSError: If the new file cannot be written.
 
     >>> import mindgrad as ms, os, tempfile
     >>> from mindgrad.execution.strategy_file import Strategy, read_strategy, write_strategy

@@ -45,7 +45,7 @@ __all__ = [
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")
-#: dtypes by their names in checkpoint files
+#: dict that maps the names of dtypes in checkpoint files to dtypes
 tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
 _DIVIDED = "Use load_distributed_checkpoint, which reads checkpoints of several devices."
 build_searched_strategy = absent(
@@ -99,23 +99,23 @@ def save_checkpoint(
     as in MindSpore. ``format`` overrides the ending, and adds its own if it is missing.
 
     Args:
-        save_obj (Cell, Optimizer, list, or dict): the Parameters. A list contains Parameters or dicts
+        save_obj (Cell, Optimizer, list, or dict): Parameters to save. A list contains Parameters or dicts
             ``{"name": ..., "data": ...}``. A dict maps names to Parameters, Tensors, arrays, or strings.
-        ckpt_file_name (str or PathLike): name of the file. Its folder must exist.
+        ckpt_file_name (str or PathLike): name of the file to write. Its folder must exist.
         integrated_save (bool, optional): if ``False`` and programs are divided among devices, the name is a
             folder with a file for each device and an index, for ``load_distributed_checkpoint`` and
             ``load_checkpoint``. Default: ``True``.
         async_save (bool or str, optional): accepted for compatibility; the file is complete when the call
             returns. Default: ``False``.
-        append_dict (dict, optional): further entries: numbers, Booleans, strings, Tensors. Numbers become
-            scalar tensors (int64, float32, bool), as in MindSpore. Default: ``None``.
+        append_dict (dict, optional): dict of additional entries: numbers, Booleans, strings, or Tensors.
+            Numbers become scalar tensors (int64, float32, bool), as in MindSpore. Default: ``None``.
         enc_key (None, optional): must be ``None``, because files are not encrypted. Default: ``None``.
         enc_mode (str, optional): unused. Default: ``"AES-GCM"``.
-        choice_func (Callable, optional): function of a name that returns whether to save the entry. Default:
-            ``None``.
+        choice_func (Callable, optional): function that receives the name of an entry and returns whether to
+            save it. Default: ``None``.
         crc_check (bool, optional): whether to write a checksum to the file. Default: ``False``.
-        format (str, optional): ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name. Default:
-            ``None``.
+        format (str, optional): file format, ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name
+            selects it. Default: ``None``.
         **kwargs (Any): ``incremental``, ``global_step_num``, and ``remove_redundancy``, accepted for
             compatibility. If one is true, a warning says that it has no effect.
 
@@ -123,8 +123,8 @@ def save_checkpoint(
         Nothing.
 
     Raises:
-        TypeError: If an entry of ``save_obj`` or ``append_dict`` has an unsupported type, or an argument an
-            unknown name.
+        TypeError: If an entry of ``save_obj`` or ``append_dict`` has an unsupported type, or a keyword
+            argument is unknown.
         ValueError: If two entries have the same name, or encryption or an unknown format is requested.
         OSError: If the file cannot be written. An existing file does not change.
 
@@ -214,28 +214,28 @@ def load_checkpoint(
     run.
 
     Args:
-        ckpt_file_name (str or PathLike): name of the file. Its ending selects the format, unless ``format``
-            does.
-        net (Cell, optional): network that receives the Parameters, as with :func:`load_param_into_net`.
-            Default: ``None``.
+        ckpt_file_name (str or PathLike): name of the file to read. Its ending selects the format if
+            ``format`` is ``None``.
+        net (Cell, optional): network that receives the values, as with :func:`load_param_into_net`. ``None``:
+            no network. Default: ``None``.
         strict_load (bool, optional): whether names and dtypes must match ``net`` exactly. Default: ``False``.
-        filter_prefix (str, list, or tuple of str, optional): omit names that start with one of these.
-            Default: ``None``.
+        filter_prefix (str, list, or tuple of str, optional): prefix or prefixes. Entries whose names start
+            with one of the prefixes are omitted. Default: ``None``.
         dec_key (None, optional): must be ``None``, because encrypted files are not supported. Default:
             ``None``.
         dec_mode (str, optional): unused. Default: ``"AES-GCM"``.
-        specify_prefix (str, list, or tuple of str, optional): omit names that do not start with one of these.
-            Default: ``None``.
-        choice_func (Callable, optional): function of a name that returns whether to load the entry. Ignored
-            if a prefix is given. Default: ``None``.
-        crc_check (bool, optional): whether to require a checksum. An existing checksum is always compared.
-            Default: ``False``.
+        specify_prefix (str, list, or tuple of str, optional): prefix or prefixes. Only entries whose names
+            start with one of the prefixes are loaded. Default: ``None``.
+        choice_func (Callable, optional): function that receives the name of an entry and returns whether to
+            load it. Ignored if ``filter_prefix`` or ``specify_prefix`` is given. Default: ``None``.
+        crc_check (bool, optional): whether to raise an error if the file has no checksum. An existing
+            checksum is always compared. Default: ``False``.
         remove_redundancy (bool, optional): must be ``False``. Default: ``False``.
-        format (str, optional): ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name. Default:
-            ``None``.
+        format (str, optional): file format, ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name
+            selects it. Default: ``None``.
 
     Returns:
-        dict: Parameters and strings by name.
+        dict: dict that maps names to Parameters or strings.
 
     Raises:
         ValueError: If the file does not exist, is not a checkpoint, or has no entry left after filtering.
@@ -371,9 +371,10 @@ def ckpt_to_safetensors(
     """Convert a ``.ckpt`` file to a ``.safetensors`` file.
 
     Args:
-        file_path (str): file to read.
-        save_path (str, optional): folder to write to. ``None``: the folder of the file. Default: ``None``.
-        name_map (dict, optional): new names of entries by their old names. Default: ``None``.
+        file_path (str): path of the file to convert.
+        save_path (str, optional): folder in which the new file is written. ``None``: the folder of
+            ``file_path``. Default: ``None``.
+        name_map (dict, optional): dict that maps old names of entries to new names. Default: ``None``.
 
     Returns:
         Nothing.
@@ -402,9 +403,10 @@ def safetensors_to_ckpt(
     """Convert a ``.safetensors`` file to a ``.ckpt`` file.
 
     Args:
-        file_path (str): file to read.
-        save_path (str, optional): folder to write to. ``None``: the folder of the file. Default: ``None``.
-        name_map (dict, optional): new names of entries by their old names. Default: ``None``.
+        file_path (str): path of the file to convert.
+        save_path (str, optional): folder in which the new file is written. ``None``: the folder of
+            ``file_path``. Default: ``None``.
+        name_map (dict, optional): dict that maps old names of entries to new names. Default: ``None``.
 
     Returns:
         Nothing.
@@ -446,7 +448,7 @@ def load(*_: Any, **__: Any) -> NoReturn:
         Nothing, because it always raises an error.
 
     Raises:
-        NotImplementedError: If it is called. The message names the alternative.
+        NotImplementedError: If the function is called. The message names the alternative.
 
     >>> import mindgrad as ms
     >>> ms.load("net.mindir")  # doctest: +ELLIPSIS
@@ -473,7 +475,7 @@ def export(*_: Any, **__: Any) -> NoReturn:
         Nothing, because it always raises an error.
 
     Raises:
-        NotImplementedError: If it is called. The message names the alternative.
+        NotImplementedError: If the function is called. The message names the alternative.
 
     >>> import mindgrad as ms
     >>> ms.export(ms.nn.Dense(1, 1), file_name="net")  # doctest: +ELLIPSIS

@@ -40,7 +40,7 @@ __all__ = [
 
 _INDEX = "index.json"
 _PART = re.compile(r"[0-9a-f]{32}-\d{5,}\.safetensors")
-#: timeout in seconds of waiting for the other processes, which may write large files
+#: timeout in seconds when a process waits for other processes, which may write large files
 _SECONDS = 3600.0
 _saves = count()
 

@@ -28,7 +28,7 @@ from mindgrad.communication.session import store
 
 __all__ = ["Digests", "SingleWriter", "agreed", "digests_of", "write_once"]
 
-#: timeout in seconds of waiting for the process that writes
+#: timeout in seconds when a process waits for the process that writes the file
 _SECONDS = 3600.0
 
 
@@ -77,7 +77,7 @@ class SingleWriter:
 
     def __init__(self, board: Any, rank: int, machines: Sequence[str]) -> None:
         self.board, self._rank, self._machines = board, rank, machines
-        #: by log, the number of the last entry that this process has read
+        #: dict that maps the name of a log to the number of the last entry that this process has read
         self._positions: dict[str, int] = {}
 
     def write_once(self, path: str, own: Digests, write: Callable[[], None]) -> None:

@@ -65,7 +65,7 @@ class SlicedArrays:
         """Read all arrays, undivided, and the strings.
 
         Raises:
-            ValueError: If a file is damaged or missing.
+            ValueError: If a file of the checkpoint is damaged or missing.
         """
         return {**{name: self.array(name) for name in self.entries}, **self.texts}
 
@@ -81,7 +81,7 @@ class SlicedArrays:
             index: a slice for each axis, as in the sharding indices of JAX.
 
         Raises:
-            ValueError: If a file is damaged or missing.
+            ValueError: If a file of the checkpoint is damaged or missing.
         """
         dtype, shape, slices = self.entries[name]
         bounds = [part.indices(size)[:2] for part, size in zip(index, shape, strict=True)]

@@ -25,7 +25,7 @@ def text_of(data: Any, name: str) -> np.ndarray:
     """Convert data to an array of strings.
 
     Raises:
-        TypeError: If the data are not strings.
+        TypeError: If ``data`` contains elements that are not strings.
     """
     array = array_of(data, f"For '{name}', the data")
     if array.dtype.kind == "S":
@@ -77,7 +77,8 @@ class NormalizeUTF8:
     """Transform that converts strings to a normal form of Unicode.
 
     Args:
-        normalize_form (NormalizeForm, optional): the normal form. Default: ``NormalizeForm.NFKC``.
+        normalize_form (NormalizeForm, optional): Unicode normal form of the result. Default:
+            ``NormalizeForm.NFKC``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.NormalizeUTF8()("ﬁ"))
@@ -92,7 +93,7 @@ class NormalizeUTF8:
         self.form = normalize_form
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the normal form."""
+        """Return the strings in the normal form."""
         if self.form == NormalizeForm.NONE:
             return text_of(data, "NormalizeUTF8")
         form: Any = self.form.name
@@ -116,10 +117,10 @@ class RegexReplace:
     """Transform that replaces matches of a regular expression (Python's ``re``).
 
     Args:
-        pattern (str): the expression.
-        replace (str): the replacement.
-        replace_all (bool, optional): whether to replace all matches, or only the first one. Default:
-            ``True``.
+        pattern (str): regular expression to search for.
+        replace (str): string that replaces each match of ``pattern``.
+        replace_all (bool, optional): whether to replace all matches in a string instead of only the first
+            one. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.RegexReplace("a+", "X")("aaba"))
@@ -144,7 +145,8 @@ class ToNumber:
         data_type (DType or numpy.dtype): dtype of the numbers.
 
     Raises:
-        RuntimeError: In a call, if a string is not a number, or the number is out of the range of the dtype.
+        RuntimeError: In a call, if a string is not a number, or a number is out of the range of
+            ``data_type``.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import text
@@ -171,7 +173,7 @@ class Truncate:
     """Transform that keeps only the first tokens.
 
     Args:
-        max_seq_len (int): largest number of tokens.
+        max_seq_len (int): maximum number of tokens in the result.
 
     >>> from mindgrad.dataset import text
     >>> text.Truncate(2)(["a", "b", "c"]).tolist()
@@ -192,7 +194,7 @@ class TruncateSequencePair:
     It removes the last elements of the longer sequence one by one.
 
     Args:
-        max_length (int): largest total number of elements.
+        max_length (int): maximum number of elements in both sequences together.
 
     >>> from mindgrad.dataset import text
     >>> text.TruncateSequencePair(4)([1, 2, 3], [4])
@@ -203,7 +205,7 @@ class TruncateSequencePair:
         self.length = whole_number(max_length, "TruncateSequencePair", "max_length", 1)
 
     def __call__(self, first: Any, second: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Both sequences."""
+        """Return both sequences, truncated."""
         arrays = [array_of(each, "For 'TruncateSequencePair', the data") for each in (first, second)]
         lengths = [len(array) for array in arrays]
         while sum(lengths) > self.length:
@@ -215,8 +217,9 @@ class AddToken:
     """Transform that adds a token before or after other tokens.
 
     Args:
-        token (str): the token.
-        begin (bool, optional): whether to add it before the other tokens. Default: ``True``.
+        token (str): token to add.
+        begin (bool, optional): whether to add the token before the other tokens instead of after them.
+            Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> text.AddToken("[CLS]")(["a"]).tolist()
@@ -251,7 +254,7 @@ class SlidingWindow:
         self.axis = whole_number(axis, "SlidingWindow", "axis")
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the windows, or an empty array if there are too few elements."""
+        """Return the windows, or an empty array if the axis is shorter than a window."""
         array = array_of(data, "For 'SlidingWindow', the data")
         number = max(array.shape[self.axis] - self.width + 1, 0)
         places = np.arange(number)[:, None] + np.arange(self.width)
@@ -262,11 +265,12 @@ class Ngram:
     """Transform that returns the n-grams of tokens.
 
     Args:
-        n (int or list or tuple of int): length of the n-grams, or several lengths.
+        n (int or list or tuple of int): number of tokens in an n-gram, or a list of such numbers.
         left_pad (tuple of str, optional): padding before the tokens: a token and the number of copies. At
             most n − 1 copies are added. Default: ``('', 0)``.
-        right_pad (tuple of str, optional): padding after the tokens. Default: ``('', 0)``.
-        separator (str, optional): separator between the tokens. Default: ``" "``.
+        right_pad (tuple of str, optional): padding after the tokens, in the form of ``left_pad``. Default:
+            ``('', 0)``.
+        separator (str, optional): string between the tokens of an n-gram. Default: ``" "``.
 
     >>> from mindgrad.dataset import text
     >>> text.Ngram(2)(["a", "b", "c"]).tolist()

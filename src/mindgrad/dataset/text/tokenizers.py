@@ -44,7 +44,7 @@ class PythonTokenizer(_Tokenizer):
     """Tokenizer that calls a Python function of a string.
 
     Args:
-        tokenizer (Callable): the function.
+        tokenizer (Callable): function that receives a string and returns its tokens.
 
     >>> from mindgrad.dataset import text
     >>> text.PythonTokenizer(str.split)("a b").tolist()
@@ -91,8 +91,9 @@ class RegexTokenizer(_Tokenizer):
     """Tokenizer that splits strings at matches of a regular expression.
 
     Args:
-        delim_pattern (str): the regular expression.
-        keep_delim_pattern (str, optional): expression of the matches that are also tokens. Default: ``""``.
+        delim_pattern (str): regular expression of the delimiters, at which strings are split.
+        keep_delim_pattern (str, optional): regular expression of the delimiters that are also tokens. ``""``:
+            none. Default: ``""``.
 
     >>> from mindgrad.dataset import text
     >>> text.RegexTokenizer(", ")("a, b").tolist()
@@ -104,7 +105,7 @@ class RegexTokenizer(_Tokenizer):
         self.keep = re.compile(keep_delim_pattern) if keep_delim_pattern else None
 
     def tokens(self, text: str) -> list[str]:
-        """Return the parts."""
+        """Return the parts of a string between the matches of the regular expression."""
         parts, start = [], 0
         for match in self.pattern.finditer(text):
             parts.append(text[start : match.start()])
@@ -137,8 +138,8 @@ class BasicTokenizer(_Tokenizer):
         lower_case (bool, optional): whether to convert letters to lower case and to remove accents. Default:
             ``False``.
         keep_whitespace (bool, optional): whether spaces are tokens. Default: ``False``.
-        normalization_form (NormalizeForm, optional): normal form of Unicode, if ``lower_case`` is ``False``.
-            Default: ``NormalizeForm.NONE``.
+        normalization_form (NormalizeForm, optional): Unicode normal form of the text, used if ``lower_case``
+            is ``False``. Default: ``NormalizeForm.NONE``.
         preserve_unused_token (bool, optional): whether not to split ``[CLS]``, ``[SEP]``, ``[UNK]``,
             ``[PAD]``, ``[MASK]``, and ``[unused1]``, ``[unused2]``, …. Default: ``True``.
 
@@ -195,13 +196,13 @@ class WordpieceTokenizer:
     """Tokenizer that splits words into the longest pieces of a vocabulary.
 
     Args:
-        vocab (Vocab): the vocabulary.
+        vocab (Vocab): vocabulary that contains the tokens.
         suffix_indicator (str, optional): prefix of all pieces of a word except the first piece. Default:
             ``"##"``.
-        max_bytes_per_token (int, optional): largest number of bytes in a word. Longer words are unknown.
-            Default: ``100``.
-        unknown_token (str, optional): token of unknown words. If it is empty, the token is the word itself.
-            Default: ``"[UNK]"``.
+        max_bytes_per_token (int, optional): maximum number of bytes in a word. A longer word is an unknown
+            word. Default: ``100``.
+        unknown_token (str, optional): token that replaces an unknown word. If it is empty, the word itself is
+            the token. Default: ``"[UNK]"``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["un", "##able", "[UNK]"])
@@ -245,21 +246,21 @@ class WordpieceTokenizer:
 
 
 class BertTokenizer:
-    """:class:`BasicTokenizer`, then :class:`WordpieceTokenizer`.
+    """Tokenizer of BERT: :class:`BasicTokenizer`, then :class:`WordpieceTokenizer`.
 
     Args:
-        vocab (Vocab): the vocabulary.
+        vocab (Vocab): vocabulary that contains the tokens.
         suffix_indicator (str, optional): prefix of all pieces of a word except the first piece. Default:
             ``"##"``.
-        max_bytes_per_token (int, optional): largest number of bytes in a word. Longer words are unknown.
-            Default: ``100``.
-        unknown_token (str, optional): token of unknown words. If it is empty, the token is the word itself.
-            Default: ``"[UNK]"``.
+        max_bytes_per_token (int, optional): maximum number of bytes in a word. A longer word is an unknown
+            word. Default: ``100``.
+        unknown_token (str, optional): token that replaces an unknown word. If it is empty, the word itself is
+            the token. Default: ``"[UNK]"``.
         lower_case (bool, optional): whether to convert letters to lower case and to remove accents. Default:
             ``False``.
         keep_whitespace (bool, optional): whether spaces are tokens. Default: ``False``.
-        normalization_form (NormalizeForm, optional): normal form of Unicode, if ``lower_case`` is ``False``.
-            Default: ``NormalizeForm.NONE``.
+        normalization_form (NormalizeForm, optional): Unicode normal form of the text, used if ``lower_case``
+            is ``False``. Default: ``NormalizeForm.NONE``.
         preserve_unused_token (bool, optional): whether not to split special tokens such as ``[CLS]``.
             Default: ``True``.
 

@@ -45,10 +45,10 @@ class Vocab:
 
     @classmethod
     def from_dict(cls, word_dict: Mapping[str, int]) -> Vocab:
-        """Create a vocabulary from a dict of ids.
+        """Create a vocabulary from a dict that maps tokens to ids.
 
         Raises:
-            ValueError: If an id is negative.
+            ValueError: If a key of ``word_dict`` is not a string, or an id is negative.
         """
         for token, number in word_dict.items():
             if not isinstance(token, str) or number < 0:
@@ -67,14 +67,14 @@ class Vocab:
         """Create a vocabulary from a list of tokens, with ids in its order.
 
         Args:
-            word_list (list or tuple of str): the tokens.
-            special_tokens (list or tuple of str, optional): tokens before or after all others.
-                Default: ``None``.
+            word_list (list or tuple of str): tokens of the vocabulary.
+            special_tokens (list or tuple of str, optional): special tokens, such as ``"<unk>"``, to add to
+                the vocabulary. Default: ``None``.
             special_first (bool, optional): whether ``special_tokens`` precede all other tokens. Default:
                 ``True``.
 
         Raises:
-            ValueError: If a token is repeated.
+            ValueError: If a token occurs twice in ``word_list`` and ``special_tokens``.
         """
         return cls._numbered(word_list, special_tokens, special_first)
 
@@ -90,12 +90,13 @@ class Vocab:
         """Create a vocabulary from the first word of each line of a file.
 
         Args:
-            file_path (str or PathLike): the file, in UTF-8.
-            delimiter (str, optional): string after the word. If it is empty, the word is the whole line.
-                Default: ``""``.
-            vocab_size (int, optional): largest number of words. ``None``: no limit. Default: ``None``.
-            special_tokens (list or tuple of str, optional): tokens before or after all others.
-                Default: ``None``.
+            file_path (str or PathLike): path of a UTF-8 file with one word per line.
+            delimiter (str, optional): string that ends the word in a line. If it is empty, the whole line is
+                the word. Default: ``""``.
+            vocab_size (int, optional): maximum number of words to read. ``None``: no limit. Default:
+                ``None``.
+            special_tokens (list or tuple of str, optional): special tokens, such as ``"<unk>"``, to add to
+                the vocabulary. Default: ``None``.
             special_first (bool, optional): whether ``special_tokens`` precede all other tokens. Default:
                 ``True``.
         """
@@ -117,13 +118,14 @@ class Vocab:
 
         Args:
             dataset (Dataset): dataset with columns of strings.
-            columns (str or list or tuple of str, optional): columns to read. ``None``: all. Default:
-                ``None``.
-            freq_range (tuple of int, optional): smallest and largest frequency of a word. ``None``: no limit.
+            columns (str or list or tuple of str, optional): names of the columns to read. ``None``: all
+                columns. Default: ``None``.
+            freq_range (tuple of int, optional): minimum and maximum number of occurrences of a word in the
+                dataset. ``None``: no limit. Default: ``None``.
+            top_k (int, optional): maximum number of words, the most frequent ones. ``None``: no limit.
                 Default: ``None``.
-            top_k (int, optional): largest number of words. ``None``: no limit. Default: ``None``.
-            special_tokens (list or tuple of str, optional): tokens before or after all others.
-                Default: ``None``.
+            special_tokens (list or tuple of str, optional): special tokens, such as ``"<unk>"``, to add to
+                the vocabulary. Default: ``None``.
             special_first (bool, optional): whether ``special_tokens`` precede all other tokens. Default:
                 ``True``.
         """
@@ -140,7 +142,7 @@ class Vocab:
         return cls._numbered(words[:top_k], special_tokens, special_first)
 
     def vocab(self) -> dict[str, int]:
-        """Return the ids of all tokens."""
+        """Return a dict that maps all tokens to their ids."""
         return dict(self._numbers)
 
     def tokens_to_ids(self, tokens: Any) -> Any:
@@ -161,9 +163,9 @@ class Lookup:
     """Transform that converts tokens to their ids in a vocabulary.
 
     Args:
-        vocab (Vocab): the vocabulary.
-        unknown_token (str, optional): token whose id unknown tokens get. ``None``: an unknown token raises an
-            error. Default: ``None``.
+        vocab (Vocab): vocabulary that contains the tokens.
+        unknown_token (str, optional): token of the vocabulary that replaces unknown tokens. ``None``: an
+            unknown token raises an error. Default: ``None``.
         data_type (DType or numpy.dtype, optional): dtype of the ids.
 
     Raises:
@@ -185,7 +187,7 @@ class Lookup:
         self.data_type = as_dtype(data_type).numpy
 
     def __call__(self, data: Any) -> np.ndarray:
-        """Return the ids."""
+        """Return the ids of the tokens."""
         words = array_of(data, "For 'Lookup', the data")
         numbers = [self.numbers.get(word, self.unknown) for word in words.ravel().tolist()]
         if None in numbers:

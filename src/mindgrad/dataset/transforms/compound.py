@@ -27,7 +27,8 @@ class Compose:
     """Transform that applies several functions one after the other.
 
     Args:
-        transforms (list or tuple of Callable): the functions. Each receives the result of the previous one.
+        transforms (list or tuple of Callable): functions to apply in order. Each receives the result of the
+            previous one.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Compose([abs, lambda x: x + 1])(-3)
@@ -45,10 +46,10 @@ class Compose:
 class RandomApply:
     """Transform that applies several functions with a given probability.
 
-    Otherwise it returns the data unchanged.
+    With probability 1 − ``prob``, it returns the data unchanged.
 
     Args:
-        transforms (list or tuple of Callable): the functions.
+        transforms (list or tuple of Callable): functions from arrays to arrays.
         prob (float, optional): probability of applying all functions. Default: ``0.5``.
 
     Raises:
@@ -74,7 +75,7 @@ class RandomChoice:
     """Transform that applies one of several functions, chosen at random per sample.
 
     Args:
-        transforms (list or tuple of Callable): the functions.
+        transforms (list or tuple of Callable): functions from arrays to arrays.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomChoice([abs])(-3)
@@ -93,7 +94,7 @@ class RandomOrder:
     """Transform that applies several functions in a random order per sample.
 
     Args:
-        transforms (list or tuple of Callable): the functions.
+        transforms (list or tuple of Callable): functions from arrays to arrays.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomOrder([abs, abs])(-3)

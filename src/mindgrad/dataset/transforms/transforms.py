@@ -34,7 +34,7 @@ class TypeCast:
     """Transform that converts data to another dtype.
 
     Args:
-        data_type (DType or numpy.dtype, optional): the new dtype, for example ``mindgrad.float32``.
+        data_type (DType or numpy.dtype, optional): dtype of the result, for example ``mindgrad.float32``.
             Default: ``None``.
         output_type (DType or numpy.dtype, optional): name of ``data_type`` in MindSpore 1.x.
             Default: ``None``.
@@ -59,13 +59,13 @@ class OneHot:
     """Transform that converts class indices to one-hot vectors.
 
     Args:
-        num_classes (int): length of the vectors.
+        num_classes (int): number of classes, the length of each one-hot vector.
         smoothing_rate (float, optional): label smoothing: the part of the 1 that is distributed evenly over
             all classes. Default: ``0.0``.
 
     Raises:
-        ValueError: If a class is negative or not less than ``num_classes``, or ``smoothing_rate`` is not in
-            the range [0, 1].
+        ValueError: If a class index is not from 0 to ``num_classes`` − 1, or ``smoothing_rate`` is not in the
+            range [0, 1].
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.OneHot(3)(1)
@@ -133,9 +133,9 @@ class OneHotOp(OneHot):
     """:class:`OneHot`, under its name in MindSpore 1.x.
 
     Args:
-        num_classes (int): length of the vectors.
-        smoothing_rate (float, optional): the part of the 1 that is distributed evenly over all classes.
-            Default: ``0.0``.
+        num_classes (int): number of classes, the length of each one-hot vector.
+        smoothing_rate (float, optional): label smoothing: the part of the 1 that is distributed evenly over
+            all classes. Default: ``0.0``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.OneHotOp(3)(1)
@@ -147,7 +147,7 @@ class Fill:
     """Transform that replaces all elements by one value, in the dtype of the data.
 
     Args:
-        fill_value (number): the value.
+        fill_value (number): value of all elements of the result.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Fill(7)([1, 2])
@@ -179,7 +179,7 @@ class Mask:
     The result has Booleans, or elements of another dtype.
 
     Args:
-        operator (Relational): the comparison.
+        operator (Relational): comparison operator.
         constant (number or str): right-hand side of the comparison.
         dtype (DType, optional): dtype of the result. Default: ``np.bool_``.
 
@@ -206,7 +206,7 @@ class PadEnd:
     """Transform that pads or crops data at the end of each axis to a given shape.
 
     Args:
-        pad_shape (list of int): new size of each axis. ``None`` keeps the size.
+        pad_shape (list of int): shape of the result. ``None`` for an axis keeps its size.
         pad_value (number or str, optional): value of new elements. ``None``: zero, or an empty string.
             Default: ``None``.
 
@@ -244,8 +244,8 @@ class Slice:
     """Transform that selects a part of the data.
 
     Args:
-        *slices (Any): for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the
-            whole axis.
+        *slices (Any): one selection for each axis: an index, a list of indices, a ``slice``, or ``...`` or
+            ``None`` for the whole axis.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Slice(slice(1, 3))([1, 2, 3, 4])

@@ -26,7 +26,7 @@ def number(
 
     Raises:
         TypeError: If ``value`` is not a real number.
-        ValueError: If ``value`` is outside of the interval.
+        ValueError: If ``value`` is outside of the closed interval.
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
         raise TypeError(f"For '{name}', '{argument}' must be a number, but got {value!r}.")
@@ -52,7 +52,7 @@ def pair(value: Any, name: str, argument: str) -> tuple[float, float]:
 
     Raises:
         TypeError: If ``value`` is not a list or tuple of numbers.
-        ValueError: If there are not two numbers, or they are not in order.
+        ValueError: If ``value`` does not contain two numbers, or they are not in ascending order.
     """
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"For '{name}', '{argument}' must be a tuple of two numbers, but got {value!r}.")
@@ -86,7 +86,7 @@ def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
 
     Raises:
         TypeError: If ``value`` is neither an int nor two ints.
-        ValueError: If a size is less than 1.
+        ValueError: If a height or width is less than 1.
     """
     both = value if isinstance(value, (list, tuple)) else (value, value)
     if len(both) != 2 or any(

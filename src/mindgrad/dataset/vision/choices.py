@@ -43,7 +43,7 @@ class ImageReadMode(IntEnum):
 
 
 class SliceMode(IntEnum):
-    """Treatments of an image that patches do not divide evenly: pad or drop."""
+    """Modes for an image whose size is not a multiple of the grid: pad or drop."""
 
     PAD = 0
     DROP = 1
@@ -67,7 +67,7 @@ class ConvertMode(IntEnum):
 
 
 class AutoAugmentPolicy(StrEnum):
-    """Datasets for which policies of ``AutoAugment`` were found."""
+    """Names of the datasets for which ``AutoAugment`` policies were found."""
 
     IMAGENET = "imagenet"
     CIFAR10 = "cifar10"

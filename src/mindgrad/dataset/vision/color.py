@@ -75,7 +75,8 @@ class AdjustBrightness(_Enhance):
     """Transform that multiplies the brightness of an image by a factor.
 
     Args:
-        brightness_factor (float): 0 results in a black image, 1 the image itself.
+        brightness_factor (float): factor of the brightness, nonnegative. 0 results in a black image, and 1 in
+            the original image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -95,7 +96,8 @@ class AdjustContrast(_Enhance):
     It scales the differences from the mean luminance.
 
     Args:
-        contrast_factor (float): 0 results in a uniform gray, 1 the image itself.
+        contrast_factor (float): factor of the contrast, nonnegative. 0 results in a uniform gray, and 1 in
+            the original image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -115,7 +117,8 @@ class AdjustSaturation(_Enhance):
     It scales the differences of the colors from the luminance.
 
     Args:
-        saturation_factor (float): 0 results in an image in gray, 1 the image itself.
+        saturation_factor (float): factor of the saturation, nonnegative. 0 results in a gray image, and 1 in
+            the original image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -135,7 +138,8 @@ class AdjustSharpness(_Enhance):
     It scales the differences of inner pixels from their smoothed image.
 
     Args:
-        sharpness_factor (float): 0 results in the smoothed image, 1 the image itself.
+        sharpness_factor (float): factor of the sharpness, nonnegative. 0 results in the smoothed image, and 1
+            in the original image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -155,7 +159,7 @@ class AdjustHue(ImageTransform):
     """Transform that rotates the hue of an image.
 
     Args:
-        hue_factor (float): rotation of the hue, as a fraction of the circle, from −0.5 to 0.5.
+        hue_factor (float): rotation of the hue, as a fraction of the color circle, from −0.5 to 0.5.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -177,8 +181,8 @@ class AdjustGamma(ImageTransform):
     """Transform that applies gamma correction: gain · x^gamma for x from 0 to 1.
 
     Args:
-        gamma (float): exponent, nonnegative.
-        gain (float, optional): the factor. Default: ``1``.
+        gamma (float): exponent of the gamma correction, nonnegative.
+        gain (float, optional): factor of the result. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -196,18 +200,19 @@ class AdjustGamma(ImageTransform):
             return np.clip(self.gain * image**self.gamma, 0, 1).astype(image.dtype)
         if image.dtype.kind not in "iu":
             raise refuse_image("AdjustGamma", "be of integers or floats", image)
-        # map [0, 1] to 256 levels of equal width
+        # convert a value in [0, 1] to uint8: divide [0, 1] into 256 levels of equal width
         levels = 255.999 * self.gain * (np.clip(image, 0, 255) / 255) ** self.gamma
         return np.clip(levels, 0, 255).astype(image.dtype)
 
 
 class AutoContrast(ImageTransform):
-    """Transform that stretches the values of each channel to 0 to 255.
+    """Transform that stretches each channel to the full range from 0 to 255.
 
     Args:
         cutoff (float, optional): percentage of pixels to ignore at each end of the histogram, at least 0 and
             less than 50. Default: ``0.0``.
-        ignore (int or list or tuple of int, optional): levels to ignore. Default: ``None``.
+        ignore (int or list or tuple of int, optional): pixel values to ignore in the histogram. Default:
+            ``None``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -271,7 +276,7 @@ class Posterize(ImageTransform):
     """Transform that keeps only the highest bits of the values.
 
     Args:
-        bits (int): number of bits, from 0 to 8.
+        bits (int): number of highest bits to keep, from 0 to 8.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -295,8 +300,8 @@ class Solarize(ImageTransform):
     """Transform that inverts the values in an interval.
 
     Args:
-        threshold (float or list or tuple of float): interval (min, max). One number t, or (t, t), means (t,
-            255).
+        threshold (float or list or tuple of float): interval (min, max) of the values to invert. One number
+            t, or (t, t), means (t, 255).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -321,9 +326,11 @@ class GaussianBlur(ImageTransform):
     """Transform that blurs an image with a Gaussian kernel; borders are reflected.
 
     Args:
-        kernel_size (int or list or tuple of int): odd width of the kernel, or (width, height).
-        sigma (float or list or tuple of float, optional): standard deviation, or (horizontal, vertical).
-            ``None``: 0.3·((n − 1)/2 − 1) + 0.8 for a kernel of width n. Default: ``None``.
+        kernel_size (int or list or tuple of int): odd size of the Gaussian kernel: one number for both, or
+            (width, height).
+        sigma (float or list or tuple of float, optional): standard deviation of the Gaussian kernel: one
+            number for both, or (horizontal, vertical). ``None``: 0.3·((n − 1)/2 − 1) + 0.8 for a kernel of
+            width n. Default: ``None``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -18,7 +18,7 @@ class Grayscale(ImageTransform):
     """Transform that converts an image to gray, with one or three equal channels.
 
     Args:
-        num_output_channels (int, optional): 1 or 3. Default: ``1``.
+        num_output_channels (int, optional): number of channels of the result, 1 or 3. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -52,8 +52,8 @@ class RgbToHsv(ImageTransform):
     Hue and saturation are from 0 to 1.
 
     Args:
-        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
-            width. Default: ``False``.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the channels are the axis
+            before height and width. Default: ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -79,8 +79,8 @@ class HsvToRgb(RgbToHsv):
     """Transform that converts HSV to RGB, in float64.
 
     Args:
-        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
-            width.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the channels are the axis
+            before height and width.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -91,7 +91,7 @@ class HsvToRgb(RgbToHsv):
     _convert = staticmethod(rgb_of_hsv)
 
 
-#: the input channel of each output channel; ``None`` is an opaque alpha channel
+#: for each conversion, the input channel of each output channel; ``None`` is an opaque alpha channel
 _CHANNELS = {
     ConvertMode.COLOR_BGR2BGRA: (0, 1, 2, None), ConvertMode.COLOR_BGRA2BGR: (0, 1, 2),
     ConvertMode.COLOR_BGR2RGBA: (2, 1, 0, None), ConvertMode.COLOR_RGBA2BGR: (2, 1, 0),
@@ -104,7 +104,7 @@ class ConvertColor(ImageTransform):
     """Transform that converts the color space of an image.
 
     Args:
-        convert_mode (ConvertMode): the conversion.
+        convert_mode (ConvertMode): color space conversion, such as ``ConvertMode.COLOR_BGR2RGB``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

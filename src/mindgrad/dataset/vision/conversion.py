@@ -29,8 +29,8 @@ class Decode:
             Default: ``False``.
 
     Raises:
-        TypeError: In a call, if the data are not a 1-D array.
-        RuntimeError: In a call, if the data are not an image file.
+        TypeError: In a call, if ``data`` is not a 1-D array of bytes.
+        RuntimeError: In a call, if ``data`` is not the content of an image file.
 
     >>> import io
     >>> import numpy as np
@@ -122,7 +122,7 @@ class ToTensor(ImageTransform):
     Values from 0 to 255 become values from 0 to 1.
 
     Args:
-        output_type (DType or numpy.dtype, optional): new dtype. Default: ``np.float32``.
+        output_type (DType or numpy.dtype, optional): dtype of the result. Default: ``np.float32``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -152,7 +152,7 @@ class ToType:
     """Transform that converts an array to another dtype.
 
     Args:
-        data_type (DType or numpy.dtype): new dtype.
+        data_type (DType or numpy.dtype): dtype of the result.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -176,8 +176,8 @@ class Rescale(ImageTransform):
     """Transform that computes values · ``rescale`` + ``shift``, in float32.
 
     Args:
-        rescale (float): scale factor.
-        shift (float): the summand.
+        rescale (float): factor of the values.
+        shift (float): number that is added after the multiplication.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -202,15 +202,17 @@ class Normalize(ImageTransform):
     """Transform that computes (x − mean) / std for each channel, in float32.
 
     Args:
-        mean (list or tuple of float): mean of each channel, or one mean for all channels, from 0 to 255.
-        std (list or tuple of float): standard deviations, as many as means, greater than 0 and at most 255.
-        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
-            width. Default: ``True``.
+        mean (list or tuple of float): means to subtract, from 0 to 255: one for each channel, or one for all
+            channels.
+        std (list or tuple of float): standard deviations, one for each element of ``mean``, greater than 0
+            and at most 255.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the channels are the axis
+            before height and width. Default: ``True``.
 
     Raises:
-        ValueError: If a value is outside of its range, or the numbers of means and standard deviations
-            differ.
-        RuntimeError: In a call, if the number of channels differs from ``mean``.
+        ValueError: If an element of ``mean`` or ``std`` is out of range, or ``mean`` and ``std`` differ in
+            length.
+        RuntimeError: In a call, if the number of channels of the image differs from the length of ``mean``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -259,11 +261,12 @@ class NormalizePad(Normalize):
     """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
-        mean (list or tuple of float): mean of each channel, from 0 to 255.
-        std (list or tuple of float): standard deviations, as many as means, greater than 0 and at most 255.
-        dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
-        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
-            width. Default: ``True``.
+        mean (list or tuple of float): means to subtract, one for each channel, from 0 to 255.
+        std (list or tuple of float): standard deviations, one for each element of ``mean``, greater than 0
+            and at most 255.
+        dtype (str, optional): dtype of the result, ``"float32"`` or ``"float16"``. Default: ``"float32"``.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the channels are the axis
+            before height and width. Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -293,8 +296,8 @@ class LinearTransformation(ImageTransform):
     The result has the shape of the image.
 
     Args:
-        transformation_matrix (numpy.ndarray): M, of shape (n, n) for an image of n elements.
-        mean_vector (numpy.ndarray): mean, of shape (n,).
+        transformation_matrix (numpy.ndarray): matrix M of shape (n, n), for an image of n elements.
+        mean_vector (numpy.ndarray): vector of shape (n,) that is subtracted from the flattened image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -20,7 +20,7 @@ class CenterCrop(ImageTransform):
     """Transform that crops the center of an image, with zeros around a small image.
 
     Args:
-        size (int or list or tuple of int): (height, width), or one number for both.
+        size (int or list or tuple of int): (height, width) of the result, or one number for both.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -56,11 +56,11 @@ class Crop(ImageTransform):
     """Transform that crops an image at a fixed position.
 
     Args:
-        coordinates (list or tuple of int): (top, left).
-        size (int or list or tuple of int): (height, width), or one number for both.
+        coordinates (list or tuple of int): position (top, left) of the cropped part in the image.
+        size (int or list or tuple of int): (height, width) of the result, or one number for both.
 
     Raises:
-        RuntimeError: In a call, if the part extends beyond the image.
+        RuntimeError: In a call, if the cropped part extends beyond the image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -93,10 +93,10 @@ class ResizedCrop(ImageTransform):
     """Transform that crops an image at a fixed position and resizes the result.
 
     Args:
-        top (int): index of the first row.
-        left (int): index of the first column.
-        height (int): number of rows of the part.
-        width (int): number of columns of the part.
+        top (int): index of the first row of the cropped part.
+        left (int): index of the first column of the cropped part.
+        height (int): number of rows of the cropped part.
+        width (int): number of columns of the cropped part.
         size (int or list or tuple of int): (height, width) of the result, or the length of its shorter side.
         interpolation (Inter, optional): interpolation method. Default: ``Inter.BILINEAR``.
 
@@ -132,7 +132,7 @@ class FiveCrop(ImageTransform):
     Their order is top left, top right, bottom left, bottom right, center.
 
     Args:
-        size (int or list or tuple of int): (height, width) of the parts, or one number for both.
+        size (int or list or tuple of int): (height, width) of each cropped part, or one number for both.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -163,7 +163,7 @@ class TenCrop(FiveCrop):
     """Transform that returns the parts of :class:`FiveCrop`, also of the mirror image.
 
     Args:
-        size (int or list or tuple of int): (height, width) of the parts, or one number for both.
+        size (int or list or tuple of int): (height, width) of each cropped part, or one number for both.
         use_vertical_flip (bool, optional): whether the mirror image exchanges top and bottom instead of left
             and right. Default: ``False``.
 
@@ -191,8 +191,8 @@ class SlicePatches(ImageTransform):
         num_height (int, optional): number of rows of the grid. Default: ``1``.
         num_width (int, optional): number of columns of the grid. Default: ``1``.
         slice_mode (SliceMode, optional): whether to pad the image at the bottom and right, or to crop it, if
-            the grid does not divide it evenly. Default: ``SliceMode.PAD``.
-        fill_value (int, optional): value of the padding. Default: ``0``.
+            its size is not a multiple of the grid. Default: ``SliceMode.PAD``.
+        fill_value (int, optional): value of the padded pixels. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -39,10 +39,10 @@ def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
 
     Args:
         image (numpy.ndarray or Tensor): image of shape (H, W), (H, W, 1), or (H, W, 3), with dtype uint8.
-        quality (int, optional): quality, from 1 to 100. Default: ``75``.
+        quality (int, optional): quality of the JPEG compression, from 1 to 100. Default: ``75``.
 
     Returns:
-        The bytes, an array of uint8.
+        The bytes of the encoded image, a 1-D array of uint8.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -57,10 +57,10 @@ def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
 
     Args:
         image (numpy.ndarray or Tensor): image of shape (H, W), (H, W, 1), or (H, W, 3), with dtype uint8.
-        compression_level (int, optional): compression level, from 0 to 9. Default: ``6``.
+        compression_level (int, optional): level of the PNG compression, from 0 (none) to 9. Default: ``6``.
 
     Returns:
-        The bytes, an array of uint8.
+        The bytes of the encoded image, a 1-D array of uint8.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -85,11 +85,11 @@ def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageRead
     """Read an image from a file.
 
     Args:
-        filename (str or PathLike): the file.
+        filename (str or PathLike): path of the image file.
         mode (ImageReadMode, optional): channels of the result. Default: ``ImageReadMode.UNCHANGED``.
 
     Returns:
-        An array of shape (H, W, C).
+        The image, an array of shape (H, W, C).
     """
     colors = {ImageReadMode.GRAYSCALE: "L", ImageReadMode.COLOR: "RGB"}
     target = colors.get(choice(mode, ImageReadMode, "read_image", "mode"))

@@ -21,14 +21,14 @@ class Resize(ImageTransform):
     """Transform that resizes an image.
 
     Args:
-        size (int or list or tuple of int): (height, width), or the length of the shorter side. The latter
-            keeps the aspect ratio.
+        size (int or list or tuple of int): (height, width) of the result, or one number: the length of its
+            shorter side. One number keeps the aspect ratio.
         interpolation (Inter, optional): interpolation method. ``ANTIALIAS`` is for PIL images only. Default:
             ``Inter.BILINEAR``.
 
     Raises:
         TypeError: If ``size`` is neither an int nor two ints.
-        ValueError: If a size is less than 1.
+        ValueError: If a number in ``size`` is less than 1.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -62,11 +62,12 @@ class Pad(ImageTransform):
     """Transform that pads an image.
 
     Args:
-        padding (int or list or tuple of int): width of the margins: one number, (left and right, top and
-            bottom), or (left, top, right, bottom).
+        padding (int or list or tuple of int): width of the margins in pixels: one number for all sides, (left
+            and right, top and bottom), or (left, top, right, bottom).
         fill_value (int or list or tuple of int, optional): value of a constant margin: a gray level, or (red,
             green, blue). Default: ``0``.
-        padding_mode (Border, optional): padding mode. Default: ``Border.CONSTANT``.
+        padding_mode (Border, optional): how the margins are filled, such as ``Border.REFLECT``. Default:
+            ``Border.CONSTANT``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -95,12 +96,13 @@ class PadToSize(ImageTransform):
     """Transform that pads an image to a given size.
 
     Args:
-        size (int or list or tuple of int): (height, width), or one number for both.
+        size (int or list or tuple of int): (height, width) of the result, or one number for both.
         offset (int or list or tuple of int, optional): (top, left) of the image in the result, or one number
             for both. ``None``: the image is centered. Default: ``None``.
         fill_value (int or list or tuple of int, optional): value of a constant margin: a gray level, or (red,
             green, blue). Default: ``0``.
-        padding_mode (Border, optional): padding mode. Default: ``Border.CONSTANT``.
+        padding_mode (Border, optional): how the margins are filled, such as ``Border.REFLECT``. Default:
+            ``Border.CONSTANT``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -175,7 +177,7 @@ class Rotate(ImageTransform):
     """Transform that rotates an image counterclockwise.
 
     Args:
-        degrees (float): angle of the rotation.
+        degrees (float): angle of the rotation in degrees, counterclockwise.
         resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
         expand (bool, optional): whether to enlarge the result so that it contains the whole rotated image.
             Default: ``False``.
@@ -219,7 +221,7 @@ class Affine(ImageTransform):
     Args:
         degrees (float): angle of the rotation in degrees, clockwise.
         translate (list or tuple of float): shift to the right and down, as fractions of width and height.
-        scale (float): scale factor.
+        scale (float): scale factor of the image.
         shear (float or list or tuple of float): angle of a shear along x, or angles of shears along x and y,
             in degrees.
         resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.

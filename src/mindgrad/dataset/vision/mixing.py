@@ -21,10 +21,10 @@ class CutOut(ImageTransform):
     """Transform that sets squares at random positions to zero.
 
     Args:
-        length (int): side of a square. Squares are cropped at the border.
-        num_patches (int, optional): number of squares. Default: ``1``.
-        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the first axis. Default:
-            ``True``.
+        length (int): side length of each square in pixels. Squares are cropped at the border of the image.
+        num_patches (int, optional): number of squares to set to zero. Default: ``1``.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the channels are the first
+            axis. Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -51,7 +51,7 @@ class CutOut(ImageTransform):
         return (squares,)
 
     def array(self, image: np.ndarray, squares: list[tuple[slice, slice]]) -> np.ndarray:
-        """Return the array without the squares."""
+        """Return the array with the squares set to zero."""
         result = image.copy()
         for square in squares:
             result[square if self.is_hwc else (..., *square)] = 0
@@ -62,12 +62,12 @@ class Erase(ImageTransform):
     """Transform that sets a rectangle at a fixed position to a value.
 
     Args:
-        top (int): index of the first row.
-        left (int): index of the first column.
-        height (int): number of rows.
-        width (int): number of columns.
-        value (float or list or tuple of float, optional): new value: one number, or a number for each
-            channel. Default: ``0.0``.
+        top (int): index of the first row of the rectangle.
+        left (int): index of the first column of the rectangle.
+        height (int): number of rows of the rectangle.
+        width (int): number of columns of the rectangle.
+        value (float or list or tuple of float, optional): value of the pixels in the rectangle: one number,
+            or one for each channel. Default: ``0.0``.
         inplace (bool, optional): accepted for compatibility; the result is always a new array. Default:
             ``False``.
 
@@ -97,7 +97,7 @@ class Erase(ImageTransform):
         self.value = value
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """Return the array without the rectangle."""
+        """Return the array with the rectangle set to the value."""
         result = image.copy()
         result[..., self.rows, self.columns, :] = self.value
         return result
@@ -109,13 +109,13 @@ class RandomErasing(ImageTransform):
     Images have the shape (C, H, W).
 
     Args:
-        prob (float, optional): probability of the transform. Default: ``0.5``.
-        scale (list or tuple of float, optional): smallest and largest area, as fractions of the image.
-            Default: ``(0.02, 0.33)``.
-        ratio (list or tuple of float, optional): smallest and largest ratio of height to width. Default:
-            ``(0.3, 3.3)``.
-        value (float, str, or list or tuple of float, optional): new value: one number, a number for each
-            channel, or ``"random"`` for normally distributed values. Default: ``0``.
+        prob (float, optional): probability that a rectangle is erased. Default: ``0.5``.
+        scale (list or tuple of float, optional): smallest and largest area of the rectangle, as fractions of
+            the image. Default: ``(0.02, 0.33)``.
+        ratio (list or tuple of float, optional): smallest and largest ratio of height to width of the
+            rectangle. Default: ``(0.3, 3.3)``.
+        value (float, str, or list or tuple of float, optional): value of the pixels in the rectangle: one
+            number, one for each channel, or ``"random"`` for normally distributed values. Default: ``0``.
         inplace (bool, optional): accepted for compatibility; the result is always a new array. Default:
             ``False``.
         max_attempts (int, optional): number of attempts to draw a rectangle that fits. After that, the image
@@ -162,7 +162,7 @@ class RandomErasing(ImageTransform):
         return (None,)
 
     def array(self, image: np.ndarray, rectangle: tuple[slice, slice] | None) -> np.ndarray:
-        """Return the array without the rectangle."""
+        """Return the array with the rectangle set to the value."""
         if rectangle is None:
             return image
         result = image.copy()
@@ -209,8 +209,8 @@ class MixUpBatch:
     Labels are averaged, too.
 
     Args:
-        alpha (float, optional): parameter of the distribution Beta(alpha, alpha) of the weight. Default:
-            ``1.0``.
+        alpha (float, optional): parameter of the distribution Beta(alpha, alpha) of the random weight of an
+            image. Default: ``1.0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -237,10 +237,10 @@ class CutMixBatch:
     Labels are weighted by area.
 
     Args:
-        image_batch_format (ImageBatchFormat): order of the axes of the batch.
-        alpha (float, optional): parameter of the distribution Beta(alpha, alpha) of the area. Default:
-            ``1.0``.
-        prob (float, optional): probability of mixing an image. Default: ``1.0``.
+        image_batch_format (ImageBatchFormat): order of the axes of the batch: NHWC or NCHW.
+        alpha (float, optional): parameter of the distribution Beta(alpha, alpha), from which the area of the
+            rectangle is drawn. Default: ``1.0``.
+        prob (float, optional): probability of mixing each image of the batch. Default: ``1.0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -283,7 +283,7 @@ class MixUp:
 
     Args:
         batch_size (int): number of images in a batch.
-        alpha (float): parameter of the distribution Beta(alpha, alpha) of the weight.
+        alpha (float): parameter of the distribution Beta(alpha, alpha) of the random weight of an image.
         is_single (bool, optional): whether the other images are from the same batch. ``False``: from the
             previous batch. Default: ``True``.
 

@@ -20,14 +20,14 @@ __all__ = ["RandAugment", "RandomSelectSubpolicy", "TrivialAugmentWide", "Unifor
 class UniformAugment:
     """Transform that applies random transforms, each with probability ½.
 
-    They are chosen without repetition.
+    The transforms are chosen without repetition.
 
     Args:
-        transforms (list or tuple of Callable): the transforms.
-        num_ops (int, optional): number of transforms to choose. Default: ``2``.
+        transforms (list or tuple of Callable): transforms to choose from.
+        num_ops (int, optional): number of transforms to choose for each image. Default: ``2``.
 
     Raises:
-        ValueError: If there are fewer than ``num_ops`` transforms.
+        ValueError: If ``transforms`` has fewer than ``num_ops`` elements.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -57,7 +57,8 @@ class RandomSelectSubpolicy:
     """Transform that applies one of several lists of pairs (transform, probability).
 
     Args:
-        policy (list or tuple of list or tuple of tuple of Callable): the lists.
+        policy (list or tuple of list or tuple of tuple of Callable): lists of pairs (transform, probability),
+            one of which is chosen for each image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -125,7 +126,8 @@ class RandAugment(ImageTransform):
         num_ops (int, optional): number of transforms to apply. Default: ``2``.
         magnitude (int, optional): magnitude of all transforms, at least 0 and less than
             ``num_magnitude_bins``. Default: ``9``.
-        num_magnitude_bins (int, optional): number of magnitudes. Default: ``31``.
+        num_magnitude_bins (int, optional): number of levels into which the range of magnitudes is divided.
+            Default: ``31``.
         interpolation (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
         fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
             green, blue). Default: ``0``.
@@ -185,7 +187,8 @@ class TrivialAugmentWide(RandAugment):
     Its magnitude is random.
 
     Args:
-        num_magnitude_bins (int, optional): number of magnitudes. Default: ``31``.
+        num_magnitude_bins (int, optional): number of levels into which the range of magnitudes is divided.
+            Default: ``31``.
         interpolation (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
         fill_value (int or list or tuple of int, optional): value of uncovered pixels: a gray level, or (red,
             green, blue). Default: ``0``.

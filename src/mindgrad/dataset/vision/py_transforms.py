@@ -35,8 +35,8 @@ class Normalize(conversion.Normalize):
     Images have the shape (C, H, W).
 
     Args:
-        mean (list or tuple of float): mean of each channel, or one mean for all channels.
-        std (list or tuple of float): standard deviations, as many as means, greater than 0.
+        mean (list or tuple of float): means to subtract: one for each channel, or one for all channels.
+        std (list or tuple of float): positive standard deviations, one for each element of ``mean``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -52,9 +52,9 @@ class NormalizePad(conversion.NormalizePad):
     """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
-        mean (list or tuple of float): mean of each channel.
-        std (list or tuple of float): standard deviations, as many as means, greater than 0.
-        dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
+        mean (list or tuple of float): means to subtract, one for each channel.
+        std (list or tuple of float): positive standard deviations, one for each element of ``mean``.
+        dtype (str, optional): dtype of the result, ``"float32"`` or ``"float16"``. Default: ``"float32"``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -72,8 +72,8 @@ class Cutout(mixing.CutOut):
     Images have the shape (C, H, W).
 
     Args:
-        length (int): side of a square.
-        num_patches (int, optional): number of squares. Default: ``1``.
+        length (int): side length of each square in pixels.
+        num_patches (int, optional): number of squares to set to zero. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -89,8 +89,8 @@ class RgbToBgr(color_spaces.RgbToHsv):
     """Transform that exchanges red and blue.
 
     Args:
-        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the axis before height and
-            width.
+        is_hwc (bool, optional): whether the channels are the last axis. ``False``: the channels are the axis
+            before height and width.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms

@@ -44,12 +44,12 @@ class RandomColorAdjust(ImageTransform):
     The changes are in a random order.
 
     Args:
-        brightness (float or list or tuple of float, optional): interval of the factor; r means (max(0, 1 −
-            r), 1 + r). Default: ``(1, 1)``.
-        contrast (float or list or tuple of float, optional): interval of the factor, as for ``brightness``.
-            Default: ``(1, 1)``.
-        saturation (float or list or tuple of float, optional): interval of the factor, as for ``brightness``.
-            Default: ``(1, 1)``.
+        brightness (float or list or tuple of float, optional): interval from which the factor of the
+            brightness is drawn. One number r means (max(0, 1 − r), 1 + r). Default: ``(1, 1)``.
+        contrast (float or list or tuple of float, optional): interval from which the factor of the contrast
+            is drawn, as for ``brightness``. Default: ``(1, 1)``.
+        saturation (float or list or tuple of float, optional): interval from which the factor of the
+            saturation is drawn, as for ``brightness``. Default: ``(1, 1)``.
         hue (float or list or tuple of float, optional): interval of the rotation of the hue, as a fraction of
             the circle, between −0.5 and 0.5; r means (−r, r). Default: ``(0, 0)``.
 
@@ -125,7 +125,8 @@ class RandomColor(_Enhance):
     """Transform that multiplies the saturation by a random factor.
 
     Args:
-        degrees (list or tuple of float, optional): interval of the factor. Default: ``(0.1, 1.9)``.
+        degrees (list or tuple of float, optional): interval (min, max) from which the random factor is drawn.
+            Default: ``(0.1, 1.9)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -140,7 +141,8 @@ class RandomSharpness(_Enhance):
     """Transform that multiplies the sharpness by a random factor.
 
     Args:
-        degrees (list or tuple of float, optional): interval of the factor. Default: ``(0.1, 1.9)``.
+        degrees (list or tuple of float, optional): interval (min, max) from which the random factor is drawn.
+            Default: ``(0.1, 1.9)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -173,7 +175,7 @@ class RandomAdjustSharpness(_Sometimes):
     """:class:`AdjustSharpness` with a given probability.
 
     Args:
-        degree (float): the factor.
+        degree (float): factor of the sharpness, as for :class:`AdjustSharpness`.
         prob (float, optional): probability of the transform. Default: ``0.5``.
 
     >>> import numpy as np
@@ -192,7 +194,8 @@ class RandomAutoContrast(_Sometimes):
     Args:
         cutoff (float, optional): percentage of pixels to ignore at each end of the histogram. Default:
             ``0.0``.
-        ignore (int or list or tuple of int, optional): levels to ignore. Default: ``None``.
+        ignore (int or list or tuple of int, optional): pixel values to ignore in the histogram. Default:
+            ``None``.
         prob (float, optional): probability of the transform. Default: ``0.5``.
 
     >>> import numpy as np
@@ -270,8 +273,8 @@ class RandomPosterize(ImageTransform):
     """:class:`Posterize` with a random number of bits.
 
     Args:
-        bits (int or list or tuple of int, optional): interval of the number of bits, or the number. Default:
-            ``(8, 8)``.
+        bits (int or list or tuple of int, optional): interval from which the number of bits to keep is drawn,
+            or the fixed number. Default: ``(8, 8)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -299,8 +302,8 @@ class RandomSolarize(ImageTransform):
     """:class:`Solarize` with a random interval.
 
     Args:
-        threshold (list or tuple of int, optional): interval from which both ends are drawn.
-            Default: ``(0, 255)``.
+        threshold (list or tuple of int, optional): interval from which both ends of the inverted interval are
+            drawn. Default: ``(0, 255)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

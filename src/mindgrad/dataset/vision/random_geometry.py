@@ -37,17 +37,19 @@ class RandomCrop(ImageTransform):
     """Transform that crops an image at a random position.
 
     Args:
-        size (int or list or tuple of int): (height, width) of the part, or one number for both.
+        size (int or list or tuple of int): (height, width) of the cropped part, or one number for both.
         padding (int or list or tuple of int, optional): width of margins that are added before cropping: one
             number, (left and right, top and bottom), or (left, top, right, bottom). ``None``: no margins.
             Default: ``None``.
-        pad_if_needed (bool, optional): whether to pad an image that is too small. Default: ``False``.
+        pad_if_needed (bool, optional): whether to pad an image that is smaller than ``size``. Default:
+            ``False``.
         fill_value (int or list or tuple of int, optional): value of a constant margin: a gray level, or (red,
             green, blue). Default: ``0``.
-        padding_mode (Border, optional): padding mode. Default: ``Border.CONSTANT``.
+        padding_mode (Border, optional): how the margins are filled, such as ``Border.REFLECT``. Default:
+            ``Border.CONSTANT``.
 
     Raises:
-        RuntimeError: In a call, if the image is too small.
+        RuntimeError: In a call, if the image, including its margins, is smaller than ``size``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -232,8 +234,8 @@ class RandomResize(Resize):
     """:class:`Resize` with a random interpolation.
 
     Args:
-        size (int or list or tuple of int): (height, width), or the length of the shorter side. The latter
-            keeps the aspect ratio.
+        size (int or list or tuple of int): (height, width) of the result, or one number: the length of its
+            shorter side. One number keeps the aspect ratio.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -253,7 +255,8 @@ class RandomRotation(ImageTransform):
     """Transform that rotates an image counterclockwise by a random angle.
 
     Args:
-        degrees (float or list or tuple of float): interval of the angle in degrees; r means (−r, r).
+        degrees (float or list or tuple of float): interval from which the angle in degrees is drawn. One
+            number r means (−r, r).
         resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.
         expand (bool, optional): whether to enlarge the result so that it contains the whole rotated image.
             Default: ``False``.
@@ -298,11 +301,12 @@ class RandomAffine(ImageTransform):
     """Transform that rotates, shears, scales, and moves an image at random.
 
     Args:
-        degrees (float or list or tuple of float): interval of the angle in degrees; r means (−r, r).
+        degrees (float or list or tuple of float): interval from which the angle in degrees is drawn. One
+            number r means (−r, r).
         translate (list or tuple of float, optional): largest shift, as fractions of width and height, or
             intervals of the shift, (min x, max x, min y, max y). ``None``: no shift. Default: ``None``.
-        scale (list or tuple of float, optional): interval of the scale factor. ``None``: 1. Default:
-            ``None``.
+        scale (list or tuple of float, optional): interval from which the scale factor is drawn. ``None``: 1.
+            Default: ``None``.
         shear (float or list or tuple of float, optional): interval of the angle of a shear along x, or two
             intervals, for x and y; r means (−r, r). ``None``: no shear. Default: ``None``.
         resample (Inter, optional): interpolation method. Default: ``Inter.NEAREST``.

@@ -120,7 +120,7 @@ class PReLU(Cell):
 
     Args:
         channel (int): number of slopes: the number of channels (the size of axis 1 of the input), or 1.
-        w (float, list, or Tensor): initial slopes: a number, or ``channel`` numbers.
+        w (float, list, or Tensor): initial slopes: one number for all slopes, or ``channel`` numbers.
 
     Inputs:
         x (Tensor): real tensor of any shape.
@@ -130,7 +130,7 @@ class PReLU(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``channel`` is not positive, or ``w`` has a different size.
+        ValueError: If ``channel`` is not positive, or ``w`` does not have ``channel`` elements.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.PReLU()(Tensor([[-1.0, 2.0]])))
@@ -160,7 +160,7 @@ class RReLU(Cell):
 
     Args:
         lower (float): lower bound of the uniform distribution of slopes, from 0 to 1.
-        upper (float): upper bound, from ``lower`` to 1.
+        upper (float): upper bound of the uniform distribution of slopes, from ``lower`` to 1.
 
     Inputs:
         x (Tensor): real tensor of any shape.
@@ -170,7 +170,7 @@ class RReLU(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``lower`` is above ``upper``, or a bound is not from 0 to 1.
+        ValueError: If ``lower`` is above ``upper``, or ``lower`` or ``upper`` is not in [0, 1].
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.RReLU(0.5, 0.5)(Tensor([-1.0, 2.0])))

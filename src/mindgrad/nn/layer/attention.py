@@ -29,33 +29,37 @@ class MultiheadAttention(Cell):
     The results of the heads are concatenated and projected.
 
     Args:
-        embed_dim (int): size of queries and results, a multiple of ``num_heads``.
+        embed_dim (int): size of the last axis of the queries and the output, a multiple of ``num_heads``.
         num_heads (int): number of heads; each has the size d = embed_dim / num_heads.
         dropout (float): probability that an attention weight is dropped in training.
-        has_bias (bool): whether the projections have biases.
+        has_bias (bool): whether the linear projections have biases.
         add_bias_kv (bool): must be ``False``.
         add_zero_attn (bool): must be ``False``.
-        kdim (int): size of keys. ``None``: ``embed_dim``.
-        vdim (int): size of values. ``None``: ``embed_dim``.
+        kdim (int): size of the last axis of the keys. ``None``: ``embed_dim``.
+        vdim (int): size of the last axis of the values. ``None``: ``embed_dim``.
         batch_first (bool): whether the batch is the first axis of inputs and results instead of the second.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
-        query, key, value (Tensor): tensors of shape (length, batch, size).
+        query, key, value (Tensor): tensors of shape (length, batch, size), or (batch, length, size) if
+            ``batch_first`` is ``True``.
         key_padding_mask (Tensor, optional): mask of shape (batch, length of keys). True entries exclude a
             key; a floating-point mask is added.
-        need_weights (bool, optional): whether to return the attention weights.
+        need_weights (bool, optional): whether to return the attention weights together with the output.
         attn_mask (Tensor, optional): mask of pairs of queries and keys, of shape (queries, keys) or (batch ·
             heads, queries, keys).
-        average_attn_weights (bool, optional): whether to average the weights over the heads.
+        average_attn_weights (bool, optional): whether to average the returned attention weights over the
+            heads.
 
     Outputs:
-        Tuple of the result, of shape (queries, batch, embed_dim), and the weights, of shape (batch, queries,
-            keys) or (batch, heads, queries, keys). The weights are ``None`` if ``need_weights`` is ``False``.
+        Tuple of the output, of shape (queries, batch, embed_dim), and the attention weights, of shape (batch,
+            queries, keys) or (batch, heads, queries, keys). The weights are ``None`` if ``need_weights`` is
+            ``False``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range or not supported, or an input has a different shape.
+        ValueError: If an argument is out of range or not supported, or the shapes of ``query``, ``key``,
+            ``value``, or a mask do not match.
 
     >>> from mindgrad import nn, ops
     >>> layer = nn.MultiheadAttention(4, 2)

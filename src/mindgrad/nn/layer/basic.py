@@ -59,11 +59,11 @@ class Dense(Cell):
     Args:
         in_channels (int): size of the last axis of the input.
         out_channels (int): size of the last axis of the output.
-        weight_init (Tensor, str, Initializer, or number): initial W, of shape (out_channels, in_channels).
-            ``None``: HeUniform(√5), as in MindSpore 2.x.
-        bias_init (Tensor, str, Initializer, or number): initial b, of shape (out_channels,). ``None``:
+        weight_init (Tensor, str, Initializer, or number): initial weight W, of shape (out_channels,
+            in_channels). ``None``: HeUniform(√5), as in MindSpore 2.x.
+        bias_init (Tensor, str, Initializer, or number): initial bias b, of shape (out_channels,). ``None``:
             uniform in ±1/√in_channels.
-        has_bias (bool): whether to add b.
+        has_bias (bool): whether to add the bias b.
         activation (str, Cell, or Primitive): activation function, or its name. ``None``: no activation.
         dtype (DType): dtype of the Parameters.
 
@@ -75,7 +75,8 @@ class Dense(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If a size is not positive, or the input or an initial value has a different shape.
+        ValueError: If ``in_channels`` or ``out_channels`` is not positive, ``x`` is not of shape (...,
+            in_channels), or an initial value has a wrong shape.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.Dense(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias_init="ones", activation="relu")
@@ -133,23 +134,23 @@ class BiDense(Cell):
         in1_channels (int): size of the last axis of the first input.
         in2_channels (int): size of the last axis of the second input.
         out_channels (int): size of the last axis of the output.
-        weight_init (Tensor, str, Initializer, or number): initial A, of shape (out_channels, in1_channels,
-            in2_channels). ``None``: uniform in ±1/√in1_channels.
-        bias_init (Tensor, str, Initializer, or number): initial b, of shape (out_channels,). ``None``:
+        weight_init (Tensor, str, Initializer, or number): initial weight A, of shape (out_channels,
+            in1_channels, in2_channels). ``None``: uniform in ±1/√in1_channels.
+        bias_init (Tensor, str, Initializer, or number): initial bias b, of shape (out_channels,). ``None``:
             uniform in ±1/√in1_channels.
-        has_bias (bool): whether to add b.
+        has_bias (bool): whether to add the bias b.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
         input1 (Tensor): real tensor of shape (..., in1_channels).
-        input2 (Tensor): real tensor of shape (..., in2_channels), with the same leading sizes.
+        input2 (Tensor): real tensor of shape (..., in2_channels), with the leading dimensions of ``input1``.
 
     Outputs:
         Tensor of shape (..., out_channels).
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If a size is not positive, or an input has a different shape.
+        ValueError: If a number of channels is not positive, or an input does not have the documented shape.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.BiDense(2, 2, 1, weight_init="ones", bias_init="zeros")
@@ -327,7 +328,7 @@ class L1Regularizer(Cell):
     """L1 penalty: ``scale`` · Σ |w|.
 
     Args:
-        scale (float): positive factor.
+        scale (float): positive factor of the L1 norm.
 
     Inputs:
         weights (Tensor): real tensor of any shape.
@@ -364,7 +365,8 @@ class ClipByNorm(Cell):
 
     Inputs:
         x (Tensor): real tensor of any shape.
-        clip_norm (number or Tensor): c, a positive number, or a tensor that broadcasts with ``x``.
+        clip_norm (number or Tensor): maximum norm c: a positive number, or a tensor that broadcasts with
+            ``x``.
 
     Outputs:
         Tensor with the shape of ``x``.

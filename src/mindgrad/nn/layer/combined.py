@@ -57,11 +57,11 @@ class Conv2dBnAct(_Combined):
         has_bias (bool): whether to add a bias.
         weight_init (Tensor, str, Initializer, or number): initial weights. ``"normal"`` means Normal(0.01).
         bias_init (Tensor, str, Initializer, or number): initial biases.
-        has_bn (bool): whether to normalize the result.
+        has_bn (bool): whether to apply batch normalization to the result.
         momentum (float): momentum of the normalization, as for :class:`BatchNorm2d`.
         eps (float): ε of the normalization, as for :class:`BatchNorm2d`.
         activation (str, Cell, or Primitive): activation function, or its name. ``None``: no activation.
-        alpha (float): slope of ``"leakyrelu"``.
+        alpha (float): slope for negative inputs if ``activation`` is ``"leakyrelu"``.
         after_fake (bool): accepted for compatibility.
 
     Inputs:
@@ -69,7 +69,7 @@ class Conv2dBnAct(_Combined):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or the input has a different shape.
+        ValueError: If an argument is out of range, or ``x`` does not have the documented shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.Conv2dBnAct(2, 4, 3, has_bn=True, activation="relu")
@@ -133,16 +133,16 @@ class TimeDistributed(Cell):
     """Apply one layer to each slice along an axis, and stack the results.
 
     Args:
-        layer (Cell or Primitive): layer, which receives slices without the axis.
-        time_axis (int): the axis.
+        layer (Cell or Primitive): layer to apply to each slice. A slice does not have the axis ``time_axis``.
+        time_axis (int): axis along which the input is sliced.
         reshape_with_axis (int): accepted for compatibility.
 
     Inputs:
-        x (Tensor): tensor with the axis ``time_axis``.
+        x (Tensor): tensor that is sliced along the axis ``time_axis``.
 
     Raises:
         TypeError: If ``layer`` is not callable, or ``time_axis`` is not an int.
-        ValueError: If ``time_axis`` is out of range, or the axis is empty.
+        ValueError: If ``time_axis`` is out of range, or ``x`` has size 0 along this axis.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.TimeDistributed(nn.Dense(3, 2), time_axis=1)(ops.ones((4, 7, 3))).shape)

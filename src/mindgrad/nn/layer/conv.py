@@ -58,7 +58,7 @@ class _Conv(Cell):
         self.dilation = per_axis(dilation, axes, owner, "dilation", 1)
         self.pad_mode = pad_mode.lower() if isinstance(pad_mode, str) else pad_mode
         self.padding = padding
-        # check the padding with arbitrary sizes, because errors do not depend on them
+        # check ``padding`` with an arbitrary input size, because its validity does not depend on the size
         some = (64,) * axes
         convolution.margins(owner, self.pad_mode, padding, some, self.kernel_size, self.stride)
         if self.in_channels % self.group or self.out_channels % self.group:
@@ -128,7 +128,7 @@ _DOC = """{what} over {words}, with an optional bias.
     Args:
         in_channels (int): number of input channels.
         out_channels (int): number of output channels.
-        kernel_size (int or tuple of int): size of the kernel: an int, or one for each axis.
+        kernel_size (int or tuple of int): size of the kernel: one int for all axes, or one int for each axis.
         stride (int or tuple of int): {stride}
         pad_mode (str): ``"same"`` ({same}), ``"valid"`` (no padding), or ``"pad"`` (``padding`` is used).
         padding (int or tuple of int): number of zeros {zeros} on each side: an int, {pads}. Without ``"pad"``
@@ -151,7 +151,7 @@ _DOC = """{what} over {words}, with an optional bias.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or the input has a different shape.
+        ValueError: If an argument is out of range, or ``x`` is not of shape (n, in_channels, {axes}).
 
     >>> from mindgrad import nn, ops
     >>> layer = nn.{name}(2, 4, 3, stride=2)

@@ -28,7 +28,7 @@ class Dropout(Cell):
     Args:
         keep_prob (float): probability that an element is kept. As in MindSpore it is the first argument:
             ``Dropout(0.3)`` drops 70 % of the elements, with a warning.
-        p (float): probability that an element is dropped, instead of ``keep_prob``.
+        p (float): probability that an element is dropped. It can be passed instead of ``keep_prob``.
         dtype (DType): accepted for compatibility; the output has the dtype of the input.
 
     Inputs:
@@ -75,7 +75,7 @@ class Dropout(Cell):
         return dropping.dropout(x, 1 - self.keep_prob)
 
     def extend_repr(self) -> str:
-        """Show the probability that was passed."""
+        """Show the probability that was passed to the constructor."""
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
 
 
@@ -95,7 +95,7 @@ class _Channels(Cell):
         return type(self)._function(x, self.p, True)
 
     def extend_repr(self) -> str:
-        """Show the probability."""
+        """Show the probability ``p``."""
         return f"p={self.p}"
 
 
@@ -105,14 +105,14 @@ class Dropout1d(_Channels):
     See :func:`ops.dropout1d`.
 
     Args:
-        p (float): probability that a channel is dropped.
+        p (float): probability that a channel is set to zero in training.
 
     Inputs:
         x (Tensor): floating-point tensor of shape (N, C, L) or (C, L).
 
     Raises:
         TypeError: If ``p`` is not a number, or the input does not have a floating-point dtype.
-        ValueError: If ``p`` is not in [0, 1], or the input has a different number of axes.
+        ValueError: If ``p`` is not in [0, 1], or ``x`` does not have the documented number of axes.
 
     >>> from mindgrad import nn, ops
     >>> found = nn.Dropout1d().set_train()(ops.ones((2, 3, 4)))
@@ -129,14 +129,14 @@ class Dropout2d(_Channels):
     See :func:`ops.dropout2d`.
 
     Args:
-        p (float): probability that a channel is dropped.
+        p (float): probability that a channel is set to zero in training.
 
     Inputs:
         x (Tensor): floating-point tensor of shape (N, C, H, W) or (C, H, W).
 
     Raises:
         TypeError: If ``p`` is not a number, or the input does not have a floating-point dtype.
-        ValueError: If ``p`` is not in [0, 1], or the input has a different number of axes.
+        ValueError: If ``p`` is not in [0, 1], or ``x`` does not have the documented number of axes.
 
     >>> from mindgrad import nn, ops
     >>> found = nn.Dropout2d().set_train()(ops.ones((2, 3, 4, 4)))
@@ -153,14 +153,14 @@ class Dropout3d(_Channels):
     See :func:`ops.dropout3d`.
 
     Args:
-        p (float): probability that a channel is dropped.
+        p (float): probability that a channel is set to zero in training.
 
     Inputs:
         x (Tensor): floating-point tensor of shape (N, C, D, H, W) or (C, D, H, W).
 
     Raises:
         TypeError: If ``p`` is not a number, or the input does not have a floating-point dtype.
-        ValueError: If ``p`` is not in [0, 1], or the input has a different number of axes.
+        ValueError: If ``p`` is not in [0, 1], or ``x`` does not have the documented number of axes.
 
     >>> from mindgrad import nn, ops
     >>> found = nn.Dropout3d().set_train()(ops.ones((2, 3, 2, 2, 2)))

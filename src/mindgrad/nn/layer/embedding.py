@@ -32,25 +32,27 @@ class Embedding(Cell):
     """A trained table of vectors, looked up by integer ids.
 
     Args:
-        vocab_size (int): number of vectors.
-        embedding_size (int): size of a vector.
-        use_one_hot (bool): whether to look up by a product with one-hot vectors, which is slower.
+        vocab_size (int): number of vectors in the table.
+        embedding_size (int): number of elements of each vector.
+        use_one_hot (bool): whether to look up vectors by a matrix product with one-hot vectors, which is
+            slower.
         embedding_table (Tensor, str, Initializer, or number): initial table, of shape (vocab_size,
             embedding_size).
-        dtype (DType): dtype of the table.
-        padding_idx (int): id of a vector that is initially 0.
+        dtype (DType): dtype of the embedding table.
+        padding_idx (int): id whose vector is initialized with zeros. ``None``: no such id.
 
     Inputs:
-        ids (Tensor): integers of any shape, in [0, vocab_size). In a compiled function, which cannot raise an
-            error, the vector of an out-of-range id is NaN.
+        ids (Tensor): integer tensor of any shape, with ids in [0, vocab_size). In a compiled function, which
+            cannot raise an error, the vector of an out-of-range id is NaN.
 
     Outputs:
         Tensor of shape (*ids.shape, embedding_size).
 
     Raises:
         TypeError: If an argument has an unsupported type, or ``ids`` does not have an integer dtype.
-        ValueError: If a size is not positive, or ``padding_idx`` is out of range.
-        IndexError: If a known id is out of range.
+        ValueError: If ``vocab_size`` or ``embedding_size`` is not positive, or ``padding_idx`` is out of
+            range.
+        IndexError: If an id is out of range and its value is known (not traced).
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.Embedding(3, 2, embedding_table=Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]))
@@ -105,8 +107,8 @@ class EmbeddingLookup(Cell):
     """A trained table of vectors with an optional maximum norm, looked up by indices.
 
     Args:
-        vocab_size (int): number of vectors.
-        embedding_size (int): size of a vector.
+        vocab_size (int): number of vectors in the table.
+        embedding_size (int): number of elements of each vector.
         param_init (Tensor, str, Initializer, or number): initial table, of shape (vocab_size,
             embedding_size).
         target (str): ``"CPU"`` or ``"DEVICE"``, accepted for compatibility; the table is on the device of the
@@ -115,18 +117,19 @@ class EmbeddingLookup(Cell):
         manual_shapes (tuple): accepted for compatibility.
         max_norm (float): maximum norm of a vector of the output. ``None``: no maximum.
         sparse (bool): accepted for compatibility; gradients are dense.
-        dtype (DType): dtype of the table.
+        dtype (DType): dtype of the embedding table.
 
     Inputs:
-        indices (Tensor): integers of any shape, in [0, vocab_size).
+        indices (Tensor): integer tensor of any shape, with indices in [0, vocab_size).
 
     Outputs:
         Tensor of shape (*indices.shape, embedding_size).
 
     Raises:
         TypeError: If an argument has an unsupported type, or ``indices`` does not have an integer dtype.
-        ValueError: If a size is not positive, or ``target`` is not one of these names.
-        IndexError: If a known index is out of range.
+        ValueError: If ``vocab_size`` or ``embedding_size`` is not positive, or ``target`` is neither
+            ``"CPU"`` nor ``"DEVICE"``.
+        IndexError: If an index is out of range and its value is known (not traced).
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.EmbeddingLookup(2, 2, param_init=Tensor([[3.0, 4.0], [0.0, 1.0]]), max_norm=2.5)
@@ -135,7 +138,7 @@ class EmbeddingLookup(Cell):
      [0.  1. ]]
     """
 
-    #: values of ``slice_mode``
+    #: accepted values of ``slice_mode``, which has no effect
     BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
     TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
 
@@ -182,31 +185,33 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         MAX   the maximum of wᵢ table[iᵢ]     over nonzero weights; zero if there are none
 
     Args:
-        vocab_size (int): number of vectors.
-        embedding_size (int): size of a vector.
+        vocab_size (int): number of vectors in the table.
+        embedding_size (int): number of elements of each vector.
         field_size (int): number of fields.
         param_init (Tensor, str, Initializer, or number): initial table, of shape (vocab_size,
             embedding_size).
         target (str): accepted for compatibility, as for :class:`EmbeddingLookup`.
         slice_mode (str): accepted for compatibility.
         feature_num_list (tuple): accepted for compatibility.
-        max_norm (float): maximum norm of a vector. ``None``: no maximum.
+        max_norm (float): maximum norm of each vector that is looked up. ``None``: no maximum.
         sparse (bool): accepted for compatibility; gradients are dense.
-        operator (str): ``"SUM"``, ``"MEAN"``, or ``"MAX"``.
-        dtype (DType): dtype of the table.
+        operator (str): how the vectors of a field are combined: ``"SUM"``, ``"MEAN"``, or ``"MAX"``.
+        dtype (DType): dtype of the embedding table.
 
     Inputs:
-        input_indices (Tensor): integers of shape (batch, n), in [0, vocab_size).
-        input_values (Tensor): weights, of the same shape.
-        field_ids (Tensor): integers of the same shape, in [0, field_size).
+        input_indices (Tensor): integer tensor of shape (batch, n), with indices of vectors in [0,
+            vocab_size).
+        input_values (Tensor): weights of the vectors, of the shape of ``input_indices``.
+        field_ids (Tensor): field of each vector: integers in [0, field_size), of the shape of
+            ``input_indices``.
 
     Outputs:
         Tensor of shape (batch, field_size, embedding_size).
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If a size is not positive, ``operator`` is not one of these names, or the inputs are not
-            matrices of the same shape.
+        ValueError: If a size is not positive, ``operator`` is not ``"SUM"``, ``"MEAN"``, or ``"MAX"``, or the
+            inputs are not matrices of the same shape.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.MultiFieldEmbeddingLookup(3, 2, 2, param_init=Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))

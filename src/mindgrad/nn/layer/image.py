@@ -39,8 +39,9 @@ class ResizeBilinear(Cell):
 
     Inputs:
         x (Tensor): real tensor of shape (n, c, h, w).
-        size (tuple of int, optional): new height and width.
-        scale_factor (int, optional): factor of height and width, instead of ``size``.
+        size (tuple of int, optional): height and width of the resized image.
+        scale_factor (int, optional): scale factor of height and width, which can be passed instead of
+            ``size``.
         align_corners (bool, optional): whether to align the centers of the corner pixels.
 
     Outputs:
@@ -48,8 +49,8 @@ class ResizeBilinear(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``x`` has a different shape, or not exactly one of ``size`` and ``scale_factor`` is
-            given.
+        ValueError: If ``x`` is not of shape (n, c, h, w), or not exactly one of ``size`` and ``scale_factor``
+            is given.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.ResizeBilinear()(Tensor([[[[0.0, 1.0]]]]), (1, 3), align_corners=True))
@@ -72,7 +73,7 @@ class ChannelShuffle(Cell):
     """Interleave the channels of several groups (Zhang et al., 2018).
 
     Args:
-        groups (int): number of groups.
+        groups (int): number of groups of channels.
 
     Inputs:
         x (Tensor): tensor of shape (n, c, ...), where c is a multiple of ``groups``.

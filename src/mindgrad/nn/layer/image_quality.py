@@ -40,7 +40,7 @@ class PSNR(Cell):
     The ratio is 10 log₁₀(max² / mean (x − y)²). For equal images, the ratio and its derivative are infinite.
 
     Args:
-        max_val (float): maximum value of a pixel.
+        max_val (float): maximum possible value of a pixel.
 
     Inputs:
         img1, img2 (Tensor): real tensors of the same shape (n, c, h, w).
@@ -50,7 +50,7 @@ class PSNR(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If the shapes differ or have a different number of axes, or ``max_val`` is not positive.
+        ValueError: If the images are not of the same shape (n, c, h, w), or ``max_val`` is not positive.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> print(f"{nn.PSNR()(ops.zeros((1, 1, 2, 2)), ops.full((1, 1, 2, 2), 0.1))[0]:.2f}")
@@ -78,11 +78,11 @@ class SSIM(Cell):
     and cᵢ = (kᵢ · ``max_val``)².
 
     Args:
-        max_val (float): maximum value of a pixel.
+        max_val (float): maximum possible value of a pixel.
         filter_size (int): height and width of a window.
         filter_sigma (float): standard deviation of the Gaussian in pixels.
-        k1 (float): k₁, between 0 and 1.
-        k2 (float): k₂, between 0 and 1.
+        k1 (float): constant k₁ in the formula, between 0 and 1.
+        k2 (float): constant k₂ in the formula, between 0 and 1.
 
     Inputs:
         img1, img2 (Tensor): real tensors of the same shape (n, c, h, w), not smaller than a window.
@@ -92,7 +92,8 @@ class SSIM(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or the shapes differ or are smaller than a window.
+        ValueError: If an argument is out of range, or the images differ in shape or are smaller than a
+            window.
 
     >>> from mindgrad import nn, ops
     >>> x = ops.ones((1, 2, 12, 12))
@@ -157,10 +158,10 @@ class ImageGradients(Cell):
         images (Tensor): real tensor of shape (n, c, h, w).
 
     Outputs:
-        Two tensors of this shape: dy and dx. The last row of dy and the last column of dx are 0.
+        Two tensors of the shape of ``images``: dy and dx. The last row of dy and the last column of dx are 0.
 
     Raises:
-        ValueError: If the input has a different number of axes.
+        ValueError: If ``images`` does not have 4 axes.
 
     >>> from mindgrad import Tensor, nn
     >>> dy, dx = nn.ImageGradients()(Tensor([[[[1.0, 2.0], [4.0, 8.0]]]]))
@@ -195,7 +196,7 @@ class CentralCrop(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If the fraction is out of range, or the input has a different number of axes.
+        ValueError: If ``central_fraction`` is not in (0, 1], or ``image`` has neither 3 nor 4 axes.
 
     >>> from mindgrad import nn, ops
     >>> nn.CentralCrop(0.5)(ops.ones((1, 3, 4, 8))).shape
@@ -245,7 +246,8 @@ class Unfold(Cell):
 
     Raises:
         TypeError: If an argument is not a tuple or list of ints.
-        ValueError: If an argument has a different form, or the input a different shape.
+        ValueError: If ``ksizes``, ``strides``, or ``rates`` does not have the documented form, ``padding`` is
+            unknown, or ``input_x`` is not of shape (n, c, h, w).
 
     >>> from mindgrad import nn, ops
     >>> nn.Unfold((1, 2, 2, 1), (1, 2, 2, 1), (1, 1, 1, 1))(ops.ones((1, 3, 4, 6))).shape

@@ -16,9 +16,10 @@ class Linear(Dense):
     Args:
         in_features (int): size of the last axis of the input.
         out_features (int): size of the last axis of the output.
-        bias (bool): whether to add b.
-        weight_init (Tensor, str, Initializer, or number): initial W. ``None``: uniform in ±1/√in_features.
-        bias_init (Tensor, str, Initializer, or number): initial b. ``None``: uniform in ±1/√in_features.
+        bias (bool): whether to add the bias b.
+        weight_init (Tensor, str, Initializer, or number): initial weight W. ``None``: uniform in
+            ±1/√in_features.
+        bias_init (Tensor, str, Initializer, or number): initial bias b. ``None``: uniform in ±1/√in_features.
         dtype (DType): dtype of the Parameters. ``None``: float32.
 
     >>> from mindgrad import Tensor, mint

@@ -31,11 +31,11 @@ class MatMul(Cell):
         transpose_x2 (bool): whether to swap the last two axes of ``x2`` first.
 
     Inputs:
-        x1, x2 (Tensor): tensors; a 1-D tensor is a vector.
+        x1, x2 (Tensor): tensors of shape (..., m, k) and (..., k, n). A 1-D tensor is a vector.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of ``x1`` and ``x2`` do not match.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.MatMul(transpose_x2=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
@@ -55,10 +55,11 @@ class MatMul(Cell):
 
 
 class Moments(Cell):
-    """Mean and variance (divided by n).
+    """Mean and variance of a tensor over axes; the variance is divided by n.
 
     Args:
-        axis (int or tuple of int): axes to reduce. ``()`` or ``None``: all axes.
+        axis (int or tuple of int): axes over which mean and variance are computed. ``()`` or ``None``: all
+            axes.
         keep_dims (bool): whether to keep the reduced axes with size 1. ``None``: ``False``.
 
     Inputs:
@@ -69,7 +70,7 @@ class Moments(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``axis`` is out of range or contains an axis twice.
+        ValueError: If an axis in ``axis`` is out of range or occurs twice.
 
     >>> from mindgrad import Tensor, nn
     >>> print(*nn.Moments(0)(Tensor([1.0, 3.0])))
@@ -93,10 +94,10 @@ class Range(Cell):
     """The sequence ``start``, ``start + delta``, ... below ``limit``.
 
     Args:
-        start (number): first element. If ``limit`` is ``None``, ``start`` is the limit and the sequence
-            starts at 0.
-        limit (number): upper bound, which is not included.
-        delta (number): step.
+        start (number): first element of the sequence. If ``limit`` is ``None``, ``start`` is the limit and
+            the sequence starts at 0.
+        limit (number): upper bound of the sequence, which is not included.
+        delta (number): difference of consecutive elements.
 
     Outputs:
         1-D tensor.

@@ -118,15 +118,15 @@ _BATCH = """Batch normalization of {input}, for each channel.
 
     Args:
         num_features (int): number of channels, c.
-        eps (float): number added to the variance.
-        momentum (float): weight of the old value in a running average.
-        affine (bool): whether gamma and beta are trained.
-        gamma_init (Tensor, str, Initializer, or number): initial gamma.
-        beta_init (Tensor, str, Initializer, or number): initial beta.
+        eps (float): small number added to the variance, to avoid division by zero.
+        momentum (float): weight of the old value when a running average is updated.
+        affine (bool): whether the scale gamma and the shift beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial value of the scale gamma.
+        beta_init (Tensor, str, Initializer, or number): initial value of the shift beta.
         moving_mean_init (Tensor, str, Initializer, or number): initial running mean.
         moving_var_init (Tensor, str, Initializer, or number): initial running variance.
-        use_batch_statistics (bool): whether to use the statistics of the batch. ``None`` means in training
-            only.
+        use_batch_statistics (bool): whether to normalize with the statistics of the batch instead of the
+            running statistics. ``None``: only in training.
         data_format (str): must be ``"NCHW"``: channels are axis 1.
         dtype (DType): dtype of the Parameters.
 
@@ -138,7 +138,7 @@ _BATCH = """Batch normalization of {input}, for each channel.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or the input has a different shape.
+        ValueError: If an argument is out of range, or ``x`` does not have the documented shape.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> layer = nn.{name}(1, momentum=0.5).set_train()
@@ -174,12 +174,12 @@ class LayerNorm(Cell):
     It computes (x − mean) / √(variance + epsilon) · gamma + beta.
 
     Args:
-        normalized_shape (tuple or list of int): sizes of the last axes.
-        begin_norm_axis (int): first axis that is normalized.
-        begin_params_axis (int): first axis of gamma and beta.
-        gamma_init (Tensor, str, Initializer, or number): initial gamma.
-        beta_init (Tensor, str, Initializer, or number): initial beta.
-        epsilon (float): number added to the variance.
+        normalized_shape (tuple or list of int): sizes of the trailing axes, the shape of gamma and beta.
+        begin_norm_axis (int): first axis over which mean and variance are computed.
+        begin_params_axis (int): first axis of ``x`` to which gamma and beta apply.
+        gamma_init (Tensor, str, Initializer, or number): initial value of the scale gamma.
+        beta_init (Tensor, str, Initializer, or number): initial value of the shift beta.
+        epsilon (float): small number added to the variance, to avoid division by zero.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
@@ -190,7 +190,7 @@ class LayerNorm(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or the input has a different shape.
+        ValueError: If an argument is out of range, or ``x`` does not have the documented shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.LayerNorm((2,), epsilon=0.0)(Tensor([[1.0, 3.0], [0.0, 8.0]])))
@@ -246,10 +246,10 @@ class GroupNorm(Cell):
     Args:
         num_groups (int): number of groups of channels.
         num_channels (int): number of channels, c.
-        eps (float): number added to the variance.
-        affine (bool): whether gamma and beta are trained.
-        gamma_init (Tensor, str, Initializer, or number): initial gamma.
-        beta_init (Tensor, str, Initializer, or number): initial beta.
+        eps (float): small number added to the variance, to avoid division by zero.
+        affine (bool): whether the scale gamma and the shift beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial value of the scale gamma.
+        beta_init (Tensor, str, Initializer, or number): initial value of the shift beta.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
@@ -260,7 +260,7 @@ class GroupNorm(Cell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``num_groups`` does not divide ``num_channels``, or the input has a different shape.
+        ValueError: If ``num_groups`` does not divide ``num_channels``, or ``x`` is not of shape (n, c, ...).
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.GroupNorm(2, 4, eps=0.0)(Tensor([[1.0, 3.0, 0.0, 8.0]])))
@@ -355,11 +355,11 @@ _INSTANCE = """Instance normalization of {input}, for each channel of each sampl
 
     Args:
         num_features (int): number of channels, c.
-        eps (float): number added to the variance.
+        eps (float): small number added to the variance, to avoid division by zero.
         momentum (float): accepted for compatibility; there are no running statistics.
-        affine (bool): whether gamma and beta are trained.
-        gamma_init (Tensor, str, Initializer, or number): initial gamma.
-        beta_init (Tensor, str, Initializer, or number): initial beta.
+        affine (bool): whether the scale gamma and the shift beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial value of the scale gamma.
+        beta_init (Tensor, str, Initializer, or number): initial value of the shift beta.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
@@ -370,7 +370,7 @@ _INSTANCE = """Instance normalization of {input}, for each channel of each sampl
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or the input has a different shape.
+        ValueError: If an argument is out of range, or ``x`` does not have the documented shape.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> y = nn.{name}(1, eps=0.0)(ops.reshape(Tensor([1.0, 3.0]), {example}))

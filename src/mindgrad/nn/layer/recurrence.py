@@ -56,5 +56,5 @@ def _lstm(x: Tensor, hc: tuple[Tensor, Tensor], weight: Any, bias: Any) -> tuple
 
 #: ``step(x, state, weight_hh, bias_hh)`` returns the next state, for x = W_ih · input + b_ih
 STEPS: dict[str, Callable[..., Any]] = {"tanh": _tanh, "relu": _relu, "gru": _gru, "lstm": _lstm}
-#: number of rows of the weights per hidden unit
+#: for each kind of cell: number of rows of its weight matrices, divided by ``hidden_size``
 GATES = {"tanh": 1, "relu": 1, "gru": 3, "lstm": 4}

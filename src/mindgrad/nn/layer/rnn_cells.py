@@ -70,22 +70,23 @@ class RNNCell(_RecurrentCell):
         h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
 
     Args:
-        input_size (int): size of x.
-        hidden_size (int): size of h.
+        input_size (int): number of features of the input x.
+        hidden_size (int): number of features of the hidden state h.
         has_bias (bool): whether to add the biases b_ih and b_hh.
-        nonlinearity (str): ``"tanh"`` or ``"relu"``.
+        nonlinearity (str): activation function, ``"tanh"`` or ``"relu"``.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
         x (Tensor): real tensor of shape (batch, input_size).
-        hx (Tensor): state, of shape (batch, hidden_size).
+        hx (Tensor): previous hidden state h, of shape (batch, hidden_size).
 
     Outputs:
-        Tensor of shape (batch, hidden_size), the next state.
+        Next hidden state h', a Tensor of shape (batch, hidden_size).
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``nonlinearity`` is not one of these names, or an input has a different shape.
+        ValueError: If ``nonlinearity`` is neither ``"tanh"`` nor ``"relu"``, or ``x`` or ``hx`` has a wrong
+            shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.RNNCell(3, 2)(ops.ones((5, 3)), ops.zeros((5, 2))).shape)
@@ -120,13 +121,13 @@ class GRUCell(_RecurrentCell):
     (W_hn h + b_hn)). The rows of the weights are in the order r, z, n.
 
     Args:
-        has_bias (bool): whether to add biases.
+        has_bias (bool): whether to add the biases b in the formulas.
 
     {as RNNCell}
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an input has a different shape.
+        ValueError: If ``x`` or ``hx`` does not have the documented shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.GRUCell(3, 2)(ops.ones((5, 3)), ops.zeros((5, 2))).shape)
@@ -151,16 +152,16 @@ class LSTMCell(_RecurrentCell):
     of the weights are in the order i, f, g, o.
 
     Args:
-        hidden_size (int): size of h and c.
+        hidden_size (int): number of features of the hidden state h and the cell state c.
 
     {as GRUCell}
 
     Inputs:
         x (Tensor): real tensor of shape (batch, input_size).
-        hx (tuple of Tensor): states (h, c), of shape (batch, hidden_size).
+        hx (tuple of Tensor): previous states (h, c), each of shape (batch, hidden_size).
 
     Outputs:
-        Tuple of the next states (h', c').
+        Tuple of the next states (h', c'), each of shape (batch, hidden_size).
 
     >>> from mindgrad import nn, ops
     >>> h, c = nn.LSTMCell(3, 2)(ops.ones((5, 3)), (ops.zeros((5, 2)), ops.zeros((5, 2))))

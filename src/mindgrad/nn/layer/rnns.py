@@ -99,7 +99,7 @@ class _Recurrent(Cell):
 
     @property
     def w_hh_list(self) -> list[Parameter]:
-        """Weights of the states."""
+        """Weights of the states of each layer, in the order of :attr:`w_ih_list`."""
         return self._weights("weight_hh")
 
     @w_hh_list.setter
@@ -108,7 +108,7 @@ class _Recurrent(Cell):
 
     @property
     def b_ih_list(self) -> list[Parameter]:
-        """Biases of the inputs."""
+        """Biases of the inputs of each layer, in the order of :attr:`w_ih_list`."""
         return self._weights("bias_ih")
 
     @b_ih_list.setter
@@ -117,7 +117,7 @@ class _Recurrent(Cell):
 
     @property
     def b_hh_list(self) -> list[Parameter]:
-        """Biases of the states."""
+        """Biases of the states of each layer, in the order of :attr:`w_ih_list`."""
         return self._weights("bias_hh")
 
     @b_hh_list.setter
@@ -246,11 +246,11 @@ _DOC = """{what}
     uniformly in ±1/√hidden_size. See :class:`mindgrad.nn.{cell}` for one step.
 
     Args:
-        input_size (int): size of an element of a sequence.
-        hidden_size (int): size of the state.
+        input_size (int): number of features of each element of a sequence.
+        hidden_size (int): number of features of the hidden state.
         num_layers (int, optional): number of layers; each receives the outputs of the previous one. Default:
             ``1``.
-        has_bias (bool, optional): whether to add biases. Default: ``True``.
+        has_bias (bool, optional): whether the layers have biases. Default: ``True``.
         batch_first (bool, optional): whether the batch is the first axis of input and output, instead of
             time. Default: ``False``.
         dropout (float, optional): probability that an output is dropped in training, after each layer except
@@ -264,7 +264,8 @@ _DOC = """{what}
         hx ({pair_type}, optional): initial state{pair} of shape (layers · directions, batch, hidden_size).
             ``None``: zeros.
         seq_length (Tensor, optional): length of each sequence, integers of shape (batch,). After the end of a
-            sequence, outputs are 0 and the state does not change. ``None``: all have the full length.
+            sequence, outputs are 0 and the state does not change. ``None``: all sequences have the full
+            length.
 
     Outputs:
         Tuple of the outputs of the last layer, of shape (time, batch, directions · hidden_size), and the last
@@ -272,7 +273,7 @@ _DOC = """{what}
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or an input has a different shape.
+        ValueError: If an argument is out of range, or ``x``, ``hx``, or ``seq_length`` has a wrong shape.
 
     >>> from mindgrad import nn, ops
     >>> outputs, {state} = nn.{name}(3, 2, num_layers=2, bidirectional=True)(ops.ones((7, 5, 3)))

@@ -25,14 +25,15 @@ class SyncBatchNorm(BatchNorm):
 
     Args:
         num_features (int): number of channels, c.
-        eps (float): number added to the variance.
-        momentum (float): weight of the old value in a running average.
-        affine (bool): whether gamma and beta are trained.
-        gamma_init (Tensor, str, Initializer, or number): initial gamma.
-        beta_init (Tensor, str, Initializer, or number): initial beta.
+        eps (float): small number added to the variance, to avoid division by zero.
+        momentum (float): weight of the old value when a running average is updated.
+        affine (bool): whether the scale gamma and the shift beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial value of the scale gamma.
+        beta_init (Tensor, str, Initializer, or number): initial value of the shift beta.
         moving_mean_init (Tensor, str, Initializer, or number): initial running mean.
         moving_var_init (Tensor, str, Initializer, or number): initial running variance.
-        use_batch_statistics (bool): whether to use the statistics of the batch, as for :class:`BatchNorm2d`.
+        use_batch_statistics (bool): whether to normalize with the statistics of the batch, as for
+            :class:`BatchNorm2d`.
         process_groups (list of list of int): groups of processes, such as ``[[0, 1], [2, 3]]``. ``None``: one
             group of all processes.
         dtype (DType): dtype of the Parameters.
@@ -45,8 +46,8 @@ class SyncBatchNorm(BatchNorm):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, this process is not in ``process_groups``, or the input
-            has a different shape.
+        ValueError: If an argument is out of range, this process is not in ``process_groups``, or ``x`` does
+            not have the documented shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.SyncBatchNorm(1, eps=0.0).set_train()(Tensor([[1.0], [3.0]])))

@@ -81,22 +81,23 @@ class _Block(Cell):
 class TransformerEncoderLayer(_Block):
     """A transformer encoder layer: self-attention and two dense layers.
 
-    Each part is added to its input and normalized.
+    The output of each part (the attention, the dense layers) is added to its input, and the sum is normalized
+    (unless ``norm_first`` is ``True``).
 
     Args:
         d_model (int): size of the last axis of inputs and outputs.
         nhead (int): number of attention heads.
-        dim_feedforward (int): size between the dense layers.
+        dim_feedforward (int): number of features between the two dense layers.
         dropout (float): probability that an element is dropped in training.
         activation (str, Cell, or Callable): activation function between the dense layers, or its name.
         layer_norm_eps (float): ε of the layer normalization.
-        batch_first (bool): whether the batch is the first axis.
+        batch_first (bool): whether the batch is the first axis of inputs and outputs instead of the second.
         norm_first (bool): whether to normalize before the attention and the dense layers instead of after
             them.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
-        src (Tensor): tensor of shape (length, batch, d_model).
+        src (Tensor): source sequence, of shape (length, batch, d_model).
         src_mask, src_key_padding_mask (Tensor, optional): masks, as for :class:`MultiheadAttention`.
 
     Outputs:
@@ -104,7 +105,7 @@ class TransformerEncoderLayer(_Block):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or an input has a different shape.
+        ValueError: If an argument is out of range, or an input does not have the documented shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.TransformerEncoderLayer(4, 2, 8)(ops.ones((3, 5, 4))).shape)
@@ -122,24 +123,24 @@ class TransformerEncoderLayer(_Block):
 class TransformerDecoderLayer(_Block):
     """A transformer decoder layer: two attentions and two dense layers.
 
-    The attentions are self-attention and attention to a memory. Each part is added to its input and
-    normalized.
+    The attentions are self-attention and attention to a memory. The output of each part (the attention, the
+    dense layers) is added to its input, and the sum is normalized (unless ``norm_first`` is ``True``).
 
     Args:
         d_model (int): size of the last axis of inputs and outputs.
         nhead (int): number of attention heads.
-        dim_feedforward (int): size between the dense layers.
+        dim_feedforward (int): number of features between the two dense layers.
         dropout (float): probability that an element is dropped in training.
         activation (str, Cell, or Callable): activation function between the dense layers, or its name.
         layer_norm_eps (float): ε of the layer normalization.
-        batch_first (bool): whether the batch is the first axis.
+        batch_first (bool): whether the batch is the first axis of inputs and outputs instead of the second.
         norm_first (bool): whether to normalize before the attentions and the dense layers instead of after
             them.
         dtype (DType): dtype of the Parameters.
 
     Inputs:
-        tgt (Tensor): tensor of shape (length, batch, d_model).
-        memory (Tensor): output of the encoder.
+        tgt (Tensor): target sequence, of shape (length, batch, d_model).
+        memory (Tensor): output of the encoder, of shape (source length, batch, d_model).
         tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask (Tensor, optional): masks of the
             two attentions, as for :class:`MultiheadAttention`.
 
@@ -148,7 +149,7 @@ class TransformerDecoderLayer(_Block):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or an input has a different shape.
+        ValueError: If an argument is out of range, or an input does not have the documented shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.TransformerDecoderLayer(4, 2, 8)(ops.ones((3, 5, 4)), ops.ones((7, 5, 4))).shape)
@@ -203,17 +204,17 @@ class TransformerEncoder(_Stack):
     """A sequence of copies of a :class:`TransformerEncoderLayer`.
 
     Args:
-        encoder_layer (TransformerEncoderLayer): the layer. All copies have its initial values.
-        num_layers (int): number of copies.
-        norm (Cell): layer that is applied at the end.
+        encoder_layer (TransformerEncoderLayer): layer to copy. All copies start with its Parameter values.
+        num_layers (int): number of copies of the layer.
+        norm (Cell): normalization layer for the output of the last copy. ``None``: no normalization.
 
     Inputs:
-        src (Tensor): tensor of shape (length, batch, d_model).
+        src (Tensor): source sequence, of shape (length, batch, d_model).
         src_mask, src_key_padding_mask (Tensor, optional): masks, as for :class:`MultiheadAttention`.
 
     Raises:
         TypeError: If ``encoder_layer`` is not a TransformerEncoderLayer.
-        ValueError: If ``num_layers`` is not positive, or an input has a different shape.
+        ValueError: If ``num_layers`` is not positive, or an input does not have the documented shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
@@ -235,19 +236,19 @@ class TransformerDecoder(_Stack):
     """A sequence of copies of a :class:`TransformerDecoderLayer`.
 
     Args:
-        decoder_layer (TransformerDecoderLayer): the layer. All copies have its initial values.
-        num_layers (int): number of copies.
-        norm (Cell): layer that is applied at the end.
+        decoder_layer (TransformerDecoderLayer): layer to copy. All copies start with its Parameter values.
+        num_layers (int): number of copies of the layer.
+        norm (Cell): normalization layer for the output of the last copy. ``None``: no normalization.
 
     Inputs:
-        tgt (Tensor): tensor of shape (length, batch, d_model).
-        memory (Tensor): output of the encoder.
+        tgt (Tensor): target sequence, of shape (length, batch, d_model).
+        memory (Tensor): output of the encoder, of shape (source length, batch, d_model).
         tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask (Tensor, optional): masks, as for
             :class:`MultiheadAttention`.
 
     Raises:
         TypeError: If ``decoder_layer`` is not a TransformerDecoderLayer.
-        ValueError: If ``num_layers`` is not positive, or an input has a different shape.
+        ValueError: If ``num_layers`` is not positive, or an input does not have the documented shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2)
@@ -272,13 +273,13 @@ class Transformer(Cell):
     Args:
         num_encoder_layers (int): number of layers of the encoder.
         num_decoder_layers (int): number of layers of the decoder.
-        custom_encoder (Cell): encoder to use instead.
-        custom_decoder (Cell): decoder to use instead.
+        custom_encoder (Cell): encoder to use instead of the TransformerEncoder.
+        custom_decoder (Cell): decoder to use instead of the TransformerDecoder.
 
     {as TransformerDecoderLayer}
 
     Inputs:
-        src, tgt (Tensor): tensors of shape (length, batch, d_model).
+        src, tgt (Tensor): source and target sequences, of shape (length, batch, d_model).
         src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask
             (Tensor, optional): masks, as for :class:`MultiheadAttention`.
 

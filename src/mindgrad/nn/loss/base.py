@@ -19,10 +19,11 @@ class LossBase(Cell):
     """Base class of loss functions; ``get_loss`` weights and reduces losses.
 
     Args:
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``. ``None`` is ``"none"``.
+        reduction (str): reduction of the losses of elements: ``"mean"``, ``"sum"``, or ``"none"``. ``None``
+            is ``"none"``.
 
     Raises:
-        ValueError: If ``reduction`` is not one of these names.
+        ValueError: If ``reduction`` is not ``"mean"``, ``"sum"``, or ``"none"``.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> class Quartic(nn.LossBase):
@@ -47,7 +48,7 @@ class LossBase(Cell):
         """Return all axes of ``x``, over which a loss is reduced.
 
         Args:
-            x (Tensor): losses of elements.
+            x (Tensor): losses of the elements.
         """
         return tuple(range(operand(x, type(self).__name__).ndim))
 
@@ -68,6 +69,6 @@ class LossBase(Cell):
         """Compute the loss. Each loss function defines this method.
 
         Raises:
-            NotImplementedError: If the class does not define it.
+            NotImplementedError: If the subclass does not define ``construct``.
         """
         raise NotImplementedError(f"{type(self).__name__} has no 'construct': define it.")

@@ -175,7 +175,7 @@ SoftmaxCrossEntropyWithLogits = _loss(
         "labels": "the probabilities p, of the same shape; with ``sparse``, integer classes of shape (n,).",
         "Returns": '    Tensor of shape (n,), or a 0-D tensor if ``reduction`` is ``"mean"`` or ``"sum"``.',
         "Raises": "    TypeError: If an operand is complex, or neither a tensor nor a number.\n"
-        "    ValueError: If the shapes do not match.",
+        "    ValueError: If the shapes of ``logits`` and ``labels`` do not match.",
     },
     sparse=boolean(False), reduction=_reduction("none"),
 )  # fmt: skip
@@ -185,17 +185,19 @@ class TripletMarginWithDistanceLoss(LossBase):
     """Triplet loss max(0, d(x, positive) − d(x, negative) + margin), any distance d.
 
     Args:
-        distance_function (Callable): function of two tensors. ``None``: ‖a − b + 1e-6‖ over the last axis.
+        distance_function (Callable): distance d, a function of two tensors. ``None``: ‖a − b + 1e-6‖ over the
+            last axis.
         swap (bool): whether to replace d(x, negative) by d(positive, negative) if that is smaller.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
-        margin (float): the margin, at least 0.
+        reduction (str): reduction of the losses: ``"mean"``, ``"sum"``, or ``"none"``.
+        margin (float): margin of the triplet loss, at least 0.
 
     Inputs:
         x, positive, negative (Tensor): real tensors of the same shape.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``margin`` is negative, the shapes differ, or ``reduction`` is not one of these names.
+        ValueError: If ``margin`` is negative, the inputs differ in shape, or ``reduction`` is not ``"mean"``,
+            ``"sum"``, or ``"none"``.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> loss = nn.TripletMarginWithDistanceLoss(lambda a, b: ops.abs(a - b).sum(-1), margin=1.5)

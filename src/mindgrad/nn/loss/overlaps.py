@@ -32,7 +32,7 @@ class DiceLoss(LossBase):
     From Milletari et al. (2016).
 
     Args:
-        smooth (float): number that keeps the denominator nonzero.
+        smooth (float): positive number added to the denominator, so that it is not zero.
 
     Inputs:
         logits, labels (Tensor): real tensors of the same shape.
@@ -42,7 +42,7 @@ class DiceLoss(LossBase):
 
     Raises:
         TypeError: If an input is complex or not a tensor.
-        ValueError: If the shapes differ.
+        ValueError: If ``logits`` and ``labels`` differ in shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(f"{nn.DiceLoss()(Tensor([1.0, 0.0]), Tensor([1.0, 1.0])):.4f}")
@@ -61,8 +61,8 @@ class MultiClassDiceLoss(LossBase):
     """Mean of :class:`DiceLoss` over classes, after an activation.
 
     Args:
-        weights (Tensor): weight of each class, of shape (c,). ``None``: all 1.
-        ignore_indiex (int): a class to ignore (MindSpore's spelling).
+        weights (Tensor): weight of each class, a tensor of shape (c,). ``None``: all weights are 1.
+        ignore_indiex (int): index of a class to ignore. The spelling is MindSpore's.
         activation (str or Cell): activation function, or its name. ``None``: no activation. ``"softmax"`` is
             over the last axis, as in MindSpore.
 
@@ -74,7 +74,8 @@ class MultiClassDiceLoss(LossBase):
 
     Raises:
         TypeError: If an input is complex or not a tensor.
-        ValueError: If the shapes differ or have only one axis, or ``weights`` has a different size.
+        ValueError: If ``logits`` and ``labels`` differ in shape or have only one axis, or ``weights`` is not
+            of shape (c,).
 
     >>> from mindgrad import Tensor, nn
     >>> x = Tensor([[9.0, -9.0], [-9.0, 9.0]])
@@ -120,9 +121,9 @@ class FocalLoss(LossBase):
     detection" (2017).
 
     Args:
-        weight (Tensor): weights w of the classes, of shape (c,). ``None``: all 1.
-        gamma (float): exponent γ.
-        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        weight (Tensor): weights w of the classes, a tensor of shape (c,). ``None``: all weights are 1.
+        gamma (float): exponent γ of the factor (1 − p), which reduces the weight of easy examples.
+        reduction (str): reduction of the losses: ``"mean"``, ``"sum"``, or ``"none"``.
 
     Inputs:
         logits (Tensor): real tensor of shape (n, c) or (n, c, ...).
@@ -130,12 +131,12 @@ class FocalLoss(LossBase):
             with a 0 or 1 for each class.
 
     Outputs:
-        The mean over all axes except the first, then reduced. For labels of the shape of ``logits``, the mean
-            over all axes except the first two.
+        The losses, averaged over all axes except the first and then reduced by ``reduction``. If ``labels``
+            have the shape of ``logits``, the average is over all axes except the first two.
 
     Raises:
         TypeError: If an input is not a tensor, or an argument has an unsupported type.
-        ValueError: If the shapes do not match.
+        ValueError: If the shapes of ``logits``, ``labels``, and ``weight`` do not match.
 
     >>> from mindgrad import Tensor, nn
     >>> print(f"{nn.FocalLoss()(Tensor([[0.0, 0.0]]), Tensor([[1]])):.4f}")

@@ -49,7 +49,7 @@ def names() -> list[str]:
     """Return the names of metrics that :func:`get_metric_fn` accepts.
 
     Returns:
-        list of str: the names.
+        list of str: the names of metrics.
 
     >>> from mindgrad import nn
     >>> "accuracy" in nn.names()
@@ -67,11 +67,11 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
         **kwargs (Any): keyword arguments of the metric.
 
     Returns:
-        Metric: the metric.
+        Metric: a new metric of the requested kind.
 
     Raises:
         TypeError: If ``name`` is not a string.
-        KeyError: If a metric of this name does not exist.
+        KeyError: If no metric has the name ``name``.
 
     >>> from mindgrad import nn
     >>> type(nn.get_metric_fn("accuracy")).__name__
@@ -92,11 +92,11 @@ def get_metrics(metrics: Any) -> dict[str, Metric]:
         metrics (str, set, list, or dict): a name, a set or list of names, or a dict of metrics.
 
     Returns:
-        dict: metrics by name.
+        dict: dict that maps names to metrics.
 
     Raises:
         TypeError: If ``metrics`` has an unsupported type, or a value is not a Metric.
-        KeyError: If a metric of a given name does not exist.
+        KeyError: If ``metrics`` contains a name that no metric has.
 
     >>> from mindgrad import nn
     >>> sorted(nn.get_metrics({"acc", "loss"}))

@@ -24,7 +24,7 @@ class Accuracy(EvaluationBase, MeanMetric):
             shape (N, C), with elements 0 and 1.
 
     Raises:
-        TypeError: If ``eval_type`` is not one of these names.
+        TypeError: If ``eval_type`` is neither ``"classification"`` nor ``"multilabel"``.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Accuracy()
@@ -49,7 +49,7 @@ class Accuracy(EvaluationBase, MeanMetric):
             *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: If there are not two inputs, or their shapes do not match.
+            ValueError: If the number of inputs is not two, or their shapes do not match.
         """
         predicted, true = self._predicted_and_true(inputs)
         if self._type == "classification":
@@ -82,7 +82,7 @@ class _Counted(EvaluationBase):
             *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: If there are not two inputs, or their shapes do not match.
+            ValueError: If the number of inputs is not two, or their shapes do not match.
         """
         predicted, true = self._predicted_and_true(inputs)
         classes = predicted.shape[1]
@@ -112,7 +112,7 @@ class _Counted(EvaluationBase):
             average (bool, optional): whether to return the mean over classes. Default: ``False``.
 
         Raises:
-            RuntimeError: If there were no samples.
+            RuntimeError: If no samples were added since the last ``clear``.
         """
         self._refuse_empty(self._classes is None)
         result = self._right / np.maximum(self._compared(), np.finfo(np.float64).tiny)
@@ -126,7 +126,7 @@ class Precision(_Counted):
         eval_type (str): ``"classification"`` or ``"multilabel"``, see :class:`Accuracy`.
 
     Raises:
-        TypeError: If ``eval_type`` is not one of these names.
+        TypeError: If ``eval_type`` is neither ``"classification"`` nor ``"multilabel"``.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Precision()
@@ -203,7 +203,7 @@ class TopKCategoricalAccuracy(MeanMetric):
     """The fraction of samples whose class is among the k largest predictions.
 
     Args:
-        k (int): number of predictions that count.
+        k (int): number of classes with the largest predictions among which the true class must be.
 
     Raises:
         TypeError: If ``k`` is not an int.
@@ -232,7 +232,7 @@ class TopKCategoricalAccuracy(MeanMetric):
             *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: If there are not two inputs.
+            ValueError: If the number of inputs is not two.
         """
         predicted, true = self._arrays(inputs)
         if true.ndim == predicted.ndim:

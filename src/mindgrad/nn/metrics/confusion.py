@@ -26,7 +26,7 @@ def _correlation(tp: Any, fp: Any, tn: Any, fn: Any) -> Any:
     return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-#: measures from the numbers of true and false positives, true and false negatives, by MindSpore's names
+#: functions that compute a measure from the counts (tp, fp, tn, fn), by MindSpore's names of measures
 _MEASURES: dict[tuple[str, ...], Callable[[Any, Any, Any, Any], Any]] = {
     ("sensitivity", "recall", "hit rate", "true positive rate", "tpr"): lambda tp, fp, tn, fn: _ratio(
         tp, tp + fn
@@ -63,8 +63,9 @@ class ConfusionMatrixMetric(Metric):
         metric_name (str): ``"sensitivity"``, ``"specificity"``, ``"precision"``, ``"f1 score"``,
             ``"accuracy"``, ``"mcc"``, or another name from MindSpore. Underscores count as spaces.
         calculation_method (bool): whether to compute the metric for each sample and channel and then reduce
-            it. ``False``: compute it once for all.
-        decrease (str): reduction over samples and channels: ``"mean"`` (over defined values) or ``"sum"``.
+            it. ``False``: compute it once from the total counts.
+        decrease (str): reduction of the metric over samples and channels: ``"mean"`` (over defined values) or
+            ``"sum"``.
 
     Raises:
         ValueError: If ``metric_name`` or ``decrease`` is unknown.
@@ -112,7 +113,7 @@ class ConfusionMatrixMetric(Metric):
             *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: If there are not two inputs, or their shapes do not match.
+            ValueError: If the number of inputs is not two, or their shapes do not match.
         """
         if len(inputs) != 2:
             raise ValueError(
@@ -147,7 +148,7 @@ class ConfusionMatrixMetric(Metric):
             numpy.ndarray of one element, or a float with ``calculation_method``.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         if self.calculation_method:
             if not self._parts:

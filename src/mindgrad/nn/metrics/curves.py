@@ -65,8 +65,8 @@ class ROC(Metric):
                 classes, and labels of shape (N, ...).
 
         Raises:
-            ValueError: If there are not two inputs, their shapes do not match, or ``pos_label`` is set for
-                several classes.
+            ValueError: If the number of inputs is not two, their shapes do not match, or ``pos_label`` is set
+                for several classes.
         """
         scores, labels = self._arrays(inputs)
         if scores.ndim == labels.ndim:
@@ -89,11 +89,11 @@ class ROC(Metric):
         """Return false positive rates, true positive rates, and thresholds.
 
         Returns:
-            tuple of numpy.ndarray, or of lists of arrays, one for each class.
+            tuple of numpy.ndarray. For several classes, a tuple of lists with one array for each class.
 
         Raises:
-            RuntimeError: If there was no update.
-            ValueError: If there are no positive or no negative labels.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
+            ValueError: If the labels are all positive or all negative.
         """
         self._refuse_empty(self._data is None)
         assert self._data is not None
@@ -109,15 +109,16 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
 
     Args:
         x (numpy.ndarray): increasing or decreasing coordinates, of shape (N,) or (N, 1).
-        y (numpy.ndarray): values, of the same length.
+        y (numpy.ndarray): values of the curve at ``x``, of the same length.
         reorder (bool): whether to sort the points by ``x`` first.
 
     Returns:
         float: the area.
 
     Raises:
-        TypeError: If an argument is not an array.
-        ValueError: If the shapes do not match, there are fewer than two points, or ``x`` is not monotonic.
+        TypeError: If ``x`` or ``y`` is not a NumPy array.
+        ValueError: If the shapes of ``x`` and ``y`` do not match, the curve has fewer than two points, or
+            ``x`` is not monotonic.
 
     >>> import numpy as np
     >>> from mindgrad import nn
@@ -149,13 +150,14 @@ class ConfusionMatrix(Metric):
 
     Args:
         num_classes (int): number of classes.
-        normalize (str): ``"no_norm"``, or the part that sums to one: ``"target"`` (each row),
-            ``"prediction"`` (each column), or ``"all"``.
-        threshold (float): minimum score of the second of two classes for its prediction.
+        normalize (str): ``"no_norm"``, or the part of the matrix whose elements sum to one: ``"target"``
+            (each row), ``"prediction"`` (each column), or ``"all"`` (the matrix).
+        threshold (float): if there are two classes and scores of the second one, minimum score at which the
+            second class is predicted.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``normalize`` is not one of these names.
+        ValueError: If ``normalize`` is not ``"no_norm"``, ``"target"``, ``"prediction"``, or ``"all"``.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -188,7 +190,8 @@ class ConfusionMatrix(Metric):
                 second class of shape (N, ...); and labels of shape (N, ...).
 
         Raises:
-            ValueError: If there are not two inputs, their shapes do not match, or a class is unknown.
+            ValueError: If the number of inputs is not two, their shapes do not match, or a class index is out
+                of range.
         """
         predicted, true = self._arrays(inputs)
         if predicted.ndim == true.ndim + 1:
@@ -213,7 +216,7 @@ class ConfusionMatrix(Metric):
         """Return the normalized matrix of shape (C, C), with 0 if nothing was counted.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         self._refuse_empty(not self._is_update)
         counts = self.confusion_matrix.copy()

@@ -25,7 +25,7 @@ class _MeanOverSamples(MeanMetric):
             *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: If there are not two inputs, or their shapes differ.
+            ValueError: If the number of inputs is not two, or their shapes differ.
             TypeError: If an input is not a Tensor, list, or array.
         """
         predicted, true = self._arrays(inputs)
@@ -89,7 +89,7 @@ class Loss(MeanMetric):
             *inputs (Tensor, list, or numpy.ndarray): the loss.
 
         Raises:
-            ValueError: If there is not exactly one input.
+            ValueError: If the number of inputs is not one.
             TypeError: If the input is not a Tensor, list, or array.
         """
         (loss,) = self._arrays(inputs, 1)

@@ -18,10 +18,10 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate ``update`` of a metric: select the inputs of ``set_indexes``.
 
     Args:
-        func (Callable): the method ``update``.
+        func (Callable): method ``update`` of a metric.
 
     Returns:
-        Callable: the decorated method.
+        Callable: the decorated method ``update``.
 
     >>> from mindgrad import nn
     >>> class Last(nn.Metric):
@@ -83,7 +83,8 @@ class Metric(metaclass=ABCMeta):
         """Select the inputs that ``update`` uses, and return the metric.
 
         Args:
-            indexes (list of int): indices of the inputs, in order.
+            indexes (list of int): indices of the inputs of ``update`` to use, in the order in which it uses
+                them.
 
         Returns:
             Metric: the metric itself.
@@ -131,7 +132,7 @@ class Metric(metaclass=ABCMeta):
         """Add the outputs of a batch.
 
         Args:
-            *inputs (Any): outputs of the network, and labels.
+            *inputs (Any): outputs of the network and labels of one batch.
         """
 
     @abstractmethod
@@ -160,7 +161,7 @@ class MeanMetric(Metric):
         """Return the mean since :meth:`clear`.
 
         Raises:
-            RuntimeError: If there were no samples.
+            RuntimeError: If no samples were added since the last ``clear``.
         """
         self._refuse_empty(self._count == 0)
         return self._total / self._count
@@ -174,7 +175,7 @@ class EvaluationBase(Metric):
             classes.
 
     Raises:
-        TypeError: If ``eval_type`` is not one of these names.
+        TypeError: If ``eval_type`` is neither ``"classification"`` nor ``"multilabel"``.
 
     >>> from mindgrad import nn
     >>> issubclass(nn.Accuracy, nn.EvaluationBase)

@@ -32,7 +32,7 @@ class BleuScore(Metric):
     Translations that are shorter than their references have a lower score.
 
     Args:
-        n_gram (int): maximum length of n-grams, 1 to 4.
+        n_gram (int): maximum length of the n-grams, from 1 to 4.
         smooth (bool): whether to add one to numerator and denominator of each precision.
 
     Raises:
@@ -65,10 +65,11 @@ class BleuScore(Metric):
         """Add translations and the references of each.
 
         Args:
-            *inputs (list): translations (lists of words), and for each a list of references.
+            *inputs (list): a list of translations, each a list of words, and a list with the list of
+                reference translations for each of them.
 
         Raises:
-            ValueError: If there are not two inputs, or the numbers of translations and reference lists
+            ValueError: If the number of inputs is not two, or the numbers of translations and reference lists
                 differ.
         """
         if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
@@ -93,7 +94,7 @@ class BleuScore(Metric):
         """Return the score of all translations since :meth:`clear`, between 0 and 1.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         self._refuse_empty(not self._is_update)
         if not self._matches.all():
@@ -108,7 +109,7 @@ class Perplexity(MeanMetric):
     """Perplexity: exp of the mean of −log p of the correct words.
 
     Args:
-        ignore_label (int): a label to ignore.
+        ignore_label (int): label whose elements are ignored. ``None``: no label is ignored.
 
     Raises:
         TypeError: If ``ignore_label`` is not an int.
@@ -133,7 +134,7 @@ class Perplexity(MeanMetric):
             *inputs (Tensor, list, or numpy.ndarray): probabilities and labels.
 
         Raises:
-            ValueError: If there are not two inputs.
+            ValueError: If the number of inputs is not two.
             RuntimeError: If the number of labels differs from the number of distributions.
         """
         probabilities, labels = self._arrays(inputs)
@@ -155,6 +156,6 @@ class Perplexity(MeanMetric):
         """Return the perplexity of all labels since :meth:`clear`.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         return math.exp(super().eval())

@@ -20,7 +20,7 @@ class Dice(MeanMetric):
     The coefficients of all batches are summed and divided by the number of all samples.
 
     Args:
-        smooth (float): number that keeps the quotient finite, positive.
+        smooth (float): positive number added to the denominator, so that the quotient is finite.
 
     Raises:
         TypeError, ValueError: If ``smooth`` is not a positive float.
@@ -45,7 +45,7 @@ class Dice(MeanMetric):
             *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: If there are not two inputs, or their shapes differ.
+            ValueError: If the number of inputs is not two, or their shapes differ.
         """
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
@@ -62,13 +62,15 @@ class CosineSimilarity(Metric):
     """Matrix of the similarities between the samples of the last batch.
 
     Args:
-        similarity (str): ``"cosine"`` of the angle between samples, or their ``"dot"`` product.
-        reduction (str): ``"none"``, or the ``"sum"`` or ``"mean"`` over the last axis.
+        similarity (str): measure of similarity: ``"cosine"`` of the angle between two samples, or their
+            ``"dot"`` product.
+        reduction (str): reduction of the similarity matrix: ``"none"``, or ``"sum"`` or ``"mean"`` over the
+            last axis.
         zero_diagonal (bool): whether the similarity of each sample to itself counts as 0.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``similarity`` or ``reduction`` is not one of these names.
+        ValueError: If ``similarity`` or ``reduction`` is an unknown name.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -111,7 +113,7 @@ class CosineSimilarity(Metric):
         """Return the similarities of shape (N, N), or (N,) if they are reduced.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         self._refuse_empty(self._matrix is None)
         assert self._matrix is not None
@@ -130,8 +132,8 @@ class OcclusionSensitivity(Metric):
         pad_val (float): value of the occluded elements.
         margin (int): the occluded region of an element extends from −margin to margin − 1.
         n_batch (int): number of occluded samples in a batch of the model.
-        b_box (list of int): first and last index of each axis except the batch axis. A negative last index is
-            the end. ``None``: all elements.
+        b_box (list of int): region to occlude: first and last index along each axis except the batch axis. A
+            negative last index means the end of the axis. ``None``: all elements.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -189,7 +191,8 @@ class OcclusionSensitivity(Metric):
                 ...), and the index of a class.
 
         Raises:
-            ValueError: If there are not three inputs, or ``b_box`` does not match the sample.
+            ValueError: If the number of inputs is not three, or ``b_box`` does not match the shape of the
+                sample.
             TypeError: If the model is not a Cell.
             RuntimeError: If there is more than one sample or class.
         """
@@ -226,7 +229,7 @@ class OcclusionSensitivity(Metric):
         """Return the decreases, with the shape of the sample or of ``b_box``, squeezed.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         self._refuse_empty(self._sensitivity is None)
         assert self._sensitivity is not None

@@ -15,11 +15,12 @@ __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
 
 _documented = SharedSections("""
     Args:
-        distance_metric (str): ``"euclidean"``, ``"chessboard"``, or ``"taxicab"``.
+        distance_metric (str): distance between two elements: ``"euclidean"``, ``"chessboard"``, or
+            ``"taxicab"``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``distance_metric`` is not one of these names.
+        ValueError: If ``distance_metric`` is not ``"euclidean"``, ``"chessboard"``, or ``"taxicab"``.
 """)
 _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
@@ -79,9 +80,9 @@ class _SurfaceMetric(Metric):
                 number that occurs in one of them.
 
         Raises:
-            ValueError: If there are not three inputs, the shapes differ or are empty, or no element has the
-                label.
-            TypeError: If the label is not a number.
+            ValueError: If the number of inputs is not three, predictions and labels differ in shape or are
+                empty, or no element has the label of the region.
+            TypeError: If the label of the region is not a number.
         """
         owner = type(self).__name__
         if len(inputs) != 3:
@@ -127,7 +128,8 @@ class HausdorffDistance(_SurfaceMetric):
     Args:
         percentile (float): percentile of the distances to use instead of the maximum, between 0 and 100.
         directed (bool): whether to compute only h(prediction, truth).
-        crop (bool): whether to crop to the smallest box that contains both regions, without axes of size 1.
+        crop (bool): whether to crop predictions and labels to the smallest box that contains both regions,
+            and to remove axes of size 1.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -157,7 +159,7 @@ class HausdorffDistance(_SurfaceMetric):
         """Return the distance, which is infinite if one of the outlines is empty.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         both = self._both_ways()
         reduced = [self._reduced(distances) for distances in both]
@@ -182,7 +184,7 @@ class MeanSurfaceDistance(_MeanDistance):
     """Mean distance of the predicted outline from the true outline.
 
     Args:
-        symmetric (bool): whether to average both directions.
+        symmetric (bool): whether to average the distances in both directions.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -196,7 +198,7 @@ class MeanSurfaceDistance(_MeanDistance):
         """Return the mean distance, which is infinite if an outline is empty.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         chosen = self._both_ways()[: 2 if self.symmetric else 1]
         if any(distances.size == 0 for distances in chosen):
@@ -226,7 +228,7 @@ class RootMeanSquareDistance(_MeanDistance):
         """Return the (root) mean square, which is infinite if an outline is empty.
 
         Raises:
-            RuntimeError: If there was no update.
+            RuntimeError: If ``update`` was not called since the last ``clear``.
         """
         forward, backward = self._both_ways()
         if forward.size == 0 or (self.symmetric and backward.size == 0):

@@ -21,8 +21,8 @@ class Adagrad(Optimizer):
         w ← w − η g / √s
 
     Args:
-        accum (float): initial sum of squares, at least 0.
-        update_slots (bool): whether the sum of squares is updated.
+        accum (float): initial value of s, the sum of squared gradients; at least 0.
+        update_slots (bool): whether to update s, the sum of squared gradients.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -65,7 +65,7 @@ class ProximalAdagrad(Optimizer):
         w ← sign(u) max(|u| − η' l1, 0) / (1 + η' l2)
 
     Args:
-        accum (float): initial sum of squares, at least 0.
+        accum (float): initial value of s, the sum of squared gradients; at least 0.
         l1 (float): strength of the ℓ₁ regularization, at least 0.
         l2 (float): strength of the ℓ₂ regularization, at least 0.
 
@@ -116,7 +116,7 @@ class Adadelta(Optimizer):
         w ← w − η u
 
     Args:
-        rho (float): ρ, from 0 to 1.
+        rho (float): decay rate ρ of the running averages, from 0 to 1.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -167,9 +167,10 @@ class RMSProp(Optimizer):
         w ← w − m
 
     Args:
-        decay (float): ρ, at least 0.
-        momentum (float): β, at least 0.
-        centered (bool): whether to divide by the standard deviation of the gradients.
+        decay (float): decay rate ρ of the running averages, at least 0.
+        momentum (float): momentum β, at least 0.
+        centered (bool): whether to divide by the running standard deviation of the gradients instead of their
+            root mean square.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -229,18 +230,19 @@ class FTRL(Optimizer):
     Args:
         params (list of Parameter or list of dict): Parameters, or groups of them without learning rates, see
             :class:`Optimizer`.
-        initial_accum (float): initial n, at least 0.
-        learning_rate (float): η, a constant.
-        lr_power (float): p, at most 0.
+        initial_accum (float): initial value of n, the sum of squared gradients; at least 0.
+        learning_rate (float): constant learning rate η.
+        lr_power (float): exponent p in the formula, at most 0.
         l1 (float): strength of the ℓ₁ regularization, at least 0.
         l2 (float): strength of the ℓ₂ regularization, at least 0.
-        weight_decay (float or Cell): see :class:`Optimizer`. It applies to all Parameters.
+        weight_decay (float or Cell): weight decay, see :class:`Optimizer`. It applies to all Parameters.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, the learning rate is not constant, or a group has one.
-        KeyError: If a group has an unknown key, or does not have ``params``.
-        RuntimeError: If a Parameter occurs twice.
+        ValueError: If an argument is out of range, the learning rate is not constant, or a parameter group
+            has a learning rate.
+        KeyError: If a parameter group has an unknown key, or does not have ``params``.
+        RuntimeError: If the same Parameter is listed twice.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([0.0]), name="w")

@@ -32,17 +32,19 @@ class AdaFactor(Optimizer):
     with ``scale_parameter``.
 
     Args:
-        learning_rate (float, Tensor, iterable, or LearningRateSchedule): see :class:`Optimizer`. ``None``
-            with ``relative_step``.
-        eps (tuple of float): number added to squares of gradients, and minimum scale.
+        learning_rate (float, Tensor, iterable, or LearningRateSchedule): learning rate, see
+            :class:`Optimizer`. Must be ``None`` if ``relative_step`` is ``True``.
+        eps (tuple of float): two numbers: eps[0] is added to squares of gradients, and eps[1] is the minimum
+            of RMS(w) as a scale.
         clip_threshold (float): maximum root mean square of u.
-        decay_rate (float): rate at which β approaches 1, between 0 and 1.
-        beta1 (float): β₁, at least 0. 0 or ``None``: no average.
-        weight_decay (float): factor of α w, which is also subtracted from w.
-        scale_parameter (bool): whether steps are relative to the size of the Parameter. A variable learning
-            rate (a list or a schedule) is never scaled.
-        relative_step (bool): whether to compute the rate from the number of steps.
-        warmup_init (bool): whether the upper bound of the rate is 10⁻⁶ t instead of 0.01.
+        decay_rate (float): exponent in β = 1 − t^−decay_rate, between 0 and 1.
+        beta1 (float): decay rate β₁ of the running average of updates, at least 0. 0 or ``None``: no average.
+        weight_decay (float): weight decay λ: in each step, λ α w is also subtracted from w.
+        scale_parameter (bool): whether the learning rate is multiplied by max(eps[1], RMS(w)). A variable
+            learning rate (a list or a schedule) is never scaled.
+        relative_step (bool): whether to compute the learning rate from the number of steps, as min(0.01,
+            1/√t).
+        warmup_init (bool): whether the upper bound of the learning rate is 10⁻⁶ t instead of 0.01.
         compression (bool): whether the averages of 1-D Parameters have the dtype float16.
 
     Raises:

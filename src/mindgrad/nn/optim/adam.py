@@ -28,9 +28,9 @@ class Adam(Optimizer):
     by its maximum so far.
 
     Args:
-        use_nesterov (bool): whether to use Nesterov's variant.
-        weight_decay (float or Cell): λ; λ w is added to the gradient. See :class:`Optimizer`.
-        use_amsgrad (bool): whether to use AMSGrad; not together with ``use_nesterov``.
+        use_nesterov (bool): whether to use Nesterov momentum.
+        weight_decay (float or Cell): weight decay λ; λ w is added to the gradient. See :class:`Optimizer`.
+        use_amsgrad (bool): whether to use AMSGrad. Cannot be combined with ``use_nesterov``.
         use_lazy (bool): accepted for compatibility; it does not change results for dense gradients.
         use_offload (bool): accepted for compatibility; it does not change results for dense gradients.
 
@@ -83,7 +83,8 @@ class Adam(Optimizer):
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = self._rows(gradients, self.moment1, self.moment2, greatest)
-        steps: dict[int, Any] = {}  # by learning rate: most Parameters share one
+        # compute the step size once for each learning rate, because most Parameters share a rate
+        steps: dict[int, Any] = {}
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
             if bound is not None:
@@ -91,7 +92,8 @@ class Adam(Optimizer):
             if self.use_nesterov:
                 mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
             if id(rate) not in steps:
-                # divide last: XLA computes the quotient once, but it would repeat a product for every element
+                # divide at the end: XLA computes a scalar quotient once, but would repeat a product for every
+                # element
                 steps[id(rate)] = ops.reshape(rate * root / correction, ())
             ops.assign_sub(parameter, steps[id(rate)] * mean / (ops.sqrt(square) + self.eps))
         return True
@@ -144,8 +146,8 @@ class AdamWeightDecay(Optimizer):
         w ← w − η (m / (√v + ε) + λ w)
 
     Args:
-        weight_decay (float or Cell): λ. Without groups it applies to Parameters whose names contain neither
-            ``beta`` nor ``gamma``.
+        weight_decay (float or Cell): weight decay λ. Without parameter groups, it applies only to Parameters
+            whose names contain neither ``beta`` nor ``gamma``.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -246,7 +248,7 @@ class AdaMax(Optimizer):
         return True
 
 
-#: the largest trust ratio, as in MindSpore
+#: largest trust ratio ‖w‖ / ‖r‖ of ``Lamb``, as in MindSpore
 _MOST = 10.0
 
 
@@ -264,8 +266,8 @@ class Lamb(Optimizer):
     The ratio is 1 if ‖w‖ or ‖g‖ is 0.
 
     Args:
-        weight_decay (float or Cell): λ. Without groups it applies to Parameters whose names contain neither
-            ``beta`` nor ``gamma``.
+        weight_decay (float or Cell): weight decay λ. Without parameter groups, it applies only to Parameters
+            whose names contain neither ``beta`` nor ``gamma``.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([4.0]), name="w")

@@ -33,8 +33,9 @@ def members(owner: str, parameters: Any) -> tuple[list[Member], bool]:
             ``weight_decay`` and ``grad_centralization``. A dict with only ``order_params`` sets the order.
 
     Raises:
-        TypeError: If ``parameters`` is neither, or mixes Parameters and dicts.
-        ValueError: If it is empty, or ``order_params`` does not list the Parameters of the groups.
+        TypeError: If an element of ``parameters`` is neither a Parameter nor a dict, or there are both.
+        ValueError: If ``parameters`` is empty, or ``order_params`` does not list the Parameters of the
+            groups.
         KeyError: If a group has an unknown key or does not have ``params``.
         RuntimeError: If a Parameter occurs twice, or two Parameters have the same name.
     """

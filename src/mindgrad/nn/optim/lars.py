@@ -32,22 +32,22 @@ class LARS(Cell):
     and is at most 1.
 
     Args:
-        optimizer (Optimizer): receives the scaled gradients.
-        epsilon (float): ε, positive.
-        coefficient (float): c, positive.
-        use_clip (bool): whether to clip the factor.
+        optimizer (Optimizer): optimizer that receives the scaled gradients.
+        epsilon (float): ε, a small positive number that prevents division by zero.
+        coefficient (float): trust coefficient c, positive.
+        use_clip (bool): whether to divide the factor of the gradient by the learning rate and limit it to 1.
         lars_filter (Callable): function of a Parameter that returns whether to scale its gradient. By
             default, it selects names with neither ``layernorm`` nor ``bias``.
 
     Inputs:
-        gradients (tuple of Tensor): one gradient for each Parameter.
+        gradients (tuple of Tensor): gradients, one for each Parameter of ``optimizer``.
 
     Outputs:
         The output of ``optimizer``.
 
     Raises:
         TypeError: If ``optimizer`` is not an Optimizer, or an argument has an unsupported type.
-        ValueError: If a number is not positive.
+        ValueError: If ``epsilon`` or ``coefficient`` is not positive.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([3.0, 4.0]), name="w")

@@ -29,18 +29,20 @@ __all__ = ["Optimizer", "opt_init_args_register"]
 #: the sections that all optimizers share
 documented = SharedSections("""
     Args:
-        params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
-        learning_rate (float, Tensor, iterable, or LearningRateSchedule): η, see :class:`Optimizer`.
-        beta1 (float): β₁, between 0 and 1.
-        beta2 (float): β₂, between 0 and 1.
-        eps (float): ε, positive.
-        epsilon (float): ε, positive.
+        params (list of Parameter or list of dict): Parameters to train, or parameter groups as dicts, see
+            :class:`Optimizer`.
+        learning_rate (float, Tensor, iterable, or LearningRateSchedule): learning rate η, see
+            :class:`Optimizer`.
+        beta1 (float): decay rate β₁ of the running average m, between 0 and 1.
+        beta2 (float): decay rate β₂ of the running average v, between 0 and 1.
+        eps (float): ε, a small positive number that prevents division by zero.
+        epsilon (float): ε, a small positive number that prevents division by zero.
         use_locking (bool): accepted for compatibility; an update is never interrupted.
-        weight_decay (float or Cell): see :class:`Optimizer`.
-        loss_scale (float): divisor of the gradients.
+        weight_decay (float or Cell): weight decay, see :class:`Optimizer`.
+        loss_scale (float): loss scale; the gradients are divided by it.
 
     Inputs:
-        gradients (tuple of Tensor): one gradient for each Parameter, of its shape.
+        gradients (tuple of Tensor): gradients, one for each Parameter and of the same shape as the Parameter.
 
     Outputs:
         ``True``.
@@ -48,8 +50,8 @@ documented = SharedSections("""
     Raises:
         TypeError: If an argument has an unsupported type.
         ValueError: If an argument is out of range.
-        KeyError: If a group has an unknown key, or does not have ``params``.
-        RuntimeError: If a Parameter occurs twice.
+        KeyError: If a parameter group has an unknown key, or does not have ``params``.
+        RuntimeError: If the same Parameter is listed twice.
 """)
 
 
@@ -59,7 +61,7 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
     MindSpore records its arguments for the module ``boost``.
 
     Args:
-        fn (Callable): the ``__init__`` method.
+        fn (Callable): ``__init__`` method of an optimizer.
 
     Returns:
         Callable: ``fn``.
@@ -84,33 +86,34 @@ class Optimizer(Cell):
         learning_rate (float, Tensor, iterable, or LearningRateSchedule): a number or 0-D Tensor, a
             :class:`LearningRateSchedule`, or one rate for each step (a list, another iterable, or a 1-D
             Tensor). The last rate of a list is also used for all later steps.
-        parameters (list of Parameter or list of dict): the Parameters in order, or groups of them: dicts with
-            the key ``params`` and, optionally, ``lr``, ``weight_decay``, and ``grad_centralization`` (whether
-            to subtract from a gradient its mean over all axes except the first). A dict
-            ``{"order_params": parameters}`` sets the order of updates.
-        weight_decay (float or Cell): factor of the Parameter, which is added to its gradient: a number, or a
-            Cell that computes it from ``global_step``. Without groups it applies to the Parameters whose
-            names contain neither ``beta`` nor ``gamma``.
-        loss_scale (float): factor that the loss was multiplied by. Gradients are divided by it.
+        parameters (list of Parameter or list of dict): Parameters in the order of updates, or parameter
+            groups: dicts with the key ``params`` and, optionally, ``lr``, ``weight_decay``, and
+            ``grad_centralization`` (whether to subtract from a gradient its mean over all axes except the
+            first). A dict ``{"order_params": parameters}`` sets the order of updates.
+        weight_decay (float or Cell): factor λ of weight decay; λ times the Parameter is added to its
+            gradient. A number, or a Cell that computes it from ``global_step``. Without groups it applies to
+            the Parameters whose names contain neither ``beta`` nor ``gamma``.
+        loss_scale (float): loss scale: the factor of the loss. Gradients are divided by it.
 
     Inputs:
-        gradients (tuple or list of Tensor): one gradient for each Parameter, of its shape.
+        gradients (tuple or list of Tensor): gradients, one for each Parameter and of the same shape as the
+            Parameter.
 
     Outputs:
         ``True``.
 
     Attributes:
-        parameters (ParameterTuple): the Parameters, in the order of updates.
-        learning_rate (Parameter, Cell, or tuple): the rate as a Parameter, or the Cell that computes it; a
-            tuple for groups with different rates. ``optimizer.learning_rate.set_data(...)`` changes a
-            constant rate.
-        global_step (Parameter): number of calls of the optimizer, of shape (1,).
+        parameters (ParameterTuple): trained Parameters, in the order of updates.
+        learning_rate (Parameter, Cell, or tuple): learning rate as a Parameter, or the Cell that computes it;
+            a tuple of both kinds if parameter groups have different learning rates.
+            ``optimizer.learning_rate.set_data(...)`` changes a constant rate.
+        global_step (Parameter): number of previous calls of the optimizer, an integer tensor of shape (1,).
 
     Raises:
         TypeError: If an argument has an unsupported type.
         ValueError: If an argument is out of range.
-        KeyError: If a group has an unknown key, or does not have ``params``.
-        RuntimeError: If a Parameter occurs twice.
+        KeyError: If a parameter group has an unknown key, or does not have ``params``.
+        RuntimeError: If the same Parameter is listed twice.
 
     A subclass defines ``construct(self, gradients)``:
 
@@ -144,7 +147,7 @@ class Optimizer(Cell):
         self._hold_decays(weight_decay, entries)
         self.grad_centralization_flags = tuple([member.is_centralized for member in entries])
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step", requires_grad=False)
-        # names that optimizers written for MindSpore read
+        # attributes that optimizer subclasses written for MindSpore read
         self.global_step_increase_tensor = Tensor(1, dtype.int32)
         self.assignadd = ops.assign_add
         self.map_, self.map_reverse = ops.Map(), ops.Map(None, True)
@@ -210,7 +213,7 @@ class Optimizer(Cell):
         """Add a prefix to the names of the state, but not of the trained Parameters.
 
         Args:
-            prefix (str, optional): the prefix. Default: ``""``.
+            prefix (str, optional): string to put before the names of the optimizer state. Default: ``""``.
             recurse (bool, optional): accepted for compatibility. Default: ``True``.
         """
         trained = {id(parameter) for parameter in self.parameters}
@@ -222,7 +225,7 @@ class Optimizer(Cell):
 
     def extend_repr(self) -> str:
         """Return the number of Parameters, the learning rate, and changed settings."""
-        if "global_step" not in self._params:  # not set up yet
+        if "global_step" not in self._params:  # ``Optimizer.__init__`` was not called yet
             return ""
         count = len(self.parameters)
         parts = [f"{count} Parameter{'s' * (count != 1)}", f"learning_rate={_shown(self.learning_rate)}"]
@@ -245,7 +248,7 @@ class Optimizer(Cell):
     def _run(self, *args: Any, **kwargs: Any) -> Any:
         before = as_it_is(state.read(self.global_step))
         result = super()._run(*args, **kwargs)
-        # count the step once, whether or not the construct of a derived class counts it
+        # increment ``global_step`` once, whether or not ``construct`` of the subclass increments it
         if identity(state.read(self.global_step)) == identity(before):
             ops.assign_add(self.global_step, 1)
         return result
@@ -254,7 +257,7 @@ class Optimizer(Cell):
         """Take one step. Each optimizer defines this method.
 
         Raises:
-            NotImplementedError: If the class does not define it.
+            NotImplementedError: If the subclass does not define ``construct``.
         """
         raise NotImplementedError(
             f"For '{self.cls_name}', define construct(self, gradients), which changes self.parameters."
@@ -297,14 +300,15 @@ class Optimizer(Cell):
         """Check gradients and return them as a tuple.
 
         Args:
-            gradients (tuple or list of Tensor): one gradient for each Parameter, of its shape.
+            gradients (tuple or list of Tensor): gradients, one for each Parameter and of the same shape as
+                the Parameter.
 
         Returns:
-            tuple of Tensor: the gradients.
+            tuple of Tensor: the checked gradients.
 
         Raises:
             TypeError: If ``gradients`` is not a tuple or list of Tensors.
-            ValueError: If their number or a shape differs from the Parameters.
+            ValueError: If the gradients differ from the Parameters in number or in a shape.
         """
         if isinstance(gradients, Tensor) and self.param_length == 1:
             gradients = (gradients,)
@@ -388,14 +392,16 @@ class Optimizer(Cell):
         """Return the learning rate of a Parameter, as a Parameter or a schedule.
 
         Args:
-            param (Parameter, list, or tuple of Parameter): one or several Parameters of the optimizer.
+            param (Parameter, list, or tuple of Parameter): one or several Parameters that the optimizer
+                trains.
 
         Returns:
-            Parameter, LearningRateSchedule, or list of these: the rate of each Parameter.
+            Parameter, LearningRateSchedule, or list of these: the learning rate of each Parameter in
+                ``param``.
 
         Raises:
             TypeError: If ``param`` has an unsupported type.
-            ValueError: If the optimizer does not train the Parameter.
+            ValueError: If the optimizer does not train a Parameter in ``param``.
         """
         if isinstance(param, (list, tuple)):
             return [self.get_lr_parameter(parameter) for parameter in param]

@@ -44,8 +44,8 @@ def checked_rate(owner: str, rate: Any) -> Any:
     """Convert a learning rate to a float, 0-D Tensor, array of rates, or schedule.
 
     Raises:
-        TypeError: If ``rate`` is neither one of these nor an iterable of numbers.
-        ValueError: If a rate is negative or not finite, there are none, or a Tensor has several axes.
+        TypeError: If ``rate`` is not a number, a Tensor, a schedule, or an iterable of numbers.
+        ValueError: If a rate is negative or not finite, the iterable is empty, or a Tensor has several axes.
     """
     if isinstance(rate, LearningRateSchedule):
         return rate

@@ -31,16 +31,17 @@ class SGD(Optimizer):
     MindSpore.
 
     Args:
-        momentum (float): μ, at least 0.
-        dampening (float): τ, at least 0.
-        weight_decay (float or Cell): λ, see :class:`Optimizer`.
-        nesterov (bool): whether to use Nesterov's variant; requires μ > 0 and τ = 0.
+        momentum (float): momentum μ, at least 0.
+        dampening (float): dampening τ of the momentum, at least 0.
+        weight_decay (float or Cell): weight decay λ, see :class:`Optimizer`.
+        nesterov (bool): whether to use Nesterov momentum, which requires ``momentum`` > 0 and ``dampening`` =
+            0.
 
     Raises:
         TypeError: If an argument has an unsupported type.
         ValueError: If an argument is out of range, or ``nesterov`` is set without momentum or with dampening.
-        KeyError: If a group has an unknown key, or does not have ``params``.
-        RuntimeError: If a Parameter occurs twice.
+        KeyError: If a parameter group has an unknown key, or does not have ``params``.
+        RuntimeError: If the same Parameter is listed twice.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -94,7 +95,7 @@ class SGD(Optimizer):
         """Change the momentum. It must stay positive, or stay 0.
 
         Args:
-            momentum (float): the new μ.
+            momentum (float): new value of the momentum μ.
         """
         factor = non_negative("SGD", "momentum", momentum)
         if (factor > 0) is not self.has_momentum:
@@ -112,8 +113,8 @@ class Momentum(Optimizer):
         w ← w − η v               (w ← w − η (g + μ v) with use_nesterov)
 
     Args:
-        momentum (float): μ, at least 0.
-        use_nesterov (bool): whether to use Nesterov's variant.
+        momentum (float): momentum μ, at least 0.
+        use_nesterov (bool): whether to use Nesterov momentum.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -161,12 +162,12 @@ class ASGD(Optimizer):
         μₜ = 1 / max(1, t − t0)
 
     Args:
-        lambd (float): decay factor.
-        alpha (float): exponent of the decay.
+        lambd (float): decay factor of the Parameters and of the learning rate.
+        alpha (float): exponent of the decay of the learning rate.
         t0 (float): step at which averaging starts.
 
     Attributes:
-        ax (ParameterTuple): the averages, one for each Parameter.
+        ax (ParameterTuple): averages a of the Parameters, one for each Parameter.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -217,8 +218,9 @@ class Rprop(Optimizer):
         w ← w − sign(g) · step
 
     Args:
-        etas (tuple of float): the two factors, one between 0 and 1 and one above 1.
-        step_sizes (tuple of float): minimum and maximum step size.
+        etas (tuple of float): two factors of the step size: the first between 0 and 1, and the second above
+            1.
+        step_sizes (tuple of float): minimum and maximum of the step sizes.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")

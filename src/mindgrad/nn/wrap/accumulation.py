@@ -14,9 +14,9 @@ from mindgrad.nn.wrap.loss_scale import unless
 
 __all__ = ["GradientAccumulation", "gradient_accumulation_op", "gradient_clear_op"]
 
-#: adds ``gradient / steps`` to a Parameter: arguments steps, Parameter, gradient
+#: operator with the arguments (steps, Parameter, gradient) that adds ``gradient / steps`` to the Parameter
 gradient_accumulation_op = ops.MultitypeFuncGraph("gradient_accumulation_op")
-#: sets a Parameter to zero
+#: operator that sets a Parameter to zero
 gradient_clear_op = ops.MultitypeFuncGraph("gradient_clear_op")
 
 
@@ -35,11 +35,11 @@ class GradientAccumulation(Cell):
 
     Args:
         max_accumulation_step (int): number of batches for one step of the optimizer.
-        optimizer (Cell): receives the mean gradients, one for each of its ``parameters``.
+        optimizer (Cell): optimizer that receives the mean gradients, one for each of its ``parameters``.
 
     Inputs:
-        loss (Tensor): returned unchanged.
-        grads (tuple of Tensor): one gradient for each Parameter of the optimizer.
+        loss (Tensor): loss of the batch, which is returned unchanged.
+        grads (tuple of Tensor): gradients of the batch, one for each Parameter of the optimizer.
 
     Outputs:
         ``loss``.

@@ -22,11 +22,12 @@ class WithLossCell(Cell):
     """A network with its loss: ``loss_fn(backbone(data), label)``.
 
     Args:
-        backbone (Cell): the network.
-        loss_fn (Cell or Callable): loss of the output of the network and the label.
+        backbone (Cell): network that computes the output from ``data``.
+        loss_fn (Cell or Callable): function that computes the loss from the output of the network and the
+            label.
 
     Inputs:
-        data, label (Tensor): Tensors, or structures of them.
+        data, label (Tensor): inputs of the network and labels: Tensors, or structures of Tensors.
 
     Outputs:
         The result of ``loss_fn``.
@@ -61,12 +62,13 @@ class WithEvalCell(Cell):
     """A network with its loss, for evaluation: it returns ``(loss, output, label)``.
 
     Args:
-        network (Cell): the network.
-        loss_fn (Cell or Callable): loss of the output of the network and the label.
+        network (Cell): network to train or evaluate.
+        loss_fn (Cell or Callable): function that computes the loss from the output of the network and the
+            label.
         add_cast_fp32 (bool): whether to convert the output of the network to float32 first.
 
     Inputs:
-        data, label (Tensor): Tensors, or structures of them.
+        data, label (Tensor): inputs of the network and labels: Tensors, or structures of Tensors.
 
     Outputs:
         ``(loss, output, label)``.
@@ -104,15 +106,16 @@ def _as_float32(value: Any) -> Any:
 
 
 class WithGradCell(Cell):
-    """The gradients of the loss of a network in its trainable Parameters.
+    """Gradients of the loss of a network with respect to its trainable Parameters.
 
     Args:
-        network (Cell): the network.
-        loss_fn (Cell or Callable): the loss. ``None``: ``network`` returns it itself.
+        network (Cell): network to train or evaluate.
+        loss_fn (Cell or Callable): loss function of the output and the label. ``None``: ``network`` returns
+            the loss.
         sens (number or Tensor): factor of the gradients. ``None``: 1.
 
     Inputs:
-        inputs (Any): the inputs of ``network``, and with ``loss_fn`` the label.
+        inputs (Any): inputs of ``network``. If there is a ``loss_fn``, the label follows.
 
     Outputs:
         Tuple of gradients, in the order of ``network.trainable_params()``.
@@ -170,25 +173,29 @@ class TrainOneStepCell(Cell):
 
     Args:
         network (Cell): network that returns its loss.
-        optimizer (Optimizer): updates the Parameters with which it was created.
-        sens (number or Tensor): factor of the loss before it is differentiated.
-        return_grad (bool): whether to return the gradients, too.
+        optimizer (Optimizer): optimizer, which updates the Parameters with which it was created.
+        sens (number or Tensor): factor of the loss, applied before the loss is differentiated.
+        return_grad (bool): whether to return the gradients together with the loss.
 
     Inputs:
         inputs (Any): the inputs of ``network``.
 
     Outputs:
-        The loss, not scaled; with ``return_grad``, ``(loss, gradients by name)``.
+        The loss, without the factor ``sens``. With ``return_grad``, a tuple of the loss and a dict that maps
+        names of Parameters to gradients.
 
     Attributes:
-        network (Cell): the network.
+        network (Cell): network to train or evaluate.
         optimizer (Optimizer): the optimizer.
         sens (number or Tensor): factor of the loss.
-        weights (ParameterTuple): the Parameters of the optimizer.
-        grad (GradOperation): ``GradOperation(get_by_list=True, sens_param=True)``.
-        grad_no_sens (GradOperation): ``GradOperation(get_by_list=True)``.
-        grad_reducer (Cell or Callable): applied to gradients before the optimizer. In the parallel mode
-            ``"data_parallel"`` it is the sum or mean over all processes, otherwise the identity.
+        weights (ParameterTuple): Parameters that the optimizer updates.
+        grad (GradOperation): gradient operation with a cotangent, ``GradOperation(get_by_list=True,
+            sens_param=True)``.
+        grad_no_sens (GradOperation): gradient operation without a cotangent,
+            ``GradOperation(get_by_list=True)``.
+        grad_reducer (Cell or Callable): function that is applied to the gradients before the optimizer. In
+            the parallel mode ``"data_parallel"`` it is the sum or mean over all processes, otherwise the
+            identity.
 
     Raises:
         TypeError: If ``network`` is not a Cell, ``optimizer`` is not an Optimizer, or ``sens`` is not a
@@ -242,10 +249,10 @@ class ParameterUpdate(Cell):
     """A Cell that assigns its input to a Parameter.
 
     Args:
-        param (Parameter): the Parameter.
+        param (Parameter): Parameter that is updated.
 
     Inputs:
-        x (Tensor): new value, with the shape of the Parameter.
+        x (Tensor): new value of the Parameter, of the same shape.
 
     Outputs:
         ``x``.

@@ -24,18 +24,18 @@ class DistributedGradReducer(Cell):
     processes when it is created.
 
     Args:
-        parameters (iterable of Parameter): the Parameters of the gradients.
+        parameters (iterable of Parameter): Parameters to which the gradients belong.
         mean (bool): whether to average instead of sum. ``None`` uses ``gradients_mean`` of
             ``set_auto_parallel_context``, which is initially ``False``.
-        degree (int): divisor of an average. ``None``: the number of processes.
+        degree (int): divisor of the sum if ``mean`` is ``True``. ``None``: the number of processes.
         fusion_type (int): accepted for compatibility; messages are always combined.
-        group (str): name of the group. ``None``: all processes.
+        group (str): name of the group of processes. ``None``: all processes.
 
     Inputs:
-        grads (tuple of Tensor): the gradients.
+        grads (tuple of Tensor): gradients of this process.
 
     Outputs:
-        Tuple of Tensors with the same shapes and dtypes.
+        Tuple of reduced gradients, with the shapes and dtypes of ``grads``.
 
     Raises:
         ValueError: If ``degree`` is not a positive int, or the group does not exist.

@@ -61,13 +61,14 @@ class DynamicLossScaleUpdateCell(Cell):
     """Dynamic loss scale, which decreases after an overflow and increases otherwise.
 
     Args:
-        loss_scale_value (number): initial scale.
-        scale_factor (number): factor of an increase, and divisor of a decrease.
-        scale_window (int): number of steps without overflow before an increase.
+        loss_scale_value (number): initial loss scale, positive.
+        scale_factor (number): the loss scale is multiplied by this number to increase it, and divided by it
+            to decrease it.
+        scale_window (int): number of consecutive steps without overflow after which the loss scale increases.
 
     Inputs:
-        loss_scale (Parameter): holds the scale.
-        overflow (Tensor): 0-D bool tensor.
+        loss_scale (Parameter): Parameter that contains the loss scale.
+        overflow (Tensor): 0-D bool tensor, whether the gradients of this step overflowed.
 
     Outputs:
         ``overflow``.
@@ -92,7 +93,7 @@ class DynamicLossScaleUpdateCell(Cell):
         self.last_overflow_iter = _counter(0, "last_overflow_iterator_step")
 
     def get_loss_scale(self) -> float:
-        """Return the initial scale."""
+        """Return the initial loss scale."""
         return self.loss_scale_value
 
     def construct(self, loss_scale: Any, overflow: Any) -> Any:
@@ -113,20 +114,20 @@ def _counter(value: int, name: str) -> Any:
 
 
 class FixedLossScaleUpdateCell(Cell):
-    """Constant loss scale, with which steps with an overflow are skipped.
+    """Constant loss scale; steps whose gradients overflow are skipped.
 
     Args:
-        loss_scale_value (number): the scale.
+        loss_scale_value (number): constant loss scale, positive.
 
     Inputs:
-        loss_scale (Parameter): holds the scale.
-        overflow (Tensor): 0-D bool tensor.
+        loss_scale (Parameter): Parameter that contains the loss scale.
+        overflow (Tensor): 0-D bool tensor, whether the gradients of this step overflowed.
 
     Outputs:
         ``overflow``.
 
     Raises:
-        TypeError, ValueError: If the scale is not a positive number.
+        TypeError, ValueError: If ``loss_scale_value`` is not a positive number.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.FixedLossScaleUpdateCell(1024.0)(ms.Tensor(1024.0), ms.Tensor(True)))
@@ -138,7 +139,7 @@ class FixedLossScaleUpdateCell(Cell):
         self.loss_scale_value = positive("FixedLossScaleUpdateCell", "loss_scale_value", loss_scale_value)
 
     def get_loss_scale(self) -> float:
-        """Return the scale."""
+        """Return the constant loss scale."""
         return self.loss_scale_value
 
     def construct(self, _: Any, overflow: Any) -> Any:
@@ -150,9 +151,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     Args:
         network (Cell): network that returns its loss.
-        optimizer (Optimizer): updates the Parameters with which it was created.
-        scale_sense (Tensor or Cell): the scale, a Tensor of one element, or a Cell that updates it, such as
-            :class:`DynamicLossScaleUpdateCell`.
+        optimizer (Optimizer): optimizer, which updates the Parameters with which it was created.
+        scale_sense (Tensor or Cell): loss scale, a Tensor of one element, or a Cell that updates the scale,
+            such as :class:`DynamicLossScaleUpdateCell`.
 
     Inputs:
         inputs (Any): the inputs of ``network``.
@@ -163,7 +164,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If ``scale_sense`` is a Tensor of several elements.
+        ValueError: If ``scale_sense`` is a Tensor with more than one element.
 
     Subclasses may call :meth:`start_overflow_check`, :meth:`get_overflow_status`, and
     :meth:`process_loss_scale`, in this order.
@@ -215,14 +216,14 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return loss, overflow, scale
 
     def set_sense_scale(self, sens: Any) -> None:
-        """Change the scale, if ``scale_sense`` is a Tensor.
+        """Change the loss scale, if ``scale_sense`` is a Tensor.
 
         Args:
-            sens (Tensor): new scale, of the same shape.
+            sens (Tensor): new loss scale, of the same shape as ``scale_sense``.
 
         Raises:
             TypeError: If ``sens`` is not a Tensor.
-            ValueError: If ``sens`` has a different shape.
+            ValueError: If ``sens`` does not have the shape of ``scale_sense``.
         """
         if not isinstance(sens, Tensor):
             raise TypeError(f"For 'set_sense_scale', 'sens' must be a Tensor, but got {type(sens).__name__}.")
@@ -237,7 +238,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return ops.logical_not(all_finite(compute_output))
 
     def process_loss_scale(self, overflow: Any) -> Any:
-        """Update the scale after ``overflow``, and return ``overflow``."""
+        """Update the loss scale after a step, and return ``overflow``."""
         if self.loss_scaling_manager is not None:
             return self.loss_scaling_manager(self.scale_sense, overflow)
         return overflow

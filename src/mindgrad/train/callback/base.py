@@ -39,7 +39,7 @@ class RunContext:
     """The argument of a callback: the state of the run, and a method to stop it.
 
     Args:
-        original_args (CallbackParameters): the state.
+        original_args (CallbackParameters): state of the run, such as ``cur_epoch_num`` and ``net_outputs``.
 
     >>> from mindgrad.train import RunContext
     >>> context = RunContext({"epoch_num": 3})
@@ -73,7 +73,7 @@ class RunContext:
 
 
 class Callback:
-    """Base class of callbacks, which define some of its methods.
+    """Base class of callbacks. A subclass overrides some of its methods.
 
     The methods of MindSpore 2.x distinguish training and evaluation. The methods of 1.x (``begin``,
     ``step_end``, ...) are called for both. Each method receives the :class:`RunContext`.
@@ -94,11 +94,11 @@ class Callback:
     """
 
     def __enter__(self) -> Self:
-        """Called before the first of the other methods."""
+        """Start a run with this callback, before all other methods are called."""
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Called when the run has ended, with an exception too."""
+        """End a run with this callback, also if the run raised an exception."""
 
     def begin(self, run_context: RunContext) -> None:
         """Run before training or evaluation."""
@@ -147,11 +147,11 @@ class Callback:
         self.begin(run_context)
 
     def on_eval_epoch_begin(self, run_context: RunContext) -> None:
-        """Run before the pass of an evaluation."""
+        """Run before the pass over the dataset in an evaluation."""
         self.epoch_begin(run_context)
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """Run after the pass of an evaluation."""
+        """Run after the pass over the dataset in an evaluation."""
         self.epoch_end(run_context)
 
     def on_eval_step_begin(self, run_context: RunContext) -> None:
@@ -180,11 +180,12 @@ class LambdaCallback(Callback):
     For example, ``LambdaCallback(on_train_step_end=function)``.
 
     Args:
-        **functions (Callable): functions of the :class:`RunContext`, by the names of methods of
-            :class:`Callback` that start with ``on_``.
+        **functions (Callable): functions that receive the :class:`RunContext`. The keywords are names of
+            methods of :class:`Callback` that start with ``on_``.
 
     Raises:
-        TypeError: If :class:`Callback` does not have such a method, or a value is not callable.
+        TypeError: If a keyword is not a method of :class:`Callback` that starts with ``on_``, or a value is
+            not callable.
 
     >>> import mindgrad as ms
     >>> callback = ms.train.LambdaCallback(on_train_end=lambda run_context: print("done"))

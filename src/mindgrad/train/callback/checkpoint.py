@@ -27,29 +27,31 @@ _CheckpointManager = absent(
 
 
 class CheckpointConfig:
-    """When :class:`ModelCheckpoint` writes files, and how many it keeps.
+    """Settings of :class:`ModelCheckpoint`: when to write files, how many to keep.
 
     Args:
-        save_checkpoint_steps (int, optional): number of steps between files. 0 or ``None``: not by steps.
-            Default: ``1``.
-        save_checkpoint_seconds (int, optional): number of seconds between files, if not by steps.
-            Default: ``0``.
-        keep_checkpoint_max (int, optional): number of latest files to keep. 0: all. Default: ``5``.
+        save_checkpoint_steps (int, optional): number of steps between two files. 0 or ``None``: use
+            ``save_checkpoint_seconds`` instead. Default: ``1``.
+        save_checkpoint_seconds (int, optional): number of seconds between two files, used if
+            ``save_checkpoint_steps`` is 0 or ``None``. Default: ``0``.
+        keep_checkpoint_max (int, optional): number of latest files to keep; older files are deleted. 0: keep
+            all files. Default: ``5``.
         keep_checkpoint_per_n_minutes (int, optional): accepted for compatibility; ``keep_checkpoint_max``
             overrides it. Default: ``0``.
         integrated_save (bool, optional): if ``False`` and programs are divided among devices, write a sharded
             checkpoint: a folder ``<prefix>-<epoch>_<step>``, see :func:`save_checkpoint`. Default: ``True``.
         async_save (bool, optional): accepted for compatibility. Default: ``False``.
-        saved_network (Cell, optional): the Cell to save. ``None``: the training step, with the state of the
-            optimizer. Default: ``None``.
-        append_info (list, optional): ``"epoch_num"``, ``"step_num"``, and dicts of further entries.
-            Default: ``None``.
+        saved_network (Cell, optional): Cell to save. ``None``: the Cell of the training step, which includes
+            the state of the optimizer. Default: ``None``.
+        append_info (list, optional): additional entries of the file: ``"epoch_num"``, ``"step_num"``, and
+            dicts from names to values. Default: ``None``.
         **options (Any): ``crc_check`` and ``map_param_inc``, accepted for compatibility, and
             ``exception_save``, which must be false.
 
     Raises:
         TypeError: If an argument has an unsupported type or an unknown name.
-        ValueError: If an argument is out of range, or neither steps nor seconds are set.
+        ValueError: If an argument is out of range, or both ``save_checkpoint_steps`` and
+            ``save_checkpoint_seconds`` are 0 or ``None``.
         NotImplementedError: If ``exception_save`` is true.
 
     >>> import mindgrad as ms
@@ -110,7 +112,7 @@ class CheckpointConfig:
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
-        """Return the settings as a dict."""
+        """Return a dict with the numbers of steps, seconds, and files to keep."""
         return {
             "save_checkpoint_steps": self.save_checkpoint_steps,
             "save_checkpoint_seconds": self.save_checkpoint_seconds,
@@ -127,10 +129,11 @@ class ModelCheckpoint(Callback):
     writes its own.
 
     Args:
-        prefix (str, optional): start of file names. Default: ``"CKP"``.
-        directory (str, optional): folder of the files, which is created if necessary. ``None``: the current
-            folder. Default: ``None``.
-        config (CheckpointConfig, optional): when to write. ``None``: after each step. Default: ``None``.
+        prefix (str, optional): start of the names of checkpoint files. Default: ``"CKP"``.
+        directory (str, optional): folder of the checkpoint files, which is created if necessary. ``None``:
+            the current folder. Default: ``None``.
+        config (CheckpointConfig, optional): settings of when to write files. ``None``: after each step.
+            Default: ``None``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -168,11 +171,11 @@ class ModelCheckpoint(Callback):
 
     @property
     def latest_ckpt_file_name(self) -> str:
-        """Path of the latest file, or an empty string."""
+        """Path of the latest checkpoint file, or an empty string if there is none."""
         return self._latest
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Find an unused prefix."""
+        """Find a file name prefix that no existing file has."""
         subject = f"the prefix {self._given_prefix} in {self._directory}"
         self._prefix = agreed(subject, self._free_prefix)  # before another process has written a file
         self._written, self._last_step, self._last_time = [], 0, time.monotonic()
@@ -187,7 +190,7 @@ class ModelCheckpoint(Callback):
         return prefix
 
     def step_end(self, run_context: RunContext) -> None:
-        """Write a file if it is due."""
+        """Write a checkpoint if the configured number of steps or seconds has passed."""
         state = run_context.original_args()
         if state.mode == "eval":
             return
@@ -199,7 +202,7 @@ class ModelCheckpoint(Callback):
             self._save(state)
 
     def end(self, run_context: RunContext) -> None:
-        """Write the last state."""
+        """Write a checkpoint of the state after the last step."""
         state = run_context.original_args()
         if state.mode != "eval" and state.cur_step_num and state.cur_step_num != self._last_step:
             self._save(state)

@@ -30,7 +30,8 @@ class LossMonitor(Callback):
     After an evaluation in ``Model.fit`` it prints the metrics.
 
     Args:
-        per_print_times (int, optional): number of steps between lines. 0: no output. Default: ``1``.
+        per_print_times (int, optional): number of steps between two printed lines. 0: no output. Default:
+            ``1``.
 
     Raises:
         ValueError: If ``per_print_times`` is negative, or the loss is infinite or NaN in training.
@@ -50,12 +51,12 @@ class LossMonitor(Callback):
         self._printed = 0
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Reset the callback."""
+        """Reset the callback before training."""
         self._printed = 0
         super().on_train_begin(run_context)
 
     def step_end(self, run_context: RunContext) -> None:
-        """Print the loss."""
+        """Print the loss of the step, every ``per_print_times`` steps."""
         state = run_context.original_args()
         if state.mode == "eval":
             return
@@ -109,20 +110,20 @@ class TimeMonitor(Callback):
         self._fetching = 0.0
 
     def epoch_begin(self, run_context: RunContext) -> None:
-        """Start the clock."""
+        """Start to measure the time of an epoch."""
         self._start = self._step_end = time.perf_counter()
         self._fetching = 0.0
 
     def step_begin(self, run_context: RunContext) -> None:
-        """Add the time since the last step."""
+        """Add the time since the last step to the time of loading data."""
         self._fetching += time.perf_counter() - self._step_end
 
     def step_end(self, run_context: RunContext) -> None:
-        """Start the clock between steps."""
+        """Start to measure the time until the next step."""
         self._step_end = time.perf_counter()
 
     def epoch_end(self, run_context: RunContext) -> None:
-        """Print the time."""
+        """Print the duration of the epoch and of a step."""
         state = run_context.original_args()
         milliseconds = (time.perf_counter() - self._start) * 1000
         steps = self.data_size or state.cur_step_in_epoch or state.batch_num or 1
@@ -136,9 +137,9 @@ class History(Callback):
     """Callback that records the results at the end of each epoch.
 
     Attributes:
-        epoch (dict): ``{"epoch": [1, 2, ...]}``.
-        history (dict): ``{"net_output": [the output of the last step of each epoch]}`` and, in ``Model.fit``,
-            a list for each metric.
+        epoch (dict): numbers of the epochs, ``{"epoch": [1, 2, ...]}``.
+        history (dict): dict that maps ``"net_output"`` to the outputs of the last step of each epoch and, in
+            ``Model.fit``, each name of a metric to its values.
 
     >>> import mindgrad as ms
     >>> history = ms.train.History()
@@ -155,12 +156,12 @@ class History(Callback):
         self.epoch: dict[str, list[int]] = {}
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Reset the callback."""
+        """Reset the callback before training."""
         self.epoch = {"epoch": []}
         self.history = {}
 
     def epoch_end(self, run_context: RunContext) -> None:
-        """Record the values at the end of the epoch."""
+        """Record the output of the network and the metrics after an epoch."""
         state = run_context.original_args()
         if state.mode == "eval":
             return
@@ -173,11 +174,13 @@ class History(Callback):
 class ProgressBar(Callback):
     """A progress bar on a terminal or in a notebook, or else one line per epoch.
 
-    The package rich draws the bar if it is installed. A very short epoch has a line only. If the bar moves, a
-    :class:`~mindgrad.train.Model` without another printing callback uses a progress bar automatically.
+    The package rich draws the bar if it is installed. For a very short epoch, it prints only a line. If the
+    bar moves, a :class:`~mindgrad.train.Model` without another printing callback uses a progress bar
+    automatically.
 
     Args:
-        stream (file object, optional): output stream. ``None``: standard error. Default: ``None``.
+        stream (file object, optional): output stream of the progress bar. ``None``: standard error. Default:
+            ``None``.
 
     >>> import io
     >>> import mindgrad as ms
@@ -203,19 +206,19 @@ class ProgressBar(Callback):
 
     @property
     def stream(self) -> TextIO:
-        """The output stream."""
+        """The output stream of the progress bar."""
         return sys.stderr if self._stream is None else self._stream
 
     def is_terminal(self) -> bool:
-        """Whether the bar moves: on a terminal, and in a notebook."""
+        """Whether the output can show a moving bar: a terminal or a notebook."""
         return is_shown_on(self.stream)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """Start the clock."""
+        """Start to measure the time of an epoch."""
         self._start = self._shown = time.monotonic()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
-        """Move the bar, at most ten times a second."""
+        """Update the progress bar, at most ten times a second."""
         now = time.monotonic()
         if now - self._shown >= self._PAUSE and (self._bar or self.is_terminal()):
             self._shown = now
@@ -224,7 +227,7 @@ class ProgressBar(Callback):
             self._bar.show(*self._latest)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """End the bar, or write a line."""
+        """Complete the progress bar of an epoch, or write a line."""
         text, count, total = _position(run_context)
         results = _results(run_context, with_metrics=True)
         if self._bar:

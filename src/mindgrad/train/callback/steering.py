@@ -31,13 +31,13 @@ class LearningRateScheduler(Callback):
     """Callback that sets the learning rate after each step.
 
     Args:
-        learning_rate_function (Callable): function ``(rate, step)`` that returns the new rate. ``rate`` is a
-            float, and ``step`` is the number of the step, from 1.
+        learning_rate_function (Callable): function ``(rate, step)`` that returns the new learning rate.
+            ``rate`` is the current rate as a float, and ``step`` is the number of the step, from 1.
 
     Raises:
         TypeError: If ``learning_rate_function`` is not callable.
-        ValueError: If the rate of the optimizer is a list or schedule, or there are several rates. The first
-            step of training raises the error.
+        ValueError: If the learning rate of the optimizer is a list or schedule, or parameter groups have
+            different rates. The first step of training raises the error.
 
     >>> import mindgrad as ms
     >>> halved = ms.train.LearningRateScheduler(lambda rate, step: rate / 2 if step % 100 == 0 else rate)
@@ -55,7 +55,7 @@ class LearningRateScheduler(Callback):
         self.learning_rate_function = learning_rate_function
 
     def step_end(self, run_context: RunContext) -> None:
-        """Set the rate."""
+        """Set the learning rate of the optimizer after a step."""
         state = run_context.original_args()
         if state.mode == "eval":
             return
@@ -85,7 +85,7 @@ class _Watching(Callback):
         self.best: float | None = None
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Reset the callback."""
+        """Reset the callback before training."""
         self.wait = 0
         self.best = None
 
@@ -100,7 +100,7 @@ class _Watching(Callback):
         """Return the monitored value after an epoch.
 
         Raises:
-            ValueError: If the run does not have this value.
+            ValueError: If the run has no value with the name ``monitor``.
         """
         if self.monitor == "loss":
             value = loss_of(state.net_outputs)
@@ -116,23 +116,26 @@ class _Watching(Callback):
 
 
 class EarlyStopping(_Watching):
-    """Callback that stops training if a value no longer improves.
+    """Callback that stops training if a loss or metric no longer improves.
 
     Args:
-        monitor (str, optional): ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
-            Default: ``"eval_loss"``.
-        min_delta (float, optional): minimum change that counts as an improvement. Default: ``0``.
-        patience (int, optional): number of epochs without improvement to allow. Default: ``0``.
+        monitor (str, optional): value to monitor: ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name
+            of a metric. Default: ``"eval_loss"``.
+        min_delta (float, optional): minimum change of the monitored value that counts as an improvement.
+            Default: ``0``.
+        patience (int, optional): number of epochs without improvement after which the callback acts. Default:
+            ``0``.
         verbose (bool, optional): whether to print the reason for the stop. Default: ``False``.
-        mode (str, optional): ``"min"``, ``"max"``, or ``"auto"``, which means max for names that contain
-            ``acc``. Default: ``"auto"``.
-        baseline (float, optional): initial value to improve upon. Default: ``None``.
+        mode (str, optional): whether a smaller (``"min"``) or larger (``"max"``) value is better. ``"auto"``:
+            ``"max"`` if the name contains ``acc``, else ``"min"``. Default: ``"auto"``.
+        baseline (float, optional): value that the first epochs must improve upon. ``None``: no baseline.
+            Default: ``None``.
         restore_best_weights (bool, optional): whether to restore the Parameters of the best epoch.
             Default: ``False``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or, during training, there is no value with the name
+        ValueError: If an argument is out of range. During training, if the run has no value with the name
             ``monitor``.
 
     >>> import mindgrad as ms
@@ -159,13 +162,13 @@ class EarlyStopping(_Watching):
         self._best_values: dict[str, np.ndarray] = {}
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Reset the callback."""
+        """Reset the callback before training."""
         super().on_train_begin(run_context)
         self.stopped_epoch = 0
         self._best_values = {}
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Check the value."""
+        """Check after an epoch whether the monitored value has improved."""
         state = run_context.original_args()
         value = self._value(state)
         if self._is_better(value, self.best):
@@ -188,24 +191,28 @@ class EarlyStopping(_Watching):
 
 
 class ReduceLROnPlateau(_Watching):
-    """Callback that reduces the learning rate if a value no longer improves.
+    """Callback that reduces the learning rate if a loss or metric stops improving.
 
     Args:
-        monitor (str, optional): ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
-            Default: ``"eval_loss"``.
-        factor (float, optional): factor of the learning rate, between 0 and 1. Default: ``0.1``.
-        patience (int, optional): number of epochs without improvement to allow. Default: ``10``.
+        monitor (str, optional): value to monitor: ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name
+            of a metric. Default: ``"eval_loss"``.
+        factor (float, optional): factor of a reduction of the learning rate, between 0 and 1. Default:
+            ``0.1``.
+        patience (int, optional): number of epochs without improvement after which the callback acts. Default:
+            ``10``.
         verbose (bool, optional): whether to print each reduction. Default: ``False``.
-        mode (str, optional): ``"min"``, ``"max"``, or ``"auto"``, which means max for names that contain
-            ``acc``. Default: ``"auto"``.
-        min_delta (float, optional): minimum change that counts as an improvement. Default: ``0.0001``.
-        cooldown (int, optional): number of epochs to wait after a reduction. Default: ``0``.
+        mode (str, optional): whether a smaller (``"min"``) or larger (``"max"``) value is better. ``"auto"``:
+            ``"max"`` if the name contains ``acc``, else ``"min"``. Default: ``"auto"``.
+        min_delta (float, optional): minimum change of the monitored value that counts as an improvement.
+            Default: ``0.0001``.
+        cooldown (int, optional): number of epochs after a reduction during which ``patience`` is not counted.
+            Default: ``0``.
         min_lr (float, optional): minimum learning rate. Default: ``0``.
 
     Raises:
         TypeError: If an argument has an unsupported type.
-        ValueError: If an argument is out of range, or, during training, there is no value with the name
-            ``monitor``, or the rate of the optimizer is a list or schedule.
+        ValueError: If an argument is out of range. During training, if the run has no value with the name
+            ``monitor``, or the learning rate of the optimizer is a list or schedule.
 
     >>> import mindgrad as ms
     >>> plateau = ms.train.ReduceLROnPlateau(monitor="loss", patience=3)
@@ -234,12 +241,12 @@ class ReduceLROnPlateau(_Watching):
         self.cooldown_counter = 0
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Reset the callback."""
+        """Reset the callback before training."""
         super().on_train_begin(run_context)
         self.cooldown_counter = 0
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Check the value."""
+        """Check after an epoch whether the monitored value has improved."""
         state = run_context.original_args()
         parameter = _fixed_rate("ReduceLROnPlateau", state.optimizer)
         value = self._value(state)

@@ -13,7 +13,7 @@ from mindgrad.train.callback.base import Callback
 
 __all__ = ["SummaryCollector", "SummaryLandscape", "SummaryRecord"]
 
-#: the classes that have warned in this process
+#: names of the summary classes that have already warned in this process
 _warned: set[str] = set()
 
 
@@ -29,7 +29,7 @@ def _warn_once(name: str) -> None:
 class SummaryCollector(Callback):
     """Accepted for compatibility, without effect: MindSpore's summaries.
 
-    The first one of a process warns that it does not write files.
+    The first object of this class in a process warns that no files are written.
 
     Args:
         *args (Any): accepted for compatibility.
@@ -55,7 +55,7 @@ class SummaryLandscape:
         *args, **kwargs (Any): not used.
 
     Raises:
-        NotImplementedError: If it is called.
+        NotImplementedError: If a SummaryLandscape is created.
 
     >>> from mindgrad.train import SummaryLandscape
     >>> SummaryLandscape("./summary_dir")  # doctest: +ELLIPSIS
@@ -77,10 +77,10 @@ class SummaryLandscape:
 class SummaryRecord:
     """Accepted for compatibility, without effect: MindSpore's writer of summaries.
 
-    The first one of a process warns that it does not write files.
+    The first object of this class in a process warns that no files are written.
 
     Args:
-        log_dir (str): the folder, which is not created.
+        log_dir (str): folder of the summaries in MindSpore. It is not created.
         *args (Any): accepted for compatibility.
         **kwargs (Any): accepted for compatibility.
 
@@ -102,17 +102,17 @@ class SummaryRecord:
 
     @property
     def log_dir(self) -> str:
-        """The folder that was given."""
+        """The folder that was passed to the constructor."""
         return self._log_dir
 
     def set_mode(self, mode: str) -> None:
-        """Accept the phase, without effect.
+        """Accept the mode of the run, without effect.
 
         Args:
-            mode (str): ``"train"`` or ``"eval"``.
+            mode (str): mode of the run, ``"train"`` or ``"eval"``.
 
         Raises:
-            ValueError: If ``mode`` is not one of these names.
+            ValueError: If ``mode`` is neither ``"train"`` nor ``"eval"``.
         """
         if mode not in ("train", "eval"):
             raise ValueError(f"For 'set_mode', the 'mode' must be 'train' or 'eval', but got {mode!r}.")

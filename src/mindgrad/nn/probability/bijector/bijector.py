@@ -23,17 +23,18 @@ class Bijector(Cell):
     A derived class defines ``_forward``, ``_inverse`` and ``_forward_log_jacobian``.
 
     Args:
-        is_constant_jacobian (bool, optional): whether the slope is constant. Default: ``False``.
+        is_constant_jacobian (bool, optional): whether the derivative of f is constant. Default: ``False``.
         is_injective (bool, optional): whether f is injective. Default: ``True``.
         name (str or None, optional): name of the bijector. Default: ``None``, the name of the class.
         dtype (mindgrad.dtype or None, optional): element type of the parameters. Default: ``None``, float32.
-        param (dict or None, optional): parameters by name. MindSpore programs may pass ``dict(locals())`` of
-            the constructor instead, which contains the parameters as ``"param"``. Default: ``None``.
+        param (dict or None, optional): dict that maps names to parameters. MindSpore programs may pass
+            ``dict(locals())`` of the constructor instead, which contains the parameters as ``"param"``.
+            Default: ``None``.
 
     Inputs:
-        A Distribution of x, for which the call returns the
-        :class:`~mindgrad.nn.probability.distribution.TransformedDistribution` of f(x), or the name of a
-        method, followed by its argument.
+        A call has one of two forms. With a Distribution of x, the call returns the
+        :class:`~mindgrad.nn.probability.distribution.TransformedDistribution` of f(x). With the name of a
+        method and its argument, the call returns the result of the method.
 
     Raises:
         TypeError: If a value is not a Tensor, or a parameter is neither a number nor a Tensor.
@@ -77,7 +78,7 @@ class Bijector(Cell):
 
     @property
     def is_constant_jacobian(self) -> bool:
-        """Whether the slope is constant."""
+        """Whether the derivative of f is constant."""
         return self._is_constant_jacobian
 
     @property
@@ -90,19 +91,19 @@ class Bijector(Cell):
         return value if value.dtype.is_float else ops.cast(value, float32)
 
     def forward(self, value: Any) -> Tensor:
-        """f(x)."""
+        """Compute f(x)."""
         return self._forward(self._checked(value))
 
     def inverse(self, value: Any) -> Tensor:
-        """f⁻¹(y)."""
+        """Compute the inverse f⁻¹(y)."""
         return self._inverse(self._checked(value))
 
     def forward_log_jacobian(self, value: Any) -> Tensor:
-        """log |f'(x)|."""
+        """Compute log |f'(x)|."""
         return self._forward_log_jacobian(self._checked(value))
 
     def inverse_log_jacobian(self, value: Any) -> Tensor:
-        """log |(f⁻¹)'(y)|."""
+        """Compute log |(f⁻¹)'(y)|."""
         return self._inverse_log_jacobian(self._checked(value))
 
     def _forward(self, value: Any) -> Any:
@@ -126,7 +127,7 @@ class Bijector(Cell):
         return super().__call__(*args, **kwargs)
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Call the method ``name``."""
+        """Call the method with the name ``name``."""
         return getattr(self, name)(*args, **kwargs)
 
 
@@ -135,8 +136,8 @@ class Invert(Bijector):
 
     Args:
         bijector (Bijector): the bijector to invert.
-        name (str, optional): name. Default: ``""``, which means ``Invert`` followed by the name of
-            ``bijector``.
+        name (str, optional): name of the bijector. Default: ``""``, which means ``Invert`` followed by the
+            name of ``bijector``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector

@@ -15,7 +15,7 @@ class PowerTransform(Bijector):
     """f(x) = (1 + c x)^(1 / c), and exp x for c = 0.
 
     Args:
-        power (number, optional): c, at least 0. Default: ``0.0``.
+        power (number, optional): parameter c, at least 0. Default: ``0.0``.
         name (str, optional): name of the bijector.
 
     Raises:
@@ -79,8 +79,8 @@ class ScalarAffine(Bijector):
     """f(x) = scale · x + shift.
 
     Args:
-        scale (number, array, or Tensor, optional): slope, nonzero. Default: ``1.0``.
-        shift (number, array, or Tensor, optional): constant term. Default: ``0.0``.
+        scale (number, array, or Tensor, optional): slope of f, nonzero. Default: ``1.0``.
+        shift (number, array, or Tensor, optional): constant term of f. Default: ``0.0``.
         name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
@@ -94,12 +94,12 @@ class ScalarAffine(Bijector):
 
     @property
     def scale(self) -> Any:
-        """The slope."""
+        """The slope of f."""
         return self._scale
 
     @property
     def shift(self) -> Any:
-        """The constant term."""
+        """The constant term of f."""
         return self._shift
 
     def _forward(self, value: Any) -> Any:
@@ -119,7 +119,7 @@ class Softplus(Bijector):
     """f(x) = log(1 + exp(k x)) / k.
 
     Args:
-        sharpness (number, array, or Tensor, optional): k, nonzero. Default: ``1.0``.
+        sharpness (number, array, or Tensor, optional): parameter k, nonzero. Default: ``1.0``.
         name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
@@ -154,8 +154,9 @@ class GumbelCDF(Bijector):
     """f(x) = exp(−exp(−(x − loc) / scale)), the distribution function of Gumbel.
 
     Args:
-        loc (number, array, or Tensor, optional): mode. Default: ``0.0``.
-        scale (number, array, or Tensor, optional): scale, above 0. Default: ``1.0``.
+        loc (number, array, or Tensor, optional): mode of the Gumbel distribution. Default: ``0.0``.
+        scale (number, array, or Tensor, optional): scale of the Gumbel distribution, above 0. Default:
+            ``1.0``.
         name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
@@ -169,12 +170,12 @@ class GumbelCDF(Bijector):
 
     @property
     def loc(self) -> Any:
-        """The mode."""
+        """The mode of the Gumbel distribution."""
         return self._loc
 
     @property
     def scale(self) -> Any:
-        """The scale."""
+        """The scale of the Gumbel distribution."""
         return self._scale
 
     def _forward(self, value: Any) -> Any:

@@ -141,7 +141,7 @@ class Poisson(Distribution):
     """The Poisson distribution: number of independent events.
 
     Args:
-        rate (number, array, or Tensor, optional): mean, above 0.
+        rate (number, array, or Tensor, optional): mean number of events, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     Raises:

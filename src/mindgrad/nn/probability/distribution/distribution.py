@@ -28,11 +28,11 @@ class Distribution(Cell):
     A parameter that is ``None`` in the constructor must be an argument of each call.
 
     Args:
-        seed (int or None): seed of this distribution; ``None`` or 0 for none.
-        dtype (mindgrad.dtype): element type of the samples.
+        seed (int or None): seed of the random samples of this distribution. ``None`` or 0: no separate seed.
+        dtype (mindgrad.dtype): dtype of the samples.
         name (str): name of the distribution.
-        param (dict, optional): parameters by name: numbers, arrays, Tensors, Parameters, or ``None``.
-            Default: ``None``.
+        param (dict, optional): dict that maps names to parameters: numbers, arrays, Tensors, Parameters, or
+            ``None``. Default: ``None``.
 
     Inputs:
         ``name``: name of a method, followed by its arguments: ``normal("log_prob", value)``.
@@ -158,7 +158,7 @@ class Distribution(Cell):
         return ops.cast(value, self._real)
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
-        """Call the method ``name``."""
+        """Call the method with the name ``name``."""
         return getattr(self, name)(*args, **kwargs)
 
     # -- densities ------------------------------------------------------------------------------
@@ -211,15 +211,15 @@ class Distribution(Cell):
     # -- moments --------------------------------------------------------------------------------
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The mean."""
+        """The mean of the distribution."""
         return self._mean(*self._arguments("mean", args, kwargs))
 
     def sd(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The standard deviation."""
+        """The standard deviation of the distribution."""
         return self._sd(*self._arguments("sd", args, kwargs))
 
     def var(self, *args: Any, **kwargs: Any) -> Tensor:
-        """The variance."""
+        """The variance of the distribution."""
         return self._var(*self._arguments("var", args, kwargs))
 
     def mode(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -253,9 +253,10 @@ class Distribution(Cell):
         This distribution is a, and ``dist`` and its parameters describe b.
 
         Args:
-            dist (str): kind of b, which must be the kind of a.
-            *args (number, array, or Tensor): parameters of b, then the parameters of a. By default, the
-                latter are the parameters of this distribution.
+            dist (str): kind of the distribution b, such as ``"Normal"``, which must be the kind of this
+                distribution.
+            *args (number, array, or Tensor): parameters of b, then optionally parameters of a, which replace
+                the parameters of this distribution.
             **kwargs (number, array, or Tensor): the same parameters by name; the names for b end with
                 ``_b``, as in ``mean_b``.
 
@@ -263,7 +264,7 @@ class Distribution(Cell):
             Tensor: the divergence.
 
         Raises:
-            ValueError: If b is not of the same kind.
+            ValueError: If ``dist`` is not the kind of this distribution.
         """
         first, second = self._two("kl_loss", dist, args, kwargs)
         return self._kl(second, first)

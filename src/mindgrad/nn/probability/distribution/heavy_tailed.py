@@ -19,7 +19,7 @@ class Cauchy(Distribution):
     It has no mean and no variance.
 
     Args:
-        loc (number, array, or Tensor, optional): mode.
+        loc (number, array, or Tensor, optional): mode of the distribution.
         scale (number, array, or Tensor, optional): half width at half maximum, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
@@ -117,8 +117,8 @@ class Laplace(_Centered):
     """The Laplace distribution, with density exp(−|x − mean| / sd) / (2 sd).
 
     Args:
-        mean (number, array, or Tensor, optional): mean.
-        sd (number, array, or Tensor, optional): scale, above 0.
+        mean (number, array, or Tensor, optional): mean of the distribution.
+        sd (number, array, or Tensor, optional): scale of the distribution, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -143,8 +143,8 @@ class StudentT(_Centered):
 
     Args:
         df (number, array, or Tensor, optional): degrees of freedom, above 0.
-        mean (number, array, or Tensor, optional): location.
-        sd (number, array, or Tensor, optional): scale, above 0.
+        mean (number, array, or Tensor, optional): location, the center of the density.
+        sd (number, array, or Tensor, optional): scale of the distribution, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

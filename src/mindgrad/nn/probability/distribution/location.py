@@ -22,8 +22,8 @@ class Normal(Distribution):
     Samples are mean + sd · z, so gradients flow from them to both parameters.
 
     Args:
-        mean (number, array, or Tensor, optional): mean.
-        sd (number, array, or Tensor, optional): standard deviation, above 0.
+        mean (number, array, or Tensor, optional): mean of the distribution.
+        sd (number, array, or Tensor, optional): standard deviation of the distribution, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -210,8 +210,8 @@ class Logistic(_LocationScale):
     """The logistic distribution, with ``cdf`` 1 / (1 + exp(−(x − loc) / scale)).
 
     Args:
-        loc (number, array, or Tensor, optional): mean.
-        scale (number, array, or Tensor, optional): scale, above 0.
+        loc (number, array, or Tensor, optional): mean of the distribution.
+        scale (number, array, or Tensor, optional): scale of the distribution, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -269,8 +269,8 @@ class Gumbel(_LocationScale):
     It is the limit distribution of the maximum of many samples.
 
     Args:
-        loc (number, array, or Tensor): mode.
-        scale (number, array, or Tensor): scale, above 0.
+        loc (number, array, or Tensor): mode of the distribution.
+        scale (number, array, or Tensor): scale of the distribution, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

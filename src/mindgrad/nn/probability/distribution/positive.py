@@ -29,7 +29,7 @@ class Exponential(Distribution):
     Samples are −log u / rate, so gradients flow from them to the rate.
 
     Args:
-        rate (number, array, or Tensor, optional): inverse of the mean, above 0.
+        rate (number, array, or Tensor, optional): rate, the inverse of the mean; above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -89,8 +89,8 @@ class Gamma(Distribution):
     Gradients flow from samples to the rate, but not to the concentration c (see :func:`mindgrad.ops.gamma`).
 
     Args:
-        concentration (number, array, or Tensor, optional): c, above 0.
-        rate (number, array, or Tensor, optional): rate, above 0.
+        concentration (number, array, or Tensor, optional): shape parameter c, above 0.
+        rate (number, array, or Tensor, optional): rate, the inverse of the scale; above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -157,8 +157,8 @@ class Beta(Distribution):
     """The beta distribution, with density xᵃ⁻¹ (1 − x)ᵇ⁻¹ / B(a, b) on [0, 1].
 
     Args:
-        concentration1 (number, array, or Tensor, optional): a, above 0.
-        concentration0 (number, array, or Tensor, optional): b, above 0.
+        concentration1 (number, array, or Tensor, optional): shape parameter a, above 0.
+        concentration0 (number, array, or Tensor, optional): shape parameter b, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

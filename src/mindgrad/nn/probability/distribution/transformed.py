@@ -16,13 +16,13 @@ class TransformedDistribution(Distribution):
     Here, p is the density of x.
 
     Args:
-        bijector (Bijector): f, which must be increasing for ``cdf``.
+        bijector (Bijector): map f from x to y, which must be increasing for ``cdf``.
         distribution (Distribution): distribution of x; the transformed distribution has the same parameters.
         seed, name: see :class:`Distribution`.
 
     Raises:
-        TypeError: If an argument does not have its type.
-        NotImplementedError: If a moment is requested that does not follow from the moment of x.
+        TypeError: If ``bijector`` is not a Bijector, or ``distribution`` is not a Distribution.
+        NotImplementedError: If a requested moment of y cannot be computed from the moment of x.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector, distribution
