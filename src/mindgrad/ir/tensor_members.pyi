@@ -99,13 +99,13 @@ class TensorMembers:
     def add_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by x + alpha · other."""
     def addbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """Compute β · input + α · the summed products of batches of matrices."""
+        """Compute β · input + α · Σ batch1[i] batch2[i] for batches of matrices."""
     def addcdiv(self, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
         """Compute input + value · tensor1 / tensor2."""
     def addcmul(self, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
         """Compute input + value · tensor1 · tensor2."""
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """Compute β · input + α · mat1 mat2 for matrices."""
+        """Compute β · input + α · mat1 mat2 for matrices mat1 and mat2."""
     def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by β · x + α · a · b: :meth:`addmm`."""
     def addmv(self, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -171,7 +171,7 @@ class TensorMembers:
     def atanh(self) -> Tensor:
         """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
     def baddbmm(self, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """Compute β · input + α · the products of batches of matrices."""
+        """Compute β · input + α · batch1 batch2 for batches of matrices."""
     def bernoulli(self, p: Any = 0.5, seed: _int | None = None) -> Tensor:
         """Draw ones with probability ``p`` and zeros otherwise."""
     def bernoulli_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -269,9 +269,9 @@ class TensorMembers:
     def diagflat(self, offset: _int = 0) -> Tensor:
         """Create a matrix with all elements of a tensor on its diagonal."""
     def diagonal(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dim1: Any = ..., dim2: Any = ...) -> Tensor:
-        """Return a diagonal of two axes; it becomes the last axis."""
+        """Return a diagonal of the matrices that two axes form, as the last axis."""
     def diagonal_scatter(self, src: Any, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """Replace a diagonal of two axes."""
+        """Replace a diagonal of the matrices that two axes form."""
     def diff(self, n: _int = 1, axis: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
         """Compute the differences x[i + 1] − x[i] along an axis, ``n`` times."""
     def digamma(self) -> Tensor:
@@ -287,7 +287,7 @@ class TensorMembers:
     def divide(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
         """Divide ``input`` by ``other``, and optionally round the quotient."""
     def dot(self, other: Any) -> Tensor:
-        """Sum products over the last and the second-to-last axis, as ``numpy.dot``."""
+        """Compute the dot product of two tensors, as ``numpy.dot``."""
     def double(self) -> Tensor:
         """Convert to dtype float64."""
     def dsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
@@ -355,9 +355,9 @@ class TensorMembers:
     def flush_from_cache(self, *args: Any) -> None:
         """Do nothing; accepted for compatibility."""
     def fmax(self, other: Any) -> Tensor:
-        """Return the larger of two elements; a number takes precedence over NaN."""
+        """Return the elementwise maximum, which is NaN only if both elements are NaN."""
     def fmin(self, other: Any) -> Tensor:
-        """Return the smaller of two elements; a number takes precedence over NaN."""
+        """Return the elementwise minimum, which is NaN only if both elements are NaN."""
     def fmod(self, other: Any) -> Tensor:
         """Compute the remainder x − y · trunc(x / y), with the sign of x."""
     def fold(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
@@ -367,7 +367,7 @@ class TensorMembers:
     def gather(self, *args: Any, **named: Any) -> Tensor:
         """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis)``."""
     def gather_elements(self, dim: _int, index: Any) -> Tensor:
-        """Gather one element per index along an axis, with matching other indices."""
+        """Gather one element per index along an axis."""
     def gather_nd(self, indices: Any) -> Tensor:
         """Gather slices at multi-dimensional indices."""
     def ge(self, other: Any) -> Tensor:
@@ -383,7 +383,7 @@ class TensorMembers:
     def half(self) -> Tensor:
         """Convert to dtype float16."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """Compute x, and 0 where |x| ≤ λ."""
+        """Set elements with |x| ≤ λ to 0, and return the others unchanged."""
     def heaviside(self, values: Any) -> Tensor:
         """Compute the Heaviside step function: 0 below 0, 1 above, ``values`` at 0."""
     def histc(self, bins: _int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
@@ -403,7 +403,7 @@ class TensorMembers:
     def index(self, indices: Any) -> Tensor:
         """Select elements with one index tensor per axis: ``x[tuple(indices)]``."""
     def index_add(self, dim: _int = ..., index: Any = ..., source: Any = ..., *, alpha: Any = 1, axis: Any = ..., indices: Any = ..., y: Any = ...) -> Tensor:
-        """Add ``alpha`` times slices at indices along an axis."""
+        """Add slices, multiplied by ``alpha``, at indices along an axis."""
     def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by x with parts added: :meth:`index_add`."""
     def index_fill(self, axis: _int, index: Any, value: Any) -> Tensor:
@@ -411,7 +411,7 @@ class TensorMembers:
     def index_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by a number at indices of an axis: :meth:`index_fill`."""
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
-        """Return a tensor with values written, or added, at indices."""
+        """Return a copy of the tensor with values written or added at indices."""
     def index_select(self, axis: _int = ..., index: Any = ..., *, dim: Any = ...) -> Tensor:
         """Select slices along an axis."""
     def init_data(self) -> Tensor:
@@ -419,7 +419,7 @@ class TensorMembers:
     def inner(self, other: Any) -> Tensor:
         """Sum products over the last axis of both tensors."""
     def inplace_update(self, v: Any, indices: Any) -> Tensor:
-        """Replace rows of a tensor, and return the result."""
+        """Replace rows of a tensor at given indices, and return the new tensor."""
     def int(self) -> Tensor:
         """Convert to dtype int32."""
     def inv(self) -> Tensor:
@@ -513,7 +513,7 @@ class TensorMembers:
     def masked_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by a number where a mask is true."""
     def masked_scatter(self, mask: Any, source: Any) -> Tensor:
-        """Write the first elements of a tensor, in order, where a mask is true."""
+        """Write elements of ``source``, one after another, where a mask is true."""
     def masked_scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by elements of another tensor where a mask is true."""
     def masked_select(self, mask: Any) -> Tensor:
@@ -557,7 +557,7 @@ class TensorMembers:
     def mvlgamma(self, p: _int) -> Tensor:
         """Compute the logarithm of the multivariate gamma function."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-        """Replace NaN and infinities by numbers; the derivative is 0 there."""
+        """Replace NaN and infinities by numbers; replaced elements have derivative 0."""
     def nanmean(self, axis: Any = None, keepdims: _bool = False, *, dtype: Any = None) -> Tensor:
         """Average the elements along axes, ignoring NaN."""
     def nanmedian(self, axis: _int = -1, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
@@ -655,7 +655,7 @@ class TensorMembers:
     def reshape_as(self, other: Tensor) -> Tensor:
         """Change the shape to the shape of another tensor."""
     def resize(self, *new_shape: Any) -> Tensor:
-        """Change the shape; elements are cut off or zeros appended."""
+        """Change the shape, and drop elements or append zeros if the size changes."""
     def reverse(self, *dims: Any) -> Tensor:
         """Reverse the elements along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``."""
     def reverse_sequence(self, seq_lengths: Any, seq_dim: _int, batch_dim: _int = 0) -> Tensor:
@@ -665,7 +665,7 @@ class TensorMembers:
     def rot90(self, k: _int, dims: Any) -> Tensor:
         """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes."""
     def round(self, decimals: _int = 0) -> Tensor:
-        """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
+        """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
     def round_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Replace the tensor, in place, by x rounded."""
     def rsqrt(self) -> Tensor:
@@ -681,9 +681,9 @@ class TensorMembers:
     def scatter_div(self, indices: Any, updates: Any) -> Tensor:
         """Divide a tensor by updates at multi-dimensional indices."""
     def scatter_max(self, indices: Any, updates: Any) -> Tensor:
-        """Take the maximum of a tensor and updates at multi-dimensional indices."""
+        """Replace elements at multi-dimensional indices by their maximum with updates."""
     def scatter_min(self, indices: Any, updates: Any) -> Tensor:
-        """Take the minimum of a tensor and updates at multi-dimensional indices."""
+        """Replace elements at multi-dimensional indices by their minimum with updates."""
     def scatter_mul(self, indices: Any, updates: Any) -> Tensor:
         """Multiply a tensor by updates at multi-dimensional indices."""
     def scatter_sub(self, indices: Any, updates: Any) -> Tensor:
@@ -695,7 +695,7 @@ class TensorMembers:
     def select_scatter(self, src: Any, axis: _int, index: _int) -> Tensor:
         """Write a tensor at one index along an axis."""
     def set_const_arg(self, const_arg: _bool = True) -> Tensor:
-        """Let compiled functions treat the tensor as a constant, or as data."""
+        """Choose whether compiled functions treat the tensor as a constant."""
     def sgn(self) -> Tensor:
         """Compute x / |x|, and 0 at 0: the sign, or the direction of a complex number."""
     def short(self) -> Tensor:
@@ -745,7 +745,7 @@ class TensorMembers:
     def storage_offset(self) -> _int:
         """Return the offset of the first element in memory; it is always 0."""
     def stride(self, dim: _int | None = None) -> list[_int] | _int:
-        """Return the distance between neighbors along each axis, in elements."""
+        """Return the strides in elements: the distance between neighbors along each axis."""
     def sub(self, other: Any, *, alpha: Any = 1) -> Tensor:
         """Compute input − alpha · other."""
     def sub_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -765,7 +765,7 @@ class TensorMembers:
     def t(self) -> Tensor:
         """Transpose a matrix; a vector is returned unchanged."""
     def take(self, indices: Any, axis: _int | None = None, mode: str = 'clip') -> Tensor:
-        """Take elements along an axis, or of the flattened tensor."""
+        """Select elements by index along an axis or from the flattened tensor."""
     def tan(self) -> Tensor:
         """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
     def tanh(self) -> Tensor:
@@ -807,13 +807,13 @@ class TensorMembers:
     def unique(self, sorted: _bool | None = None, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """Return the distinct elements."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
-        """Remove elements that are equal to their predecessor."""
+        """Remove elements that equal the element before them."""
     def unique_with_pad(self, pad_num: Any) -> tuple[Tensor, Tensor]:
         """Return the distinct elements, padded to the length of the input."""
     def unsorted_segment_max(self, segment_ids: Any, num_segments: _int) -> Tensor:
-        """Take the maximum of the slices of each segment."""
+        """Compute the elementwise maximum of the slices of each segment."""
     def unsorted_segment_min(self, segment_ids: Any, num_segments: _int) -> Tensor:
-        """Take the minimum of the slices of each segment."""
+        """Compute the elementwise minimum of the slices of each segment."""
     def unsorted_segment_prod(self, segment_ids: Any, num_segments: _int) -> Tensor:
         """Multiply the slices of each segment."""
     def unsorted_segment_sum(self, segment_ids: Any, num_segments: _int) -> Tensor:
@@ -837,7 +837,7 @@ class TensorMembers:
     def where(self, condition: Any, y: Any = ..., *, other: Any = ...) -> Tensor:
         """Choose elements from two tensors by a condition; NumPy's name of ``select``."""
     def xdivy(self, y: Any) -> Tensor:
-        """Compute x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN."""
+        """Compute x / y; the result is 0 if ``x`` is 0 and ``y`` is 0 or NaN."""
     def xlogy(self, other: Any) -> Tensor:
         """Compute x · log y, and 0 where x is 0; the derivatives are log y and x / y."""
     def zero_(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -182,7 +182,7 @@ def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: Any = False) -> Tensor:
     """Return the indices that sort a tensor along an axis."""
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Compute β · input + α · the products of batches of matrices."""
+    """Compute β · input + α · batch1 batch2 for batches of matrices."""
 def bmm(input: Any, mat2: Any) -> Tensor:
     """Compute the products of batches of matrices."""
 def cat(tensors: Any, dim: int = 0) -> Tensor:
@@ -212,9 +212,9 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 def frac(input: Any) -> Tensor:
     """Compute the fraction x − trunc x, with the sign of x; its derivative is 1."""
 def gather(input: Any, dim: int, index: Any) -> Tensor:
-    """Gather one element per index along an axis, with matching other indices."""
+    """Gather one element per index along an axis."""
 def gcd(input: Any, other: Any) -> Tensor:
-    """Compute the greatest common divisor of integers, |n| for 0 and n."""
+    """Compute the greatest common divisor of integers; it is |n| for 0 and n."""
 def imag(input: Any) -> Tensor:
     """Return the imaginary part of a tensor; it is 0 for a real tensor."""
 def index_select(input: Any, dim: int, index: Any) -> Tensor:
@@ -252,7 +252,7 @@ def real(input: Any) -> Tensor:
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None, *, output_size: Any = None) -> Tensor:
     """Repeat each element along an axis."""
 def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
+    """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
     """Write or add one update per index along an axis."""
 def sinc(input: Any) -> Tensor:
@@ -276,7 +276,7 @@ def take(input: Any, index: Any) -> Tensor:
 def topk(input: Any, k: int, dim: int | None = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
     """Return the ``k`` largest elements along an axis, and their indices."""
 def trace(input: Any) -> Tensor:
-    """Sum the elements of a diagonal."""
+    """Compute the trace: the sum of the elements of a diagonal."""
 def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
     """Swap two axes."""
 def var(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Tensor:

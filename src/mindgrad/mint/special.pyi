@@ -16,6 +16,6 @@ from mindgrad.ops.special import erfc as erfc
 __all__: list[str]
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
+    """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
 def sinc(input: Any) -> Tensor:
     """Compute sin(π x) / (π x), and 1 at 0."""

@@ -171,7 +171,7 @@ def argmax(a: Any, axis: int | None = None) -> Tensor:
 def argmin(a: Any, axis: int | None = None) -> Tensor:
     """Return the index of the smallest element along an axis."""
 def around(a: Any, decimals: int = 0) -> Tensor:
-    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
+    """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Split a tensor into a number of parts, or at given indices."""
 def bartlett(M: int) -> Tensor:
@@ -209,7 +209,7 @@ def deg2rad(x: Any, dtype: Any = None) -> Tensor:
 def diagflat(v: Any, k: int = 0) -> Tensor:
     """Create a matrix with all elements of a tensor on its diagonal."""
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """Return a diagonal of two axes; it becomes the last axis."""
+    """Return a diagonal of the matrices that two axes form, as the last axis."""
 def divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Divide two tensors; the derivatives are 1 / y and −x / y²."""
 def dstack(tup: Any) -> Tensor:
@@ -243,7 +243,7 @@ def floor_divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
 def fmod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def gcd(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Compute the greatest common divisor of integers, |n| for 0 and n."""
+    """Compute the greatest common divisor of integers; it is |n| for 0 and n."""
 def greater(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x > y; false if an element is NaN."""
 def greater_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -277,7 +277,7 @@ def isneginf(x: Any, dtype: Any = None) -> Tensor:
 def isposinf(x: Any, dtype: Any = None) -> Tensor:
     """Check whether elements are +∞."""
 def lcm(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Compute the least common multiple of integers, 0 for 0 and n."""
+    """Compute the least common multiple of integers; it is 0 for 0 and n."""
 def less(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """Check elementwise whether x < y; false if an element is NaN."""
 def less_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -355,7 +355,7 @@ def remainder(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element along an axis."""
 def reshape(x: Any, new_shape: Any) -> Tensor:
-    """Give a tensor another shape; the elements keep their row-major order."""
+    """Change the shape of a tensor; the elements keep their row-major order."""
 def rint(x: Any, dtype: Any = None) -> Tensor:
     """Round to the nearest integer, ties to even; the derivative is 0."""
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
@@ -363,7 +363,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
 def rot90(a: Any, k: int = 1, axes: Any = ...) -> Tensor:
     """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes."""
 def round(a: Any, decimals: int = 0) -> Tensor:
-    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
+    """Round to ``decimals`` decimal places, ties to even; the derivative is 0."""
 def sign(x: Any, dtype: Any = None) -> Tensor:
     """Compute the sign: −1, 0, or 1; its derivative is 0."""
 def signbit(x: Any, dtype: Any = None) -> Tensor:
@@ -387,7 +387,7 @@ def subtract(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     """Swap two axes."""
 def take(a: Tensor, indices: Any, axis: int | None = None, mode: str = 'clip') -> Tensor:
-    """Take elements along an axis, or of the flattened tensor."""
+    """Select elements by index along an axis or from the flattened tensor."""
 def tan(x: Any, dtype: Any = None) -> Tensor:
     """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
 def tanh(x: Any, dtype: Any = None) -> Tensor:

@@ -52,7 +52,7 @@ __all__: list[str]
 def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """Average the elements of each window over two axes."""
 def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
-    """Normalize channels with the statistics of the batch or given ones."""
+    """Normalize each channel with statistics of the batch or running statistics."""
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = 'mean') -> Tensor:
     """Compute the binary cross entropy of probabilities p and targets t."""
 def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = 'mean', pos_weight: Any = None) -> Tensor:
@@ -72,9 +72,9 @@ def elu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge axes of a tensor into one."""
 def glu(input: Any, dim: int = -1) -> Tensor:
-    """Compute a · sigmoid(b) for the halves a and b of a tensor along an axis."""
+    """Compute the gated linear unit a · sigmoid(b) of two halves a and b."""
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: Any = False) -> Tensor:
-    """Clip values to two bounds, at which the derivative is 1."""
+    """Clip values to [``min_val``, ``max_val``]; the derivative is 1 at both bounds."""
 def hardtanh_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
     """Replace the tensor, in place, by x clipped to ``min_val`` and ``max_val``."""
 def kl_div(input: Any, target: Any, reduction: str = 'mean', log_target: bool = False) -> Tensor:
@@ -92,7 +92,7 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> T
 def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
     """Encode indices as one-hot vectors along a new last axis."""
 def pad(input: Any, pad: Any, mode: str = 'constant', value: Any = None) -> Tensor:
-    """Pad a tensor before and after its last axes."""
+    """Add elements before and after the trailing dimensions of a tensor."""
 def relu(input: Any, inplace: Any = False) -> Tensor:
     """Compute max(x, 0); its derivative at 0 is 0."""
 def relu6(input: Any, inplace: Any = False) -> Tensor:
