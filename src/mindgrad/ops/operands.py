@@ -58,10 +58,10 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return _as_tensor(x, like)
         if not x.is_parameter:
             return x
-        found = _read(x)
         # if a function returns its operand unchanged, a later assignment to the Parameter must not change the
         # result
-        return as_it_is(found) if found is x else found
+        value = _read(x)
+        return as_it_is(value) if value is x else value
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):
             number = x.item() if isinstance(x, np.generic) else x

@@ -318,7 +318,7 @@ def objects_in_reach(
 
 
 def tensors_in_reach(roots: Sequence[Any]) -> Iterator[tuple[Tensor, Any]]:
-    """Yield the tensors that ``roots`` reach, each with the root that reaches it first."""
+    """Yield the tensors that ``roots`` reach, each with the root that reaches it."""
     met: set[int] = set()
     waiting = [(root, root) for root in reversed(roots)]
     while waiting:

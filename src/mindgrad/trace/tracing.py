@@ -100,9 +100,10 @@ class Trace:
 
 
 def _refuse_hidden_tensors(results: Sequence[Any], structure: Any, scope: GraphScope) -> None:
-    """Check that no tensor of the trace is in a result that the compiled function cannot rebuild.
+    """Check that no result hides a tensor of the trace.
 
-    Such a tensor, for example in a set or in an attribute of an object, would never get a value.
+    A tensor in a set, in an attribute of an object, or in a closure would never get a value, because the
+    compiled function cannot rebuild such results.
 
     Args:
         results: leaves of the results.
