@@ -291,6 +291,26 @@ def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Cal
     return both
 
 
+def _references(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str, bool]]:
+    """Yield each reference that ``roots`` reach.
+
+    Yields:
+        The object, its label, and whether the object is mutable and met for the first time.
+    """
+    met: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        value, label = waiting.pop()
+        way, changes = _way(_type(value))
+        is_left_out = (
+            way is None or id(value) in met or (isinstance(value, type) and not is_users_class(value))
+        )
+        yield value, label, changes and not is_left_out
+        if way is not None and not is_left_out:
+            met.add(id(value))
+            waiting.extend(way(value, label))
+
+
 def objects_in_reach(
     roots: Sequence[tuple[Any, str]], also: Container[int] = ()
 ) -> Iterator[tuple[Any, str]]:
@@ -300,34 +320,15 @@ def objects_in_reach(
         roots: pairs of an object and its label.
         also: ``id`` of further objects to yield if they are reached, even if they are immutable.
     """
-    met: set[int] = set()
-    waiting = list(roots)
-    while waiting:
-        value, label = waiting.pop()
+    for value, label, is_mutable in _references(roots):
         if id(value) in also:
             yield value, label
-        way, changes = _way(_type(value))
-        if way is None or id(value) in met:
-            continue
-        met.add(id(value))
-        if isinstance(value, type) and not is_users_class(value):
-            continue
-        if changes:
+        if is_mutable:
             yield value, label
-        waiting.extend(way(value, label))
 
 
-def tensors_in_reach(roots: Sequence[Any]) -> Iterator[tuple[Tensor, Any]]:
-    """Yield the tensors that ``roots`` reach, each with the root that reaches it."""
-    met: set[int] = set()
-    waiting = [(root, root) for root in reversed(roots)]
-    while waiting:
-        value, source = waiting.pop()
+def tensors_in_reach(root: Any) -> Iterator[Tensor]:
+    """Yield the tensors that ``root`` reaches."""
+    for value, _, _ in _references([(root, "")]):
         if isinstance(value, Tensor):
-            yield value, source
-            continue
-        children, _ = _way(_type(value))
-        if children is None or id(value) in met or (isinstance(value, type) and not is_users_class(value)):
-            continue
-        met.add(id(value))
-        waiting.extend((child, source) for child, _ in children(value, ""))
+            yield value

@@ -116,10 +116,10 @@ def _refuse_hidden_tensors(results: Sequence[Any], structure: Any, scope: GraphS
     for key in _keys(structure):
         if isinstance(key, Tensor) and key._scope is scope:
             _refuse_result("a tensor as the key of a dict")
-    containers = [x for x in results if not isinstance(x, (Tensor, *_PLAIN))]
-    for tensor, container in tensors_in_reach(containers):
-        if tensor._scope is scope:
-            _refuse_result(f"a tensor inside an object of type '{type(container).__name__}'")
+    for result in results:
+        is_plain = isinstance(result, (Tensor, *_PLAIN))
+        if not is_plain and any(each._scope is scope for each in tensors_in_reach(result)):
+            _refuse_result(f"a tensor inside an object of type '{type(result).__name__}'")
 
 
 def _refuse_result(content: str) -> NoReturn:
