@@ -119,7 +119,7 @@ def check_grad(
 def _check_options(
     order: int, modes: Sequence[str], max_entries: int, directions: int, tolerance: float | None
 ) -> None:
-    if type(order) is not int or order not in (1, 2):
+    if not isinstance(order, (int, np.integer)) or isinstance(order, bool) or order not in (1, 2):
         raise ValueError(
             f"For 'check_grad', the 'order' must be 1 or 2, but got {order!r}. Pass several arguments of the "
             "function as one tuple: check_grad(fn, (x, y))."
