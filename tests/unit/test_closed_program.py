@@ -4,10 +4,10 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
+from mindgrad.core.trace import references
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.types import tensor_type
-from mindgrad.trace import state
 from mindgrad.trace.closed_program import trace
 
 VECTOR = tensor_type(ms.float32, (3,))
@@ -46,7 +46,7 @@ def test_what_a_function_writes_is_told_and_not_done():
     weight = Parameter(Tensor(values(1, 2, 3)), name="weight")
 
     def function(x):
-        state.write(weight, x * 2)
+        references.write(weight, x * 2)
         return x
 
     program = trace(function, [VECTOR])

@@ -8,8 +8,8 @@ from typing import Any
 from mindgrad.api.arguments import Weights, check_callable, check_flag, check_positions
 from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 
 __all__ = ["Request", "check_real"]
 
@@ -95,7 +95,7 @@ class Request:
     def like(self, inputs: Inputs) -> Any:
         """Return the differentiated inputs and weights, in the structure of a gradient."""
         parameters = () if self.weights is None else self.weights.unique
-        return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
+        return self.arranged(inputs, inputs.like([*inputs.tensors, *map(references.read, parameters)]))
 
     def named(self, run: Callable[..., Any], extra: int = 0, order: int = 1) -> Callable[..., Any]:
         """Return ``run`` as a named derivative that works in both modes.

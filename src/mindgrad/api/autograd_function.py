@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, map_leaves, unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply, rebind
 from mindgrad.ir.tensor import Tensor
 from mindgrad.primitives.structural import convert, stop_gradient
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.trace.custom import CustomDerivative, summed_to
 
 __all__ = ["AutogradFunction"]
@@ -263,7 +264,7 @@ class _Call:
 
 def _may_need_gradient(x: Tensor) -> bool:
     """Whether ``x`` is inexact and part of a running derivative."""
-    return x.dtype.is_inexact and state.read(x).is_traced
+    return x.dtype.is_inexact and references.read(x).is_traced
 
 
 def _only_tensors(method: str, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad._base.nearest import nearest
+from mindgrad.core.trace import references
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import remembered
 from mindgrad.ir import settings
 from mindgrad.ir.recorder import Recorder
 from mindgrad.ir.scope import innermost, opened
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 
 __all__ = ["functional_call"]
 
@@ -89,7 +89,7 @@ class _Call:
                 result = self.net(*args, **kwargs)
             written = [(p, scope.bindings[id(p)]) for p in scope.written.values()]
         for parameter, value in written:
-            state.write(parameter, value)
+            references.write(parameter, value)
         return result
 
     def _pairs(self, params: dict[str, Any]) -> list[tuple[Any, Tensor]]:
@@ -111,7 +111,7 @@ class _Call:
                     f"For 'functional_call', the value of {name!r} must be a Tensor, but got "
                     f"{type(value).__name__}."
                 )
-            value = state.read(value)
+            value = references.read(value)
             if value.shape != parameter.shape:
                 raise ValueError(
                     f"For 'functional_call', the value of {name!r} must have the shape {parameter.shape} of "

@@ -26,6 +26,7 @@ from mindgrad.api.matching import match
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
 from mindgrad.control.lazy_hessian import lazy_hessian
+from mindgrad.core.trace import references
 from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import Builder, building
@@ -36,7 +37,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.mode_choice import of_vector
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.structural import stop_gradient
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.trace.numbers import block
 from mindgrad.transforms.apply_rule import between, step
 
@@ -299,7 +300,7 @@ def ggnvp(
         out = user_calls.run(fn, *args, **kwargs)
         leaves, structure = flatten(out)
         # detach the inputs of the loss, so that it is differentiated separately from the model
-        detached = [apply(stop_gradient, state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
+        detached = [apply(stop_gradient, references.read(x)) if isinstance(x, Tensor) else x for x in leaves]
         return (
             out,
             [x for x in detached if isinstance(x, Tensor)],

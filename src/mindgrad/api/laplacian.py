@@ -28,6 +28,7 @@ from mindgrad.api.laplacian_arguments import (
     points_are_mixed,
 )
 from mindgrad.api.vjp_call import Call, Run
+from mindgrad.core.trace import references
 from mindgrad.execution.pullback import forward_rule
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import current
@@ -36,7 +37,6 @@ from mindgrad.primitives.batching import moved, placed
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import broadcast_in_dim, reshape
-from mindgrad.trace import state
 from mindgrad.transforms.apply_rule import between, directional
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.sample_independence import mixing
@@ -351,7 +351,7 @@ def _operator(
             applied = Run(owner, fn, call.args, call.kwargs, call.positions)
             check(owner, applied, extra_args)
             outputs, derivatives = transformed(
-                applied.recorded, transform, [state.read(t) for t in extra_args], applied.outputs
+                applied.recorded, transform, [references.read(t) for t in extra_args], applied.outputs
             )
             leaves, structure = flatten(applied.result(outputs))
             results = []

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import attributes_of, is_record
+from mindgrad.core.trace import references
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.primitives.structural import convert
-from mindgrad.trace import state
 from mindgrad.trace.numbers import is_number, number_tensor
 
 __all__ = ["match"]
@@ -61,7 +61,7 @@ def _match(start: str, path: str, value: Any, template: Any, role: str, leaves: 
                 f"{start} must be like the {role}: the shape of {path} should be {template.shape}, but "
                 f"got {value.shape}. It is not broadcast."
             )
-        leaves.append(state.read(value))
+        leaves.append(references.read(value))
     elif isinstance(template, dict):
         if not isinstance(value, dict):
             raise TypeError(
@@ -104,7 +104,7 @@ def _match_number(start: str, path: str, value: Any, template: Tensor, role: str
         value = number_tensor(value)
     elif not isinstance(value, Tensor) or value.shape:
         raise TypeError(f"{start} must be like the {role}: {path} should be a float, but got {_said(value)}.")
-    return apply(convert, state.read(value), dtype=template.dtype)
+    return apply(convert, references.read(value), dtype=template.dtype)
 
 
 def _said(value: Any) -> str:

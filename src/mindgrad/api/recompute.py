@@ -7,12 +7,13 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.recompute import recomputed
+from mindgrad.core.trace import references
 from mindgrad.execution.record import record, transformed
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import GraphScope, apply, open_scopes
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 
 __all__ = ["check_options", "recompute", "run_recomputed"]
 
@@ -93,7 +94,7 @@ def run_recomputed(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
     if not open_scopes():  # no derivative or compilation is active
         return block(*args, **kwargs)
     leaves, structure = flatten((args, kwargs))
-    inputs = [state.read(x) for x in leaves if isinstance(x, Tensor)]
+    inputs = [references.read(x) for x in leaves if isinstance(x, Tensor)]
 
     def run(*tensors: Tensor) -> Any:
         following = iter(tensors)
@@ -111,5 +112,5 @@ def _nothing(*_: Any) -> list[Any]:
 
 
 def _applied(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
-    given = [state.read(t) for t in tensors]
+    given = [references.read(t) for t in tensors]
     return list(apply(recomputed, *given, body=retained(graph)))

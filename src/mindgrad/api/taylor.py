@@ -18,6 +18,7 @@ from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run
+from mindgrad.core.trace import references
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import Builder
@@ -28,7 +29,6 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.primitives.kinds import ones
 from mindgrad.primitives.static_slices import concatenate, slice_axis
 from mindgrad.primitives.structural import convert, reshape
-from mindgrad.trace import state
 from mindgrad.transforms.apply_rule import between
 from mindgrad.transforms.taylor import taylor as series_of
 
@@ -194,7 +194,7 @@ def _primals(owner: str, primals: Any) -> tuple[list[Tensor], bool]:
                 f"For '{owner}', the '{'x' if owner == 'taylor' else 'primals'}' must be a Tensor, or a "
                 f"tuple or list of Tensors, but got {type(x).__name__}."
             )
-        inputs.append(_floating(state.read(x)))
+        inputs.append(_floating(references.read(x)))
     if not inputs:
         raise ValueError(f"For '{owner}', there must be at least one input, but got none.")
     return inputs, several
@@ -212,7 +212,7 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
             f"For 'jet', the elements of 'series' must be Tensors, but element {index} is of type "
             f"{type(rows).__name__}."
         )
-    rows = state.read(rows)
+    rows = references.read(rows)
     if rows.shape[1:] != primal.shape or not rows.shape:
         raise ValueError(
             f"In series, the shape of each element must be the same as the primals. Series {index} has shape "

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import differences, flatten, paths, unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import float32, promote
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.primitives.static_slices import concatenate
 from mindgrad.primitives.static_slices import slice as part_of
 from mindgrad.primitives.structural import convert, reshape
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 
 __all__ = ["ravel_pytree", "tree_leaves", "tree_map"]
 
@@ -114,7 +115,7 @@ def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
                 f"For 'ravel_pytree', every leaf must be a Tensor, an array, or a number, but {path} is a "
                 f"{type(leaf).__name__}."
             )
-        tensors.append(None if leaf is None else state.read(leaf))
+        tensors.append(None if leaf is None else references.read(leaf))
     types = [None if x is None else x.type for x in tensors]
     present = [x for x in tensors if x is not None]
     dtype = present[0].dtype if present else float32
@@ -124,7 +125,7 @@ def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
     size = sum(part.shape[0] for part in parts)
 
     def unravel(vector: Any) -> Any:
-        vector = state.read(vector) if isinstance(vector, Tensor) else Tensor(vector)
+        vector = references.read(vector) if isinstance(vector, Tensor) else Tensor(vector)
         if vector.shape != (size,):
             raise ValueError(
                 f"For 'unravel' of 'ravel_pytree', the vector must have shape ({size},), but its shape is "

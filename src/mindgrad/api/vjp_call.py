@@ -23,13 +23,14 @@ from mindgrad.api.arguments import (
 )
 from mindgrad.api.callables import Arity, arity, describe
 from mindgrad.api.matching import match
+from mindgrad.core.trace import references
 from mindgrad.execution.pullback import pull
 from mindgrad.execution.record import Recorded, record, shadow
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.mutable import is_mutable, plain_kind
 from mindgrad.ir.scope import DeferredScope, GraphScope, innermost
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.trace.numbers import number_tensor
 from mindgrad.trace.tensor_hooks import behind_hooks
 
@@ -155,13 +156,13 @@ class Inputs:
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
-            if is_constant(x) and state.is_compiling():
+            if is_constant(x) and references.is_compiling():
                 continue  # left out of the result, as in MindSpore
             if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
                 if x.is_parameter:
                     self.parameters[len(self.tensors)] = x
-                self.tensors.append(state.read(x) if x.is_parameter else x)
+                self.tensors.append(references.read(x) if x.is_parameter else x)
                 self.numbers.append(False)
             elif not only_tensors or is_mutable(x) or type(x) is Number:
                 leaves, structure = flatten(x)
@@ -171,7 +172,7 @@ class Inputs:
                     for place, leaf in enumerate(leaves)
                 ]
                 tensors = [
-                    state.read(leaf) if kind is Tensor else number_tensor(leaf)
+                    references.read(leaf) if kind is Tensor else number_tensor(leaf)
                     for leaf, kind in zip(leaves, kinds, strict=True)
                     if kind is not None
                 ]
@@ -270,7 +271,7 @@ def _is_parameter(x: Any) -> bool:
 
 
 def _copied(x: Tensor) -> Tensor:
-    found = state.read(x) if x.is_parameter else x
+    found = references.read(x) if x.is_parameter else x
     return make_tensor(found._array, found._type, found._scope, found._atom)
 
 

@@ -26,6 +26,7 @@ from mindgrad.api.callables import (
     name_derivative,
     remembered,
 )
+from mindgrad.core.trace import references
 from mindgrad.execution.donation import window
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
@@ -225,7 +226,7 @@ def _mapped(
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]
     for (parameter, _), value in zip(element.assigned, following, strict=True):
-        state.write(parameter, value)
+        references.write(parameter, value)
     return unflatten(element.structure, values)
 
 
@@ -254,7 +255,7 @@ class _Element:
         self.assigned: list[tuple[Any, int]] = []
         mapped_leaves = [(x, place) for x, place in zip(leaves, places, strict=True) if place is not None]
         self._axes = [place for _, place in mapped_leaves] + [0] * len(members)
-        self._batched = [state.read(x) for x, _ in mapped_leaves] + [_joined(group) for group in members]
+        self._batched = [references.read(x) for x, _ in mapped_leaves] + [_joined(group) for group in members]
         types = [tensor_type(x.dtype, x.shape[:k] + x.shape[k + 1 :]) for x, k in mapped_leaves]
         types += [group[0].type for group in members]
         # each batch element has a separate state of each random generator, so that elements draw different
@@ -278,7 +279,7 @@ class _Element:
             ] = []  # Parameters whose elements the function may assign
             for x, dimension in zip(self._leaves, self._places, strict=True):
                 if dimension is None:
-                    arguments.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
+                    arguments.append(as_it_is(lifted(references.read(x))) if isinstance(x, Tensor) else x)
                     continue
                 arguments.append(as_it_is(next(following)))
                 if x.is_parameter:
@@ -312,17 +313,17 @@ class _Element:
             if symbol not in used:  # the state of a generator: the enclosing function has it as an input
                 continue
             is_drawn = id(generator) in self._program.written
-            tensors[symbol] = _split(generator, size) if is_drawn else state.read(generator)
+            tensors[symbol] = _split(generator, size) if is_drawn else references.read(generator)
             if is_drawn:
                 axes[symbol] = 0
         inputs = [variable for variable in graph.inputs if variable in used]
-        operands = [lifted(state.read(tensors[variable])) for variable in inputs]
+        operands = [lifted(references.read(tensors[variable])) for variable in inputs]
         return Graph(inputs, graph.equations, graph.outputs), operands, [axes.get(v) for v in inputs]
 
 
 def _result(x: Tensor) -> Tensor:
     """Lift a result of ``fn`` to the outer scope. A Number gets the dtype of ``Tensor(number)``."""
-    now = as_it_is(lifted(state.read(x)))
+    now = as_it_is(lifted(references.read(x)))
     return apply(convert, now, dtype=Tensor(x.sample()).dtype) if type(x) is Number else now
 
 
@@ -368,7 +369,7 @@ def _batched(
 
 def _joined(parameters: Sequence[Any]) -> Tensor:
     """Stack the values of Parameters of one type along a new first axis."""
-    values = [lifted(state.read(p)) for p in parameters]
+    values = [lifted(references.read(p)) for p in parameters]
     return apply(concatenate, *[apply(reshape, x, shape=(1, *x.shape)) for x in values], axis=0)
 
 
@@ -378,10 +379,10 @@ def _split(generator: Any, size: int) -> Tensor:
     Both seeds of each state are random bits, drawn with different keys. The counter of calls starts at zero.
     """
     with nullcontext() if open_scopes() else window:
-        now = lifted(state.read(generator))
+        now = lifted(references.read(generator))
         seeds, after = apply(random_bits, now, shape=(size, 2), seeds=(0, 0))
         others, _ = apply(random_bits, now, shape=(size, 2), seeds=(0, 1))
-        state.write(generator, after)
+        references.write(generator, after)
     calls = Tensor([[0, 0]] * size, now.dtype)
     return apply(concatenate, seeds, others, calls, axis=1)
 

@@ -17,6 +17,7 @@ from mindgrad.common import seed as _seeds
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE, get_rng_state, set_rng_state, state_of
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state
 
@@ -78,7 +79,7 @@ class Generator:
         >>> ms.Generator().manual_seed(5).initial_seed()
         5
         """
-        state.write(self._state, state_of(seed, "manual_seed"))
+        references.write(self._state, state_of(seed, "manual_seed"))
         restart_count(self._state)
         return self
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.refusal import refuse
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 
@@ -64,7 +64,7 @@ def _number(owner: str, name: str, value: Any) -> float:
 
 def _generator() -> Any:
     """Return NumPy's global generator, and raise an error during compilation."""
-    if state.is_compiling():
+    if references.is_compiling():
         refuse(
             "Random initial values are requested inside a compiled function. They would be drawn once, "
             "at compile time, and be the same in every call",

@@ -11,13 +11,13 @@ from mindgrad._base.checks import of_type
 from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
+from mindgrad.core.trace import references
 from mindgrad.execution.donation import settled
 from mindgrad.ir.dtype import as_dtype, int32
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.scope import current_deferral
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.trace import state
 from mindgrad.trace.guards import clock
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
@@ -166,12 +166,12 @@ class Parameter(Tensor):
         clock.tick()
 
     def host_array(self) -> Any:
-        current = state.read(self)
+        current = references.read(self)
         return super().host_array() if current is self else current.host_array()
 
     def value(self) -> Tensor:
         """Return the current value of the Parameter as an ordinary Tensor."""
-        current = state.read(self)
+        current = references.read(self)
         if current is not self:
             return current
         array = self._array
@@ -215,7 +215,7 @@ class Parameter(Tensor):
                     f"fit the Parameter's type {self.dtype}; convert it first: value.astype(...)."
                 )
             new = new.astype(self.dtype)  # type: ignore[attr-defined]
-        state.write(self, new)
+        references.write(self, new)
         return self
 
     def assign_value(self, value: Any) -> Parameter:

@@ -14,9 +14,10 @@ import numpy as np
 from mindgrad._base.refusal import refuse
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.trace.references import is_compiling, write
 from mindgrad.ir.tensor import Tensor
 from mindgrad.primitives.random import STATE_WORDS
-from mindgrad.trace.state import generators, is_compiling, stream, write
+from mindgrad.trace.state import generators, stream
 
 __all__ = [
     "RANDOM_STATE", "get_rng_state", "get_seed", "initial_state", "restore", "set_rng_state", "set_seed",

@@ -14,6 +14,7 @@ from typing import Any
 
 from mindgrad._base.location import user_location
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.trace import references
 from mindgrad.execution.plans import finish_recorder
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import inline
@@ -39,7 +40,7 @@ from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.pipeline import before_derivative
 from mindgrad.optimize.shift_invariance import has_shifts, shifts_stopped
 from mindgrad.primitives.kinds import is_zero
-from mindgrad.trace import side_effects, state
+from mindgrad.trace import side_effects
 from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
 __all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "shadow", "transformed"]
@@ -94,7 +95,7 @@ def record(
 
     The scope is ``within``, or else a new scope of the same kind as the innermost open scope.
     """
-    values = [state.read(p) for p in parameters] if parameters else []
+    values = [references.read(p) for p in parameters] if parameters else []
     deferral = None if within is not None else current_deferral()
     scope: Any = within
     if scope is None:
@@ -115,7 +116,7 @@ def record(
                 if type(x) is Tensor:
                     leaves[index] = as_it_is(x if x._scope is scope else lifted(x))
                 elif isinstance(x, Tensor):
-                    leaves[index] = _seen(x, as_it_is(lifted(state.read(x))))
+                    leaves[index] = _seen(x, as_it_is(lifted(references.read(x))))
         finally:
             if deferral is not None:
                 deferral.closes(scope)
@@ -195,7 +196,7 @@ def transformed(
     if len(primals) == count and not targets:
         return outside, results
     for (parameter, _), value in zip(written, outside[count:], strict=False):
-        state.write(parameter, value)
+        references.write(parameter, value)
     count_of_others = count + len(written)
     for tensor, value in zip(rebound, outside[count_of_others:], strict=False):
         rebind(tensor, value)

@@ -11,6 +11,7 @@ from mindgrad._base.tree import map_leaves
 from mindgrad.api.input_signature import declared_sizes
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
+from mindgrad.core.trace import references
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.compiled import Compiled
@@ -82,7 +83,7 @@ class Cell(Compatible):
         set_raw(self, "_params", {})
         set_raw(self, "_cells", {})
         set_raw(self, "_hooks", {})
-        set_raw(self, "_made_in", state.compilation())
+        set_raw(self, "_made_in", references.compilation())
         self._make_callables()
         self._auto_prefix = auto_prefix
         self.training = False
@@ -176,10 +177,10 @@ class Cell(Compatible):
 
     def _is_fixed(self) -> bool:
         """Whether a function is being compiled that did not create this Cell."""
-        if not state.is_compiling():
+        if not references.is_compiling():
             return False
         made_in = self.__dict__.get("_made_in")
-        return made_in is None or made_in != state.compilation()
+        return made_in is None or made_in != references.compilation()
 
     def __delattr__(self, name: str) -> None:
         if self._is_fixed() and name in self.__dict__:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import layout, scattering
 from mindgrad.ops.define import operator_name
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.trace import state
 
 __all__ = [
     "inplace_add", "inplace_index_add", "inplace_sub", "inplace_update", "scatter_div", "scatter_max",
@@ -69,7 +69,7 @@ def _assigning(
             start, index, cast(operand(updates, name, start), start.dtype) if is_parameter else updates
         )
         if is_parameter:
-            state.write(input_x, result)
+            references.write(input_x, result)
         return result
 
     assigned.__name__ = assigned.__qualname__ = name

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.tree import map_leaves
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply, current_deferral
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, is_selection, operand
 from mindgrad.ops.registry import public
 from mindgrad.primitives.structural import stop_gradient as row
-from mindgrad.trace import aliases, state
+from mindgrad.trace import aliases
 
 __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identity", "stop_gradient"]
 
@@ -63,7 +64,7 @@ def identity(x: Any) -> Any:
     >>> print(ops.identity(Tensor([3.0])))
     [3.]
     """
-    return state.read(x) if isinstance(x, Tensor) else x
+    return references.read(x) if isinstance(x, Tensor) else x
 
 
 @public("Depend")
@@ -195,7 +196,7 @@ def _assigned(operator: str, variable: Any, value: Any) -> Tensor:
         )
     new = new.__copy__()  # a later x[0] = 1 on the object must not change the Parameter
     if variable.is_parameter:
-        state.write(variable, new)
+        references.write(variable, new)
     else:
         aliases.rebind(variable, new)
     return new

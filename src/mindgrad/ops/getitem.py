@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.trace import references
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -25,7 +26,6 @@ from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.selection import selected
 from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
 from mindgrad.primitives import arithmetic, slicing, static_slices, structural
-from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
@@ -317,7 +317,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     [5. 2. 3.]
     """
     if x.is_parameter:
-        state.write(x, updated(x.value(), index, value))  # type: ignore[attr-defined]
+        references.write(x, updated(x.value(), index, value))  # type: ignore[attr-defined]
     else:
         rebind(x, updated(x.__copy__(), index, value))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ml_dtypes import finfo, iinfo
 
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     activation,
@@ -34,7 +35,6 @@ from mindgrad.ops import (
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import drawing_from, exponentials, floating, require, seeds_of
-from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
 __all__ = ["IN_PLACE", "in_place", "replaced", "stop_gradient_"]
@@ -197,7 +197,7 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
         )
     new = cast(new, x.dtype)
     if x.is_parameter:
-        state.write(x, new)
+        references.write(x, new)
     else:
         rebind(x, new)
     return x

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.trace import references
 from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
 from mindgrad.ir.primitive import Primitive
@@ -98,7 +99,7 @@ def _are_numbers(values: Any) -> bool:
 
 def _read(parameter: Tensor) -> Tensor:
     """Read a Parameter in the floating-point type in which the running Cell computes."""
-    found = state.read(parameter)
+    found = references.read(parameter)
     wanted = state.float_type()
     return cast(found, wanted) if wanted is not None and found.type.dtype.is_float else found
 

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.evaluate import inline
 from mindgrad.ir.graph import Graph
@@ -20,7 +21,7 @@ from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import current_deferral, identity
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import joining
-from mindgrad.trace import mutation_policy, owned_objects, state
+from mindgrad.trace import mutation_policy, owned_objects
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
 
@@ -38,7 +39,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     if current_deferral() is not None and xs.shape[0] >= costs().scan_iterations:
         return _deferred(step, xs, carry)
     outputs: list[Tensor] = []
-    if not state.is_compiling():
+    if not references.is_compiling():
         for x in joining.unstack(xs):
             carry, y = step(x, carry)
             outputs.append(y)
@@ -84,7 +85,7 @@ def _deferred(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     Its iterations run only mindgrad's own code. A step with equal closures and types is traced once.
     """
     leaves, structure = flatten(carry)
-    tensors = [state.read(x) for x in (xs, *leaves) if isinstance(x, Tensor)]
+    tensors = [references.read(x) for x in (xs, *leaves) if isinstance(x, Tensor)]
     count = len(tensors)
     others = tuple([None if isinstance(x, Tensor) else x for x in leaves])
     described = _described(step, tensors)
@@ -123,7 +124,7 @@ def _described(value: Any, tensors: list[Tensor]) -> Any:
     Tensors in the closure are appended to ``tensors``.
     """
     if isinstance(value, Tensor):
-        tensors.append(state.read(value))
+        tensors.append(references.read(value))
         return Tensor
     if value is None or isinstance(value, (bool, int, float, str)):
         return (type(value), value)

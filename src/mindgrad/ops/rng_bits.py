@@ -18,6 +18,7 @@ import numpy as np
 from mindgrad.common.generator import state_of_generator
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE
+from mindgrad.core.trace import references
 from mindgrad.execution.donation import window
 from mindgrad.ir.dtype import (
     DType,
@@ -41,7 +42,6 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
 from mindgrad.primitives import arithmetic, logic, random, static_slices, structural
 from mindgrad.primitives.unstacking import unstack
-from mindgrad.trace import state
 
 __all__ = [
     "NO_SEEDS", "bits", "combined", "drawing_from", "exponentials", "floating", "fractions", "integers",
@@ -137,13 +137,13 @@ def combined(primitive: Primitive, x: Tensor, number: Any) -> Tensor:
 def bits(operator: str, shape: tuple[int, ...], seeds: tuple[int, int]) -> Tensor:
     """Draw random bits as uint32."""
     source = _source.get()
-    if not state.is_stored(source):
+    if not references.is_stored(source):
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
-        state.write(source, after)
+        references.write(source, after)
         return words
     with window:  # lock, so that two threads do not draw from the same state
         words, after = apply(random.random_bits, operand(source, operator), shape=shape, seeds=seeds)
-        state.advance(source, after)
+        references.advance(source, after)
     return words
 
 

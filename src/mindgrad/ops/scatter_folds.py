@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import int32, int64
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
@@ -24,7 +25,6 @@ from mindgrad.ops.operands import broadcast_to, cast, choose, full_tensor
 from mindgrad.ops.ordering import argsort, searchsorted
 from mindgrad.primitives import indexing
 from mindgrad.solvers import iterate
-from mindgrad.trace import state
 
 __all__ = ["fold"]
 
@@ -49,7 +49,7 @@ def fold(primitive: Primitive, operator: str, x: Tensor, indices: Tensor, update
     values = known(indices)
     if values is not None:
         return _by_known_rounds(primitive, x, values.reshape(-1, count), updates)
-    if not state.is_compiling():
+    if not references.is_compiling():
         raise RuntimeError(
             f"For '{operator}', the indices must be known: vmap has an axis of them. Compile the function, "
             f"jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import int32, int64
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
@@ -24,7 +25,6 @@ from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.scatter_folds import fold
 from mindgrad.primitives import arithmetic, indexing, piecewise, static_slices, structural
-from mindgrad.trace import state
 
 __all__ = [
     "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd", "scatter_update",
@@ -225,7 +225,7 @@ def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any)
     column = apply(structural.reshape, index, shape=(*index.shape, 1))
     result = _written(row, operator, x, column, updates)
     if isinstance(input_x, Tensor) and input_x.is_parameter:
-        state.write(input_x, result)
+        references.write(input_x, result)
     return result
 
 
@@ -398,7 +398,7 @@ def index_add(
     new = apply(structural.transpose, new, permutation=order)
     result = apply(indexing.scatter_add, target, side_by_side([positions], operator), new, axes=(dim,))
     if isinstance(x, Tensor) and x.is_parameter:
-        state.write(x, result)
+        references.write(x, result)
     return result
 
 

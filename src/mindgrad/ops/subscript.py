@@ -13,13 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.refusal import refuse
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.index_checks import Places, known, places
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
 from mindgrad.primitives import static_slices, structural
-from mindgrad.trace import state
 
 __all__ = ["OPERATOR", "Slot", "Subscript", "basic_key", "resolve", "stacked", "unknown_mask_error"]
 
@@ -136,7 +136,7 @@ def _item(item: Any) -> Any:
     if item is None or item is Ellipsis or isinstance(item, (int, slice)):
         return np.asarray(item) if isinstance(item, bool) else item
     if isinstance(item, Tensor):
-        tensor = state.read(item) if item.is_parameter else item
+        tensor = references.read(item) if item.is_parameter else item
         if tensor.dtype.kind not in ("bool", "int", "uint"):
             return _refused(tensor)
         values = known(tensor)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.foreign_names import REMEDIES, advice
+from mindgrad.core.trace import references
 from mindgrad.ir import dtype as types
 from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.tensor import Tensor
@@ -30,7 +31,6 @@ from mindgrad.ops.conversion import cast
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import is_selection, operand
 from mindgrad.ops.registry import public
-from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
 __all__: list[str] = []
@@ -384,7 +384,7 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
     """
     new = cast(value, self.dtype)
     if self.is_parameter:
-        state.write(self, new)
+        references.write(self, new)
     else:
         rebind(self, new)
     return self

@@ -15,6 +15,7 @@ from typing import Any
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
+from mindgrad.core.trace import references
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
@@ -32,7 +33,7 @@ from mindgrad.solvers.iterate import (
 from mindgrad.solvers.linear_solvers import NAMES, LinearSolver, dot, tolerance
 from mindgrad.solvers.real_parts import Unknowns
 from mindgrad.solvers.root_finding import SolverInfo, iterated, minimized, newton
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point"]
@@ -440,7 +441,7 @@ def _user_solution(
     """Call the user's ``solve``, and return the tensors of its solution and ``aux``."""
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
-    if state.is_compiling():
+    if references.is_compiling():
         # trace it as a separate graph of constants, so that no derivative linearizes the solver
         traced = Function(
             owner, "solve", lambda x: user_calls.run(solve, f, x), [x.type for x in start], structure

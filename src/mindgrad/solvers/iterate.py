@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.trace import references
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.dtype import DType, complex64, complex128, float32, float64
 from mindgrad.ir.graph import Graph
@@ -16,7 +17,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.primitives.arithmetic import select
 from mindgrad.primitives.structural import broadcast_in_dim, stop_gradient
-from mindgrad.trace import effect_log, state, user_calls
+from mindgrad.trace import effect_log, user_calls
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
 
@@ -32,7 +33,7 @@ _TYPE_OF_PARTS = {complex64: float32, complex128: float64}
 def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> tuple[Any, ...]:
     """Run ``while test(*now): now = body(*now)`` in Python, or as a compiled loop."""
     now = tuple(start)
-    if not state.is_compiling():
+    if not references.is_compiling():
         while test(*now):
             now = body(*now)
         return now
@@ -60,7 +61,7 @@ def chosen(test: Value, a: Value, b: Value) -> Value:
 
     In compiled functions, this is a select operator.
     """
-    if not state.is_compiling():
+    if not references.is_compiling():
         return a if test else b
     return apply(select, apply(broadcast_in_dim, test, shape=a.shape, dims=()) if a.shape else test, a, b)
 
@@ -76,7 +77,7 @@ def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
             )
     if not leaves:
         raise ValueError(f"For '{owner}', the {label} contains no Tensor.")
-    return [lifted(state.read(leaf)) for leaf in leaves], structure
+    return [lifted(references.read(leaf)) for leaf in leaves], structure
 
 
 def check_precision(owner: str, label: str, tensors: Values) -> DType:
@@ -139,7 +140,7 @@ class Function:
         self.graph = retained(
             Graph([*captured, *closed.inputs[: len(types)]], closed.equations, closed.outputs)
         )
-        self.outside = [lifted(state.read(tensor)) for tensor in captured.values()]
+        self.outside = [lifted(references.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
         """Return the result at ``xs``, with ``outside`` as the captured tensors."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
+from mindgrad.core.trace import references
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import DType, int32
@@ -38,7 +39,7 @@ from mindgrad.solvers.iterate import (
 from mindgrad.solvers.linear_solvers import dot
 from mindgrad.solvers.real_parts import from_real, in_real_parts, real_of
 from mindgrad.solvers.runge_kutta import Slope, interpolated, stepped
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.trace.control.loops import scanned
 from mindgrad.trace.control.variables import State
 from mindgrad.trace.custom import CustomDerivative
@@ -216,7 +217,7 @@ def _times(t: Any, dtype: DType) -> Value:
         raise TypeError(
             f"For 'odeint', the times 't' must be a 1-D Tensor, array, or list, but got {type(t).__name__}."
         )
-    t = lifted(state.read(t) if isinstance(t, Tensor) else Tensor(t))
+    t = lifted(references.read(t) if isinstance(t, Tensor) else Tensor(t))
     if len(t.shape) != 1 or not t.shape[0]:
         raise ValueError(f"For 'odeint', the times 't' must be 1-D, but got the shape {t.shape}.")
     if t._array is not None:
@@ -258,7 +259,7 @@ def _solved(
         parts = _packed(now)
 
     targets = times[1:]
-    if state.is_compiling():
+    if references.is_compiling():
 
         def get() -> tuple[Any, ...]:
             return (parts, *rows)
@@ -341,14 +342,14 @@ def _packed(now: _Now) -> tuple[Any, ...]:
     restored separately.
     """
     groups = (now.y0, now.y1, now.f0, now.f1, now.bend)
-    if not state.is_compiling():
+    if not references.is_compiling():
         return (*now[:5], *[x for group in groups for x in group])
     states = [_stacked(parts) for parts in zip(*groups, strict=True)]
     return (_stacked(now[:3]), _stacked(now[3:5]), *states)
 
 
 def _unpacked(parts: Sequence[Any], count: int) -> _Now:
-    if not state.is_compiling():
+    if not references.is_compiling():
         groups = [list(parts[k : k + count]) for k in range(5, 5 + 5 * count, count)]
         return _Now(*parts[:5], *groups)
     clock, counts, *states = parts
@@ -441,7 +442,7 @@ def _adjoint(
     stacks += [*[y[1:] for y in rows], *[ct[1:] for ct in cotangents], *[ct[:-1] for ct in cotangents]]
     length = times.shape[0] - 1
     backwards: Values = [apply(reverse, x, axes=(0,)) for x in stacks] if length else []
-    if state.is_compiling() and length > 1:
+    if references.is_compiling() and length > 1:
 
         def get() -> tuple[Any, ...]:
             return a, gradients, of_times

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.primitives.contraction import dot
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.static_slices import concatenate
 from mindgrad.solvers.iterate import Value, Values, held
-from mindgrad.trace import state
 from mindgrad.trace.control.loops import scanned
 from mindgrad.trace.control.variables import State
 
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
 def stepped(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> Step:
     """Compute a step of length ``h`` from the state ``ys`` with slope ``fs`` at ``t``."""
-    after, slopes = (_stages_as_loop if state.is_compiling() else _stages)(slope, ys, fs, t, h)
+    after, slopes = (_stages_as_loop if references.is_compiling() else _stages)(slope, ys, fs, t, h)
     last = [k[len(_NODES) - 1] for k in slopes]
     return Step(after, last, [h * _sum(_ERROR, k) for k in slopes], [_sum(_DENSE, k) * h for k in slopes])
 

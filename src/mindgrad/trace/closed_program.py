@@ -22,12 +22,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad._base.tree import flatten
+from mindgrad.core.trace import references
 from mindgrad.ir.build import building
 from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.trace import state
 
 __all__ = ["ClosedProgram", "trace"]
 
@@ -65,7 +65,7 @@ def trace(
     scope = GraphScope(values_are_inputs)
     with opened(scope):
         results, structure = flatten(function(*[scope.symbol(type) for type in types]))
-        leaves = [state.read(x) if isinstance(x, Tensor) else x for x in results]
+        leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # Parameters are inputs of the outermost graph that is being traced, which may be this graph

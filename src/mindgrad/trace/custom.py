@@ -20,6 +20,7 @@ from mindgrad._base.location import pullback_lines, user_frame
 from mindgrad._base.refusal import CompileError, location_of, refuse_selections
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
+from mindgrad.core.trace import references
 from mindgrad.ir import settings
 from mindgrad.ir.constant_reads import constants_below
 from mindgrad.ir.graph import Graph
@@ -32,7 +33,7 @@ from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import convert, reshape, stop_gradient
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.trace.closed_program import trace
 
 __all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
@@ -62,15 +63,15 @@ class CustomDerivative:
     def __call__(self, *args: Any) -> Any:
         leaves, structure = flatten(args)
         refuse_selections(leaves)
-        leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
+        leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
         with constants_below(len(open_scopes())):
             results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
         xs = [x for x in leaves if isinstance(x, Tensor)]
-        ys = [state.read(y) for y in results if isinstance(y, Tensor)]
+        ys = [references.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
             return unflatten(result_structure, [_constant(y) for y in results])
-        is_strict = state.is_compiling()
+        is_strict = references.is_compiling()
         pullback, extras = self._pullback(leaves, structure, results, result_structure, xs, ys, is_strict)
         made = apply(custom, *ys, *xs, *extras, pullback=pullback, outputs=len(ys), inputs=len(xs))
         passed = iter(made)
@@ -113,7 +114,7 @@ class CustomDerivative:
             name, place = f"bprop of {self.name}", location_of(user_frame())
             function = Callback(on_values, [x.type for x in xs], self.name, name, place)
             program = trace(lambda *symbols: list(apply(callback, *symbols, function=function)), types)
-        return retained(program.graph), [state.read(tensor) for tensor in program.captured.values()]
+        return retained(program.graph), [references.read(tensor) for tensor in program.captured.values()]
 
     def gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
         """Check the result of ``bprop``, and return a gradient per tensor in ``inputs``.
@@ -164,7 +165,7 @@ class CustomDerivative:
             )
         if not isinstance(gradient, Tensor):
             gradient = Tensor(gradient, x.dtype)
-        gradient = state.read(gradient)
+        gradient = references.read(gradient)
         if gradient.shape != x.shape:
             raise ValueError(
                 f"For user defined method 'bprop' of {self.name}, the gradient of argument {index} (counted "
@@ -368,7 +369,7 @@ def summed_to(gradient: Any, shape: Shape) -> Any:
     """Sum ``gradient`` to ``shape`` if an input of this shape was broadcast."""
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient
-    gradient = state.read(gradient)
+    gradient = references.read(gradient)
     more = gradient.ndim - len(shape)
     wide = gradient.shape[max(more, 0) :]
     if more < 0 or any(n not in (1, m) for n, m in zip(shape, wide, strict=True)):

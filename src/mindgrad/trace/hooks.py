@@ -13,9 +13,10 @@ from typing import Any
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.hook import hook
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state, user_calls
+from mindgrad.trace import user_calls
 from mindgrad.trace.custom import CustomDerivative
 
 __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
@@ -106,7 +107,7 @@ def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[
     """Pass the tensors among ``xs`` through ``identity`` if a derivative may need it."""
     if not open_scopes() or not any(isinstance(x, Tensor) for x in xs):
         return tuple(xs)
-    if state.is_compiling():
+    if references.is_compiling():
         warn_user(
             f"{name} is not called in GRAPH_MODE: a compiled function cannot call Python. Run in "
             f"PYNATIVE_MODE, or use ops.InsertGradientOf."
@@ -116,7 +117,7 @@ def _through(identity: CustomDerivative, xs: Sequence[Any], name: str) -> tuple[
 
 
 def _tensors_through(identity: CustomDerivative, xs: Sequence[Any]) -> tuple[Any, ...]:
-    passed = iter(identity(*[state.read(x) for x in xs if isinstance(x, Tensor)]))
+    passed = iter(identity(*[references.read(x) for x in xs if isinstance(x, Tensor)]))
     return tuple(next(passed) if isinstance(x, Tensor) else x for x in xs)
 
 
@@ -183,7 +184,7 @@ def backward_hooked(
     label = "a backward hook of a Cell"
     entered = unflatten(structure, _through(_hooked(enter), leaves, label)) if after else args
     results, result_structure = flatten(construct(*entered))
-    if state.is_compiling():
+    if references.is_compiling():
         if before:  # trace the hooks on the gradients of the outputs
             left = CustomDerivative(lambda *xs: xs, lambda *arguments: leave(arguments[-1]), label)
             results = list(_tensors_through(left, results))

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import as_it_is, identity, innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 
 __all__ = ["noted", "take_back"]
 
@@ -33,7 +33,7 @@ class _Run:
 
     __slots__ = ("args", "cell", "writes")
 
-    def __init__(self, cell: Any, args: Sequence[Any], journal: state.Journal) -> None:
+    def __init__(self, cell: Any, args: Sequence[Any], journal: references.Journal) -> None:
         self.cell = cell
         self.args = [_seen(x) for x in args]
         self.writes = [(p, before, _seen(p)) for p, before in journal.before.values()]
@@ -49,12 +49,12 @@ _local = _Local()
 
 def _seen(x: Any) -> Any:
     """Return the present value of ``x`` if it is a tensor, and else ``x`` itself."""
-    return as_it_is(state.read(x)) if isinstance(x, Tensor) else x
+    return as_it_is(references.read(x)) if isinstance(x, Tensor) else x
 
 
 def _is_same(x: Any, recorded: Any) -> bool:
     if isinstance(x, Tensor) and isinstance(recorded, Tensor):
-        return identity(state.read(x)) == identity(recorded)
+        return identity(references.read(x)) == identity(recorded)
     return x is recorded
 
 
@@ -70,7 +70,7 @@ def _runs() -> dict[int, _Run]:
 @contextmanager
 def noted(cell: Any, args: Sequence[Any]) -> Iterator[None]:
     """Record the writes of a run of ``cell`` on ``args``."""
-    with state.journal() as journal:
+    with references.journal() as journal:
         yield
     runs = _runs()
     runs.pop(id(cell), None)
@@ -88,4 +88,4 @@ def take_back(cell: Any, args: Sequence[Any]) -> None:
     if not all(map(_is_same, args, run.args)) or not all(_is_same(p, after) for p, _, after in run.writes):
         return
     for parameter, before, _ in run.writes:
-        state.write(parameter, before)
+        references.write(parameter, before)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.refusal import refuse
 from mindgrad.control.hook import hook as hook_p
+from mindgrad.core.trace import references
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.recorder import Recorder
@@ -268,7 +269,7 @@ def behind_hooks(
             hooks are applied.
         parameters: Parameters with respect to which a gradient is also taken.
     """
-    if state.is_compiling():
+    if references.is_compiling():
         state.depends_on_attribute(_PARAMETER_HOOKS, "version")
     if not _HOOKS:
         return function

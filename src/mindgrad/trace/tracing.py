@@ -19,6 +19,7 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.build import building
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.graph import Graph
@@ -26,7 +27,7 @@ from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import tensor_type
-from mindgrad.trace import mutation_policy, outside_effects, state, user_calls
+from mindgrad.trace import mutation_policy, outside_effects, user_calls
 from mindgrad.trace.cell_guards import reads_noted
 from mindgrad.trace.control.texts import refuse_kept
 from mindgrad.trace.effect_log import Attribute, Place, watched
@@ -83,7 +84,7 @@ class Trace:
             results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
             for leaf in results:
                 refuse_kept(leaf, "A result")
-            self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
+            self.results = [references.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
             # The outputs begin with the Parameters that are also read, in the order of reading. JAX stores
             # the first result of a type in the first donated buffer of that type

@@ -11,9 +11,9 @@ import numpy as np
 
 import mindgrad.nn as nn
 from mindgrad._base.refusal import refuse
+from mindgrad.core.trace import references
 from mindgrad.experimental.optim.optimizer import Optimizer
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
@@ -86,7 +86,7 @@ class LRScheduler:
         self._write([self.rate(base, self.last_epoch) for base in self.base_lrs])
 
     def _write(self, rates: Sequence[float]) -> None:
-        if state.is_compiling():
+        if references.is_compiling():
             refuse(
                 f"{type(self).__name__}.step() is called inside a compiled function. It counts steps in "
                 "Python and would count once, at compile time",

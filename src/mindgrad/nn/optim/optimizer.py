@@ -14,6 +14,7 @@ from mindgrad._base.html import captioned
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import as_it_is, identity
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -22,7 +23,6 @@ from mindgrad.nn.hyperparameters import non_negative, positive
 from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
 from mindgrad.nn.optim.groups import members
 from mindgrad.nn.optim.rates import ConstantRate, ListedRate, checked_rate, held_rate
-from mindgrad.trace import state
 
 __all__ = ["Optimizer", "opt_init_args_register"]
 
@@ -246,10 +246,10 @@ class Optimizer(Cell):
     # -- a step ----------------------------------------------------------------------------------
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
-        before = as_it_is(state.read(self.global_step))
+        before = as_it_is(references.read(self.global_step))
         result = super()._run(*args, **kwargs)
         # increment ``global_step`` once, whether or not ``construct`` of the subclass increments it
-        if identity(state.read(self.global_step)) == identity(before):
+        if identity(references.read(self.global_step)) == identity(before):
             ops.assign_add(self.global_step, 1)
         return result
 

@@ -14,11 +14,11 @@ from mindgrad import ops
 from mindgrad._base.tree import flatten
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, loss_and_gradients
-from mindgrad.trace import state
 from mindgrad.trace.control.variables import is_symbolic
 
 __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
@@ -254,7 +254,7 @@ def unless(test: Any, action: Callable[[], Any]) -> None:
         if not test:
             action()
         return
-    with state.journal() as journal:
+    with references.journal() as journal:
         action()
     for parameter, before in list(journal.before.values()):
-        state.write(parameter, ops.select(test, before, parameter))
+        references.write(parameter, ops.select(test, before, parameter))

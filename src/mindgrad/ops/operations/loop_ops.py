@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import owned_objects, state, user_calls
+from mindgrad.trace import owned_objects, user_calls
 from mindgrad.trace.control import builtins
 from mindgrad.trace.control.runtime import RUNTIME
 
@@ -81,7 +82,7 @@ class WhileLoop:
         self, cond_func: Callable[[Any], Any], loop_func: Callable[[Any], Any], init_val: Any
     ) -> Any:
         _check_functions("WhileLoop", cond_func=cond_func, loop_func=loop_func)
-        if not state.is_compiling():
+        if not references.is_compiling():
             value = init_val
             while user_calls.run(cond_func, value):
                 value = user_calls.run(loop_func, value)
@@ -134,7 +135,7 @@ class ForiLoop:
     ) -> Any:
         _check_functions("ForiLoop", loop_func=loop_func)
         _check_unroll("ForiLoop", unroll)
-        if not state.is_compiling():
+        if not references.is_compiling():
             value = init_val
             for index in range(lower, upper):
                 value = user_calls.run(loop_func, index, value)
@@ -200,7 +201,7 @@ class Scan:
         if length is not None and length != len(xs):
             raise ValueError(f"For 'Scan', 'length' is {length}, but 'xs' has {len(xs)} elements.")
         outputs: list[Any] = []
-        if not state.is_compiling():
+        if not references.is_compiling():
             carry = init
             for x in xs:
                 carry, y = user_calls.run(loop_func, carry, x)

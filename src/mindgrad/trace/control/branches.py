@@ -17,10 +17,11 @@ from typing import Any
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import unflatten
 from mindgrad.control.cond import cond
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply, as_it_is, rebind
 from mindgrad.ir.tensor import Tensor, make_number
 from mindgrad.ir.types import TensorType
-from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace import aliases, mutation_policy
 from mindgrad.trace.control.identities import Joining
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.traced import Traced, assemble, refuse_missing, with_assigned
@@ -97,7 +98,7 @@ def branch(
     for key in {**a.written, **b.written}:
         parameter = (a.written.get(key) or b.written[key])[0]
         when_true, when_false = [
-            body.written[key][1] if key in body.written else state.read(parameter) for body in bodies
+            body.written[key][1] if key in body.written else references.read(parameter) for body in bodies
         ]
         writes.append((parameter, len(merges)))
         merges.append((when_true, when_false, when_true.type))
@@ -117,7 +118,7 @@ def branch(
     for tensor, k in places:
         rebind(tensor, results[k])
     for parameter, k in writes:
-        state.write(parameter, results[k])
+        references.write(parameter, results[k])
     for tensor in [*a.stale, *b.stale]:
         aliases.make_stale(tensor)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.primitives.logic import logical_and, logical_or
@@ -89,7 +90,7 @@ def _number(bound: Any) -> Any:
     """Convert a bound to a Python int, or to a symbolic number if it is not known."""
     if not isinstance(bound, Tensor):
         return bound
-    tensor = state.read(bound) if bound.is_parameter else bound
+    tensor = references.read(bound) if bound.is_parameter else bound
     if tensor._array is not None:
         return int(tensor)
     tensor = as_it_is(tensor)
@@ -148,7 +149,7 @@ def _picked(items: list[Any], key: Tensor) -> Any:
     if all(isinstance(item, (int, float)) for item in items):
         made = Tensor(np.asarray(items))
         return make_number(made[key])  # type: ignore[index]
-    rows = [apply(reshape, state.read(item), shape=(1, *item.shape)) for item in items]
+    rows = [apply(reshape, references.read(item), shape=(1, *item.shape)) for item in items]
     return apply(concatenate, *rows, axis=0)[key]
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, lifted
 from mindgrad.ir.tensor import Tensor, make_number
 from mindgrad.ir.types import TensorType
 from mindgrad.primitives.structural import convert
-from mindgrad.trace import aliases, state
+from mindgrad.trace import aliases
 
 __all__ = ["Carry"]
 
@@ -51,7 +52,7 @@ class Carry:
         value = self.initial
         if not isinstance(value, Tensor):
             return Tensor(np.asarray(value, self.type.dtype.numpy))
-        value = lifted(state.read(value) if value.is_parameter else value)
+        value = lifted(references.read(value) if value.is_parameter else value)
         if value.dtype is not self.type.dtype:
             value = apply(convert, as_it_is(value), dtype=self.type.dtype)
         return value

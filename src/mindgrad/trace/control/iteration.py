@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindgrad._base.refusal import refuse
+from mindgrad.core.trace import references
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 from mindgrad.trace.control import builtins, snapshots
 
 __all__ = ["END", "endless_range", "iterator_of", "remaining_items"]
@@ -58,5 +58,5 @@ def endless_range(numbers: itertools.count[Any], later: Any) -> builtins.TensorR
 def iterator_of(items: Any) -> Iterator[Any]:
     """Return an iterator over ``items``, or over the traced value of a Parameter."""
     if isinstance(items, Tensor) and items.is_parameter:
-        items = state.read(items)
+        items = references.read(items)
     return iter(items)

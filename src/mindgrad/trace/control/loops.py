@@ -19,12 +19,13 @@ from typing import Any, NoReturn
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.scan import scan
+from mindgrad.core.trace import references
 from mindgrad.ir.graph import Equation, Variable
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, identity, rebind
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import TensorType
 from mindgrad.primitives.unstacking import unstack
-from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace import aliases, mutation_policy
 from mindgrad.trace.control.carries import Carry
 from mindgrad.trace.control.first_iterations import FirstIteration
 from mindgrad.trace.control.identities import Joining, identity_of, replaced_in
@@ -383,7 +384,7 @@ class _Loop:
         for tensor, carry in self.changed.values():
             rebind(tensor, value(carry, None))
         for parameter, carry in self.written.values():
-            state.write(parameter, value(carry, None))
+            references.write(parameter, value(carry, None))
         self._note_names(last, first)
         for tensor in self.body.stale:
             aliases.make_stale(tensor)

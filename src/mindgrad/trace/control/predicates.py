@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad._base.refusal import refuse
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Tensor
 from mindgrad.primitives.structural import convert as convert_primitive
 from mindgrad.primitives.structural import reshape
-from mindgrad.trace import state
 
 __all__ = ["equations", "known_truth", "plain_truth", "predicate", "truth"]
 
 
 def truth(test: Tensor) -> Tensor | bool:
     """Convert a tensor to a bool, or to a scalar Bool tensor without a known value."""
-    tensor = state.read(test) if test.is_parameter else test
+    tensor = references.read(test) if test.is_parameter else test
     if tensor._array is not None:
         return bool(tensor)
     if tensor.size != 1:

@@ -17,6 +17,7 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.build import building
 from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.scope import BodyScope, as_it_is, identity, lifted, opened
@@ -125,7 +126,7 @@ class Traced:
         if id(value) in self.changed:  # its elements, which the body assigned, have been restored since
             value = self.changed[id(value)][1]
         if isinstance(value, Tensor):
-            atom = self.scope.atom(state.read(value) if value.is_parameter else value)
+            atom = self.scope.atom(references.read(value) if value.is_parameter else value)
         else:
             atom = builder.constant(np.asarray(value, type.dtype.numpy), type)
         if atom.type.dtype is not type.dtype:
@@ -200,7 +201,7 @@ def assemble(
     for body in bodies:
         by_key = {}
         for variable, tensor in body.scope.captures:
-            seen = lifted(state.read(tensor) if tensor.is_parameter else tensor)
+            seen = lifted(references.read(tensor) if tensor.is_parameter else tensor)
             key = identity(seen)
             tensors.setdefault(key, seen)
             by_key[key] = variable

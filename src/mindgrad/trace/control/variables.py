@@ -15,11 +15,11 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import promote_scalar
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.primitives.kinds import zeros
-from mindgrad.trace import state
 from mindgrad.trace.effect_log import UNDEFINED, Place
 from mindgrad.trace.python.loop_exits import LEAVE
 
@@ -42,7 +42,7 @@ def is_symbolic(x: Any) -> bool:
     """Return whether ``x`` is a tensor whose value is not known at compile time."""
     if not isinstance(x, Tensor):
         return False
-    return (state.read(x) if x.is_parameter else x)._array is None
+    return (references.read(x) if x.is_parameter else x)._array is None
 
 
 class GrowingList(list):

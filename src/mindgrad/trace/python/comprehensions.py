@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.core.trace import references
 from mindgrad.ir.scope import GraphScope, innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
 
 __all__ = ["CONSUMERS", "consumed"]
 
@@ -52,7 +52,7 @@ def consumed(
 
 
 def _read(items: Any) -> Any:
-    return state.read(items) if isinstance(items, Tensor) else items
+    return references.read(items) if isinstance(items, Tensor) else items
 
 
 def _decided(

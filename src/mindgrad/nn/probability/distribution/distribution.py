@@ -14,10 +14,10 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad._base.checks import of_type
+from mindgrad.core.trace import references
 from mindgrad.ir.dtype import DType, as_dtype, float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
-from mindgrad.trace import state
 
 __all__ = ["Distribution", "above_zero", "in_unit_interval"]
 
@@ -83,7 +83,7 @@ class Distribution(Cell):
                 f"For '{owner}', the '{key}' must be a number or Tensor, but got {type(value).__name__}."
             )
         tensor = value if isinstance(value, Tensor) else Tensor(value, self._real)
-        if key in self.conditions and not state.is_compiling():
+        if key in self.conditions and not references.is_compiling():
             holds, words = self.conditions[key]
             if not np.all(holds(tensor.asnumpy())):
                 raise ValueError(f"For '{owner}', the '{key}' must be {words}, but got {tensor.asnumpy()}.")

@@ -1,0 +1,1 @@
+"""The differentiation engine. It imports nothing from the other packages of mindgrad."""

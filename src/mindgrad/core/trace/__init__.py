@@ -1,0 +1,1 @@
+"""Tracing: from a Python function of tensors to a closed graph."""
