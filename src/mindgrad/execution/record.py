@@ -14,7 +14,7 @@ from typing import Any
 
 from mindgrad._base.location import user_location
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.core.trace import references
+from mindgrad.core.trace import frontend, references
 from mindgrad.execution.plans import finish_recorder
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import inline
@@ -40,7 +40,6 @@ from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.pipeline import before_derivative
 from mindgrad.optimize.shift_invariance import has_shifts, shifts_stopped
 from mindgrad.primitives.kinds import is_zero
-from mindgrad.trace import side_effects
 from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
 __all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "shadow", "transformed"]
@@ -170,9 +169,9 @@ def transformed(
     primals = returned
     if written or rebound:
         primals = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
-    targets = side_effects.inner(scope) if isinstance(scope, GraphScope) else []
+    targets = frontend.assigned_in(scope) if isinstance(scope, GraphScope) else ()
     if targets:
-        primals = [*primals, *[as_it_is(x) for _, leaves, _ in targets for x in leaves if _is_of(x, scope)]]
+        primals = [*primals, *[as_it_is(x) for target in targets for x in target.leaves if _is_of(x, scope)]]
     vectors = [None if e is None else lifted(e) for e in extras]
     inputs = recorded.inputs
     if scope.opaque:
@@ -201,9 +200,8 @@ def transformed(
     for tensor, value in zip(rebound, outside[count_of_others:], strict=False):
         rebind(tensor, value)
     following = iter(outside[count_of_others + len(rebound) :])
-    for target, leaves, structure in targets:
-        now = [_seen(x, next(following)) if _is_of(x, scope) else x for x in leaves]
-        side_effects.rebuilt(target, now, structure)
+    for target in targets:
+        target.store([_seen(x, next(following)) if _is_of(x, scope) else x for x in target.leaves])
     return outside[:count], results
 
 

@@ -20,7 +20,7 @@ from mindgrad._base.location import pullback_lines, user_frame
 from mindgrad._base.refusal import CompileError, location_of, refuse_selections
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
-from mindgrad.core.trace import references
+from mindgrad.core.trace import frontend, references
 from mindgrad.ir import settings
 from mindgrad.ir.constant_reads import constants_below
 from mindgrad.ir.graph import Graph
@@ -33,7 +33,6 @@ from mindgrad.primitives.complexes import conj
 from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.primitives.structural import convert, reshape, stop_gradient
-from mindgrad.trace import user_calls
 from mindgrad.trace.closed_program import trace
 
 __all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
@@ -66,7 +65,7 @@ class CustomDerivative:
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
         with constants_below(len(open_scopes())):
-            results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
+            results, result_structure = flatten(frontend.call(self.function, *unflatten(structure, held)))
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [references.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
@@ -97,7 +96,7 @@ class CustomDerivative:
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
-                returned = user_calls.run(self.bprop, *inputs, out, dout)
+                returned = frontend.call(self.bprop, *inputs, out, dout)
             gradients = self.gradients(inputs, returned, is_strict)
             return [_conjugate(gradient) for gradient in gradients]
 
@@ -323,7 +322,7 @@ class custom_vjp:
                 f"{self.__name__}.defbwd(bwd). bwd is called as bwd(*inputs, out, dout)."
             )
         try:
-            return user_calls.run(self.bwd, *arguments)
+            return frontend.call(self.bwd, *arguments)
         except TypeError as error:
             if _takes(self.bwd, arguments):
                 raise

@@ -42,7 +42,7 @@ from mindgrad.trace.python import convert
 from mindgrad.trace.signature import same
 from mindgrad.trace.user_functions import is_read_unseen
 
-__all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
+__all__ = ["Assigned", "Outcome", "assigned_in", "bind", "finish"]
 
 _ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype before the first call."
 
@@ -269,21 +269,24 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
     return leaf
 
 
-def inner(scope: GraphScope) -> list[tuple[Place, list[Any], Any]]:
-    """Find the locations that hold tensors of ``scope``, a recording that has ended.
+class Assigned:
+    """A location that holds tensors of a recording (``core.trace.frontend.Assigned``)."""
 
-    Returns:
-        Location, leaves, and structure of each.
-    """
-    found = watch()
-    every = (
-        {} if found is None else {k: e[0] for level in [found.bound, *found.levels] for k, e in level.items()}
-    )
-    held = [(place, *flatten(place.value())) for place in every.values()]
-    return [(p, x, s) for p, x, s in held if any(isinstance(t, Tensor) and t._scope is scope for t in x)]
+    __slots__ = ("_place", "_structure", "leaves")
+
+    def __init__(self, location: Place) -> None:
+        self._place = location
+        self.leaves, self._structure = flatten(location.value())
+
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Replace the leaves of the value in the location."""
+        value = self._place.value()
+        self._place.put(in_place(value, unflatten(self._structure, leaves)))
 
 
-def rebuilt(location: Place, leaves: Sequence[Any], structure: Any) -> None:
-    """Replace the leaves of the value in a location that was already assigned."""
-    value = location.value()
-    location.put(in_place(value, unflatten(structure, leaves)))
+def assigned_in(scope: Any) -> list[Assigned]:
+    """Find the locations that hold tensors of ``scope``, a recording that has ended."""
+    log = watch()
+    levels = () if log is None else (log.bound, *log.levels)
+    every = [Assigned(place) for place in {k: e[0] for level in levels for k, e in level.items()}.values()]
+    return [each for each in every if any(isinstance(x, Tensor) and x._scope is scope for x in each.leaves)]

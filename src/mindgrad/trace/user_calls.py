@@ -9,19 +9,22 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from mindgrad._base.location import PACKAGE, explain_depth
 from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.core.trace.frontend import Frontend, register
 from mindgrad.ir.scope import GraphScope, innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import mutation_policy, owned_objects
+from mindgrad.trace import effect_log, mutation_policy, owned_objects
 from mindgrad.trace.control.results import with_items
 from mindgrad.trace.control.runtime import call
 from mindgrad.trace.control.traced import Traced
 from mindgrad.trace.depth import deep_calls
 from mindgrad.trace.frozen import watched_generators
 from mindgrad.trace.python import convert
+from mindgrad.trace.side_effects import Assigned, assigned_in
 
 __all__ = ["run"]
 
@@ -135,3 +138,19 @@ def _explain_undefined(error: NameError) -> None:
             f"Assign '{name}' before line {line}, with its final type and shape.",
             frame=trace.tb_frame,
         )
+
+
+class _Converting(Frontend):
+    """The frontend that converts Python control flow, and follows assignments of Python state."""
+
+    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        return run(function, *args, **kwargs)
+
+    def isolated(self) -> AbstractContextManager[Any]:
+        return effect_log.isolated()
+
+    def assigned_in(self, scope: Any) -> list[Assigned]:
+        return assigned_in(scope)
+
+
+register(_Converting())

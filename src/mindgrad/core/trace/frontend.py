@@ -1,0 +1,65 @@
+"""The protocol between the core and a frontend, which converts Python code before it is traced.
+
+The core traces a function by calling it. A frontend may replace the call, for example to compile branches and
+loops on tensors, and it may follow Python state that the function assigns. Without a frontend, functions run
+as they are, and assignments remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Protocol
+
+__all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"]
+
+
+class Assigned(Protocol):
+    """A location of Python state that holds tensors of a recording, such as an attribute."""
+
+    #: leaves of the value of the location
+    leaves: list[Any]
+
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Replace the leaves of the value."""
+
+
+class Frontend:
+    """A frontend that does nothing, and the interface of all frontends."""
+
+    def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Call a user's function while it is traced or recorded."""
+        return function(*args, **kwargs)
+
+    def isolated(self) -> AbstractContextManager[Any]:
+        """Return a context that undoes its assignments of Python state at the end."""
+        return nullcontext()
+
+    def assigned_in(self, scope: Any) -> Sequence[Assigned]:
+        """Return the locations of Python state that hold tensors of ``scope``, a closed recording."""
+        return ()
+
+
+_frontend = Frontend()
+
+
+def register(frontend: Frontend) -> Frontend:
+    """Use ``frontend`` for all later calls, and return the frontend that was used before."""
+    global _frontend
+    before, _frontend = _frontend, frontend
+    return before
+
+
+def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call a user's function through the registered frontend."""
+    return _frontend.call(function, *args, **kwargs)
+
+
+def isolated() -> AbstractContextManager[Any]:
+    """Return a context in which assignments of Python state are undone at the end."""
+    return _frontend.isolated()
+
+
+def assigned_in(scope: Any) -> Sequence[Assigned]:
+    """Return the locations of Python state that hold tensors of ``scope``, a closed recording."""
+    return _frontend.assigned_in(scope)
