@@ -1,0 +1,101 @@
+"""The protocol between the core and packages that run one graph on several devices or processes.
+
+The core compiles for one device. An upper layer may pass a :class:`Layout` with a graph, which divides its
+arrays among devices, and may register a :class:`Communication`, which compiles graphs with collectives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+__all__ = ["Communication", "Layout", "Mesh", "Order", "communication", "is_divided", "register"]
+
+
+class Layout(Protocol):
+    """Layouts of the inputs and results of one graph on several devices."""
+
+    @property
+    def devices(self) -> tuple[Any, ...]:
+        """The JAX devices."""
+
+    def input_sharding(self, position: int) -> Any:
+        """Return the JAX sharding of an input; ``None`` if XLA chooses it."""
+
+    def output_shardings(self) -> list[Any]:
+        """Return the JAX sharding of each result; ``None`` if XLA chooses it."""
+
+    def lowering(self) -> AbstractContextManager[None]:
+        """Return a context in which JAX lowers the graph."""
+
+    def laid_out(self, compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
+        """Return the JAX sharding that the compiled function expects for each input."""
+
+    def constants(self, compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
+        """Put the hoisted constants of a compiled function on its devices."""
+
+    def noted(self, compiled: Any, graph: Any) -> Any:
+        """Return the compiled function, wrapped if its calls must be recorded."""
+
+
+class Mesh(Protocol):
+    """Processes that run a graph with collectives together."""
+
+    def mapped(
+        self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
+    ) -> tuple[Any, Any]:
+        """Convert a function of the arrays of one process to a function of the arrays of all processes."""
+
+    def joining(self, compiled: Any, graph: Any, pending_results: int = 0) -> Any:
+        """Convert the compiled function to a function of the arrays of this process."""
+
+
+class Order(Protocol):
+    """Dependences that make XLA run the collectives of a graph in the order of its equations."""
+
+    def operands(self, equation: Any, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+        """Return the operands of the next equation, which may depend on the previous collective."""
+
+    def mark(self, values: dict[Any, Any]) -> Any:
+        """Return an array of one element that depends on every collective."""
+
+
+class Communication(Protocol):
+    """Compilation of graphs with collectives."""
+
+    def mesh_of(self, graph: Any, device: Any) -> Mesh | None:
+        """Return the processes that run ``graph``; ``None`` if this process is the only one."""
+
+    def order(self, graph: Any) -> Order:
+        """Return the object that orders the collectives of ``graph``."""
+
+    def with_fused_collectives(self, graph: Any) -> Any:
+        """Return an equivalent graph with fewer messages."""
+
+
+_communication: Communication | None = None
+_is_divided: Callable[[], bool] = lambda: False
+
+
+def register(communication: Communication, is_divided: Callable[[], bool]) -> None:
+    """Set the object that compiles graphs with collectives.
+
+    Args:
+        communication: the object.
+        is_divided: function that returns whether functions are compiled for several devices at present.
+    """
+    global _communication, _is_divided
+    _communication, _is_divided = communication, is_divided
+
+
+def communication() -> Communication:
+    """Return the registered object."""
+    if _communication is None:
+        raise RuntimeError("a graph contains collectives, but no package that runs them is loaded")
+    return _communication
+
+
+def is_divided() -> bool:
+    """Return whether functions are compiled for several devices at present."""
+    return _is_divided()
