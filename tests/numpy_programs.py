@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend import xla
-from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.executable import Executable
+from mindgrad.distributed.device_mesh import Placement
 from mindgrad.eager import segments
 from mindgrad.execution import program
 from mindgrad.execution.cache import clear_cache

@@ -59,7 +59,7 @@ def compile_step(name: str, variant: str, devices: int) -> Job:
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     # jax reads the number of its devices when it starts, not before
     from mindgrad.backend.jax_import import jax_module
-    from mindgrad.backend.process_mesh import use_devices
+    from mindgrad.distributed.process_mesh import use_devices
     from mindgrad.backend.xla import compile_ahead
     from mindgrad.communication.groups import World, enter_world
     from mindgrad.execution.compiled import trace

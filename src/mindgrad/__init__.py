@@ -93,8 +93,8 @@ from mindgrad.context import (
     set_ps_context,
     set_recursion_limit,
 )
+from mindgrad.distributed.layouts import set_layout_recorder as _set_layout_recorder
 from mindgrad.execution.cache import cache_info, clear_cache
-from mindgrad.execution.layouts import set_layout_recorder as _set_layout_recorder
 from mindgrad.execution.observers import OBSERVERS as _OBSERVERS
 from mindgrad.ir.mutable import mutable
 from mindgrad.ir.tensor import Tensor
@@ -260,7 +260,7 @@ _OBSERVERS["save_graphs"] = _save_graph
 
 def _record_layouts(*layouts: _Any) -> None:
     """Record how Parameters are divided among devices if a strategy file is set."""
-    _import_module("mindgrad.execution.strategy_file").record(*layouts)
+    _import_module("mindgrad.distributed.strategy_file").record(*layouts)
 
 
 _set_layout_recorder(_record_layouts)

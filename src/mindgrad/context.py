@@ -17,8 +17,8 @@ from typing import Any
 
 from mindgrad._base.nearest import nearest
 from mindgrad.backend.device import select_device
-from mindgrad.execution.layouts import set_layout_file
-from mindgrad.execution.partition_options import check_device_number, data_rule, partition_from
+from mindgrad.distributed.layouts import set_layout_file
+from mindgrad.distributed.partition_options import check_device_number, data_rule, partition_from
 from mindgrad.ir import settings
 from mindgrad.ir.finite import check_kernel
 from mindgrad.ir.kernels import set_kernel_check

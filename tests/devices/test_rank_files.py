@@ -8,8 +8,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.backend.device_mesh import sharding
-from mindgrad.execution.strategy_file import Strategy, read_strategy, write_strategy
+from mindgrad.distributed.device_mesh import sharding
+from mindgrad.distributed.strategy_file import Strategy, read_strategy, write_strategy
 from tests.devices.programs import Perceptron, agree, divided, normal
 
 NAMES = ("first", "second", "extra")

@@ -13,7 +13,8 @@ import pytest
 import mindgrad as ms
 from mindgrad import cli
 from mindgrad._base import ending
-from mindgrad.backend import device, process_mesh, processes, xla
+from mindgrad.backend import device, xla
+from mindgrad.distributed import process_mesh, processes
 from mindgrad.execution.compiled import trace
 from tests.unit.test_launch import free_port, mark, running  # noqa: F401
 
@@ -24,7 +25,7 @@ import mindspore as ms
 from mindspore import communication
 from mindspore.communication import GlobalComm, create_group, get_group_size, get_local_rank, get_rank, init
 from mindspore.communication.management import store
-from mindgrad.backend.processes import broadcast, entered, left
+from mindgrad.distributed.processes import broadcast, entered, left
 from mindgrad.communication import session
 session.STUCK_SECONDS = session.END_SECONDS = 0.5
 def tell(*words): os.write(1, (" ".join(map(str, words)) + "\\n").encode())
@@ -183,9 +184,7 @@ def test_slurm_starts_processes_and_they_end_with_each_other(tmp_path, mark):  #
 
 
 def test_what_was_computed_before_is_an_error():
-    program = (
-        "import jax; jax.devices()\nfrom mindgrad.backend.processes import start\nstart(0, 2, '127.0.0.1:1')"
-    )
+    program = "import jax; jax.devices()\nfrom mindgrad.distributed.processes import start\nstart(0, 2, '127.0.0.1:1')"
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, timeout=60
     )

@@ -1,7 +1,7 @@
 """Programs of collectives on several ranks: for each row one, and its evaluation by the definition.
 
 All ranks run one graph, in step: every equation on each rank's arrays, and a collective, by its definition
-(``primitives.collectives.combined``), on the arrays of all of them.
+(``distributed.collectives.combined``), on the arrays of all of them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.distributed.collectives import combined
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.collectives import combined
 from mindgrad.primitives.elementwise import sin, tanh
 
 #: the number of ranks, and the shape of the array of each

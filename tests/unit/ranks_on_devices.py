@@ -16,16 +16,11 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import nn
-from mindgrad.backend import process_mesh
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.xla import compile_ahead
 from mindgrad.communication.groups import World, enter_world
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import bfloat16, bool_, float32, float64, int32
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.collectives import (
+from mindgrad.distributed import process_mesh
+from mindgrad.distributed.collectives import (
     all_gather,
     all_max,
     all_reduce,
@@ -33,6 +28,11 @@ from mindgrad.primitives.collectives import (
     combined,
     reduce_scatter,
 )
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import bfloat16, bool_, float32, float64, int32
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.types import tensor_type
 from mindgrad.primitives.reduction import reduce_sum
 from mindgrad.transforms.reverse import reverse
 from tests.laws.rank_programs import CASES, RANKS, SHAPE, SIZE, draw, evaluate_ranks, program

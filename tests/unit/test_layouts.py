@@ -4,7 +4,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Layout, Tensor, context, nn, ops
-from mindgrad.ir.partition import Allocation, Partition, current, leading, mesh_sizes, slices
+from mindgrad.distributed.partition import Allocation, Partition, current, leading, mesh_sizes, slices
 from mindgrad.parallel import shard
 from mindgrad.tools.collectives import Collective, collectives_of, totals
 

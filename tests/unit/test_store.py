@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from mindgrad.backend.job import job_of
 from mindgrad.communication import channel
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended
 from mindgrad.communication.channel import Channel, connected
 from mindgrad.communication.groups import World, create, destroy, enter_world, members, own_position
 from mindgrad.communication.store import Store, StoreServer
+from mindgrad.distributed.job import job_of
 
 SECRET = b"a secret of the test"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -17,9 +16,8 @@ import numpy as np
 
 from mindgrad._base.waiting import interruptible, note_long
 from mindgrad.backend.jax_import import is_jax_loaded, jax_module
-from mindgrad.backend.job import job_of
-from mindgrad.backend.processes import is_started
 from mindgrad.backend.xla import compile_kernel, is_elsewhere, to_device, use_device, use_device_later
+from mindgrad.core.placement import has_joined, must_join
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import Graph, calls_back, communicates
 from mindgrad.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
@@ -54,7 +52,7 @@ def select_device(target: str, device_id: int = 0) -> str:
         raise ValueError(
             f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}."
         )
-    if target == "GPU" and _waits_for_processes():
+    if target == "GPU" and must_join():
         # users select the device before communication.init(), and JAX must not start before it
         use_device_later(partial(_select, target, device_id))
         set_kernel_runner(run_on_device)
@@ -69,7 +67,7 @@ def _select(target: str, device_id: int) -> str:
         set_kernel_runner(None)
         return "CPU"
     if devices:
-        if is_started() and len(devices) == 1:
+        if has_joined() and len(devices) == 1:
             device_id = 0  # the only GPU of this process; its index on the machine does not matter
         if not 0 <= device_id < len(devices):
             raise ValueError(
@@ -83,13 +81,6 @@ def _select(target: str, device_id: int) -> str:
     use_device(None)
     set_kernel_runner(None)
     return "CPU"
-
-
-def _waits_for_processes() -> bool:
-    """Return whether this process has yet to join the other processes of its job."""
-    with suppress(RuntimeError):  # communication.init() reports the error
-        return not is_started() and job_of().size > 1
-    return False
 
 
 def _gpus() -> list[Any]:

@@ -51,12 +51,12 @@ from typing import Any, NamedTuple
 from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
 from mindgrad.backend.custom_calls import described, is_prepared
-from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
 from mindgrad.backend.trust import SIGNATURE_BYTES, Distrusted, check_folder, home, read_own, signature
+from mindgrad.core.placement import Layout
 from mindgrad.ir import settings
 from mindgrad.ir.graph import Graph
 
@@ -251,7 +251,7 @@ def compiled(
     program: GraphProgram,
     options: Mapping[str, str],
     device: Any,
-    placement: Placement | None = None,
+    placement: Layout | None = None,
 ) -> Callable[..., Any]:
     """Compile a graph, or load its executable from the cache.
 

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from mindgrad._base.callback_errors import raise_noted
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import computed, interruptible, note_long
-from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
+from mindgrad.core.placement import Layout
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import Constant, Graph
 
@@ -188,7 +188,7 @@ def ahead(
     device: Any,
     program: GraphProgram | None,
     options: Mapping[str, str],
-    placement: Placement | None = None,
+    placement: Layout | None = None,
 ) -> Callable[..., Any]:
     """Compile ``function(arrays, given, extra)`` for operands of these shapes.
 
@@ -206,9 +206,7 @@ def ahead(
     jax = jax_module()
 
     def lower() -> Any:
-        results = (
-            {} if placement is None else {"out_shardings": list(map(placement.sharding, placement.outputs))}
-        )
+        results = {} if placement is None else {"out_shardings": placement.output_shardings()}
         with only_young_garbage:
             return jax.jit(function, donate_argnums=(1,), **results).lower(*shapes)
 

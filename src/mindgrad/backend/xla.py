@@ -12,26 +12,23 @@ from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
-import numpy as np
-
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import interruptible
-from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting, to_end
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.kept_constants import hidden, kept_constants
 from mindgrad.backend.options import kernel_options, options_of
-from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.control.trip_counts import has_long_loops, is_short
+from mindgrad.core.placement import Layout, communication
 from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, calls_back, communicates, is_communication
+from mindgrad.ir.graph import Constant, Graph, Variable, calls_back, communicates
 from mindgrad.ir.memo import retained
-from mindgrad.ir.partition import set_device_counter
 from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "compile_ahead", "compile_graph", "compile_kernel", "is_elsewhere", "lower", "lower_ahead",
-    "mesh_devices", "needs_x64", "start_runtime", "to_device", "use_device", "use_device_later",
+    "compile_ahead", "compile_graph", "compile_kernel", "device_count", "is_elsewhere", "lower",
+    "lower_ahead", "mesh_devices", "needs_x64", "start_runtime", "to_device", "use_device",
+    "use_device_later",
 ]  # fmt: skip
 
 #: the JAX device on which compiled functions run; ``None`` for the CPU
@@ -119,10 +116,13 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
             value = values[atom] = _constant(jax, atom) if value is None else value
         return value
 
-    order, hidden_operands = _CollectiveOrder(graph), kept_constants(graph)
+    order = communication().order(graph) if communicates(graph) else None
+    hidden_operands = kept_constants(graph)
     for equation in graph.equations:
         primitive, parameters = equation.primitive, equation.parameters
-        operands = order.operands(equation, [read(atom) for atom in equation.inputs], values)
+        operands = [read(atom) for atom in equation.inputs]
+        if order is not None:
+            operands = order.operands(equation, operands, values)
         if primitive.kind == "control":
             parameters = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
         if hidden_operands:
@@ -134,46 +134,8 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
             values.update(zip(equation.outputs, result, strict=True))
         else:
             values[equation.outputs[0]] = result
-    return [read(atom) for atom in graph.outputs] + ([order.mark(values)] if is_marked else [])
-
-
-class _CollectiveOrder:
-    """Make each collective of a graph depend on the collective before it."""
-
-    __slots__ = ("_depending", "_is_needed", "_latest")
-
-    def __init__(self, graph: Graph) -> None:
-        self._is_needed = communicates(graph)
-        self._latest: Equation | None = None
-        self._depending: set[Any] = set()  # values that depend on the latest collective
-
-    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """Return the operands of the next equation of the graph.
-
-        The first operand of a collective becomes dependent on the previous collective, unless it already is.
-        """
-        if not self._is_needed:
-            return operands
-        latest, depends = self._latest, not self._depending.isdisjoint(equation.inputs)
-        if is_communication(equation):
-            if latest is not None and not depends:
-                before = values[latest.outputs[0]]
-                first = before[(0,) * before.ndim] if before.size else None
-                if first is not None:
-                    operands = [after(jax_module(), operands[0], first), *operands[1:]]
-            self._latest = equation
-            self._depending = set(equation.outputs)
-        elif depends:  # XLA replaces an array without elements by a constant, which depends on nothing
-            self._depending.update([y for y in equation.outputs if y.type.size])
-        return operands
-
-    def mark(self, values: dict[Any, Any]) -> Any:
-        """Return an array of one element that depends on every collective."""
-        jax = jax_module()
-        latest = None if self._latest is None else values[self._latest.outputs[0]]
-        if latest is None or not latest.size:
-            return jax.numpy.zeros(1, np.int32)
-        return latest[(0,) * latest.ndim].reshape(1)
+    results = [read(atom) for atom in graph.outputs]
+    return [*results, order.mark(values)] if is_marked and order is not None else results
 
 
 def _nested(graph: Graph, shared: _Shared, *arguments: Any) -> list[Any]:
@@ -242,7 +204,7 @@ def compile_ahead(
     graph: Graph,
     donated: Sequence[int] = (),
     is_exact: bool = False,
-    placement: Placement | None = None,
+    placement: Layout | None = None,
     pending_results: int = 0,
 ) -> Executable:
     """Compile ``graph`` for operands on the device, or load it from the compile cache.
@@ -257,7 +219,7 @@ def compile_ahead(
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
-    mesh = mesh_of(graph, _selected()) if communicates(graph) else None
+    mesh = communication().mesh_of(graph, _selected()) if communicates(graph) else None
     # XLA removes computations that affect only empty arrays. If it removes a collective of one rank, the
     # other ranks wait forever.
     is_marked = mesh is not None and _has_empty_arrays(graph)
@@ -273,7 +235,7 @@ def compile_ahead(
 
     def shapes(places: Sequence[int]) -> list[Any]:
         types = [graph.inputs[k].type for k in places]
-        layouts = [None if placement is None else placement.sharding(placement.inputs[k]) for k in places]
+        layouts = [None if placement is None else placement.input_sharding(k) for k in places]
         return [
             jax.ShapeDtypeStruct(type_.shape, type_.dtype.numpy, sharding=layout)
             for type_, layout in zip(types, layouts, strict=True)
@@ -288,7 +250,7 @@ def compile_ahead(
     if mesh is not None:
         shapes_of_results = [y.shape for y in graph.outputs] + [(1,)] * is_marked
         function, operands = mesh.mapped(run, operands, shapes_of_results)
-    with nullcontext() if placement is None else lowering_for(placement):
+    with nullcontext() if placement is None else placement.lowering():
         compiled = ahead(
             function,
             operands,
@@ -298,8 +260,10 @@ def compile_ahead(
             options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
             placement,
         )
-    layouts = None if placement is None else laid_out(compiled, undonated, donated)
-    constants = list(map(to_device, extra)) if placement is None else constants_of(compiled, extra, to_device)
+    layouts = None if placement is None else placement.laid_out(compiled, undonated, donated)
+    constants = (
+        list(map(to_device, extra)) if placement is None else placement.constants(compiled, extra, to_device)
+    )
     return _executable(compiled, graph, constants, layouts, placement, mesh, pending_results)
 
 
@@ -308,7 +272,7 @@ def _executable(
     graph: Graph,
     constants: Sequence[Any],
     layouts: Sequence[Any] | None,
-    placement: Placement | None,
+    placement: Layout | None,
     mesh: Any,
     pending_results: int,
 ) -> Executable:
@@ -316,7 +280,7 @@ def _executable(
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
         pending_results = 0  # every call waits for its results, so none is pending
-    call = _noted(compiled, graph, placement)
+    call = compiled if placement is None else placement.noted(compiled, graph)
     if mesh is not None:
         call = mesh.joining(compiled, graph, pending_results)
     if not may_take_long and (mesh or placement or not _ends_soon(graph)):
@@ -324,11 +288,6 @@ def _executable(
     executable = Executable(call, constants, calls_back(graph), may_take_long, layouts)
     executable.compiled, executable.takes_parts = compiled, mesh is not None
     return executable
-
-
-def _noted(compiled: Any, graph: Graph, placement: Placement | None) -> Any:
-    """Record calls of a compiled function that is sharded over several processes."""
-    return compiled if placement is None or not is_joint(placement.devices) else noted(compiled, graph)
 
 
 def _ends_soon(graph: Graph) -> bool:
@@ -402,7 +361,9 @@ def _count(device: Any) -> int:
     return len(_devices())
 
 
-set_device_counter(lambda: _count(_selected()))
+def device_count() -> int:
+    """Return the number of JAX devices of the same kind as the selected device."""
+    return _count(_selected())
 
 
 def use_device(device: Any) -> None:

@@ -76,7 +76,7 @@ class Parameter(Tensor):
     is_permanent = False
 
     #: Number of devices among which the array of the Parameter is divided, and its partition
-    #: (``ir.partition``). ``None``: not decided yet.
+    #: (``distributed.partition``). ``None``: not decided yet.
     layout: tuple[int, Any] | None = None
 
     #: the Parameter from which this one was cloned; the clone adopts its layout

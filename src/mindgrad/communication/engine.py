@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindgrad.backend.eager_collectives import forget_programs, run_collective
-from mindgrad.backend.process_mesh import forget_mesh, set_agreement
 from mindgrad.communication.agreement import Agreement
 from mindgrad.communication.call_order import CallOrder
 from mindgrad.communication.store import Store
-from mindgrad.primitives.collectives import all_reduce, set_runner
+from mindgrad.distributed.collectives import all_reduce, set_runner
+from mindgrad.distributed.eager_collectives import forget_programs, run_collective
+from mindgrad.distributed.process_mesh import forget_mesh, set_agreement
 from mindgrad.trace.state import use_stream
 
 __all__ = ["connect", "disconnect"]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.backend.job import job_of
 from mindgrad.communication.groups import WORLD_GROUPS, create, destroy, members, own_position, world
 from mindgrad.communication.session import begin, end
 from mindgrad.communication.session import store as store  # re-exported for exchanges of values
+from mindgrad.distributed.job import job_of
 
 __all__ = [
     "HCCL_WORLD_COMM_GROUP", "MCCL_WORLD_COMM_GROUP", "NCCL_WORLD_COMM_GROUP", "GlobalComm", "create_group",

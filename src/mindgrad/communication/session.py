@@ -27,14 +27,14 @@ from typing import Any
 from mindgrad._base.ending import ending_listeners
 from mindgrad._base.error_line import error_line
 from mindgrad._base.job_rank import join_job, leave_job
-from mindgrad.backend.job import Job
-from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
 from mindgrad.communication.call_order import CallOrder
 from mindgrad.communication.channel import address_of
 from mindgrad.communication.engine import connect, disconnect
 from mindgrad.communication.groups import World, enter_world
 from mindgrad.communication.store import Store, StoreServer
+from mindgrad.distributed.job import Job
+from mindgrad.distributed.processes import broadcast, start, start_in_cluster, stop, waited
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
 

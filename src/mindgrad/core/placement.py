@@ -10,7 +10,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-__all__ = ["Communication", "Layout", "Mesh", "Order", "communication", "is_divided", "register"]
+__all__ = [
+    "Communication", "Layout", "Mesh", "Order", "communication", "has_joined", "is_divided", "must_join",
+    "register_communication", "register_division",
+]  # fmt: skip
 
 
 class Layout(Protocol):
@@ -73,20 +76,27 @@ class Communication(Protocol):
     def with_fused_collectives(self, graph: Any) -> Any:
         """Return an equivalent graph with fewer messages."""
 
+    def has_joined(self) -> bool:
+        """Return whether this process has joined the other processes of its job."""
+
+    def must_join(self) -> bool:
+        """Return whether this process belongs to a job that it has not joined yet."""
+
 
 _communication: Communication | None = None
 _is_divided: Callable[[], bool] = lambda: False
 
 
-def register(communication: Communication, is_divided: Callable[[], bool]) -> None:
-    """Set the object that compiles graphs with collectives.
+def register_communication(communication: Communication) -> None:
+    """Set the object that compiles graphs with collectives."""
+    global _communication
+    _communication = communication
 
-    Args:
-        communication: the object.
-        is_divided: function that returns whether functions are compiled for several devices at present.
-    """
-    global _communication, _is_divided
-    _communication, _is_divided = communication, is_divided
+
+def register_division(is_divided: Callable[[], bool]) -> None:
+    """Set the function that returns whether functions are compiled for several devices at present."""
+    global _is_divided
+    _is_divided = is_divided
 
 
 def communication() -> Communication:
@@ -94,6 +104,16 @@ def communication() -> Communication:
     if _communication is None:
         raise RuntimeError("a graph contains collectives, but no package that runs them is loaded")
     return _communication
+
+
+def has_joined() -> bool:
+    """Return whether this process has joined the other processes of its job."""
+    return _communication is not None and _communication.has_joined()
+
+
+def must_join() -> bool:
+    """Return whether this process belongs to a job that it has not joined yet."""
+    return _communication is not None and _communication.must_join()
 
 
 def is_divided() -> bool:

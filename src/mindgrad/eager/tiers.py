@@ -36,6 +36,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten
 from mindgrad.backend.xla import start_runtime
+from mindgrad.distributed.partition import current
 from mindgrad.eager.deferral import Deferral
 from mindgrad.eager.eviction import keep, used
 from mindgrad.eager.segments import compile_request, compile_structure
@@ -44,7 +45,6 @@ from mindgrad.execution.background import submit, wait_until_compiled
 from mindgrad.execution.cache import content_of, register_eager
 from mindgrad.ir import settings
 from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.partition import current
 from mindgrad.ir.scope import current_deferral, executing, open_scopes
 from mindgrad.ir.tensor import Tensor
 

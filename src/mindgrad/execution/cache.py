@@ -27,10 +27,9 @@ from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.guards import Change
-from mindgrad.trace.numbers import number_tensor
+from mindgrad.trace.numbers import DATA, number_tensor
 from mindgrad.trace.signature import leaf_signature
 from mindgrad.trace.tensor_hooks import any_hooked, with_hooks
-from mindgrad.trace.tracing import DATA
 from mindgrad.trace.user_functions import functions_in, in_package
 
 __all__ = [

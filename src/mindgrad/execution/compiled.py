@@ -20,6 +20,7 @@ from typing import Any
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.progress import Progress
 from mindgrad._base.tree import flatten
+from mindgrad.distributed.layouts import joint_args
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
 from mindgrad.execution.cache import (
     MAXSIZE,
@@ -34,7 +35,6 @@ from mindgrad.execution.cache import (
     withdraw,
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
-from mindgrad.execution.layouts import joint_args
 from mindgrad.execution.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.execution.open_sizes import OpenSizes
 from mindgrad.execution.program import Program

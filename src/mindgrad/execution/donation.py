@@ -27,8 +27,8 @@ import numpy as np
 
 from mindgrad._base.signals import Deferred
 from mindgrad.backend.executable import Executable, array_type, copy_on_device
-from mindgrad.backend.process_mesh import is_part
 from mindgrad.backend.xla import to_device
+from mindgrad.distributed.process_mesh import is_part
 from mindgrad.ir.pending import PendingArray, resolved
 
 __all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]

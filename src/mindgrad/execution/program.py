@@ -13,15 +13,15 @@ from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.tree import is_leaf, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead
+from mindgrad.distributed.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
+from mindgrad.distributed.partition import in_force
 from mindgrad.execution.cache import History
 from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
-from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
 from mindgrad.execution.open_template import SharedTrace
 from mindgrad.ir import settings
 from mindgrad.ir.graph import calls_back
-from mindgrad.ir.partition import in_force
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace.effect_log import Place

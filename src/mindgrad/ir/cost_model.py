@@ -9,9 +9,10 @@ entry to ``DEVICES``. The comment above each group of constants names the decisi
 
 from typing import NamedTuple
 
+from mindgrad.core.placement import is_divided
 from mindgrad.ir import settings
 
-__all__ = ["DEVICES", "HOST", "Costs", "HostCosts", "costs"]
+__all__ = ["DEVICES", "HOST", "Costs", "HostCosts", "costs", "is_one_cpu"]
 
 
 class Costs(NamedTuple):
@@ -329,3 +330,8 @@ HOST = HostCosts()
 def costs() -> Costs:
     """Return the constants of the device for which functions are compiled."""
     return DEVICES.get(str(settings.options["device_target"]), DEVICES["GPU"])
+
+
+def is_one_cpu() -> bool:
+    """Whether functions run on one CPU, as rewrites for its caches require."""
+    return settings.options["device_target"] == "CPU" and not is_divided()

@@ -19,7 +19,7 @@ options: dict[str, Any] = {
     "checkpoint_slots": 1024,
     # whether eager mode runs every operator when it is called (see ``eager.tiers``)
     "pynative_synchronize": False,
-    # the division of compiled functions among devices (see ``ir.partition``); ``None``: one device
+    # the division of compiled functions among devices (see ``distributed.partition``); ``None``: one device
     "partition": None,
     # whether the first operator that returns NaN or infinity raises an error (see ``ir.finite``)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",

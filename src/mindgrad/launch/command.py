@@ -8,8 +8,8 @@ import secrets
 import sys
 from collections.abc import Sequence
 
-from mindgrad.backend.processes import HEARTBEAT_SECONDS, START_SECONDS
 from mindgrad.communication.channel import address_of
+from mindgrad.distributed.processes import HEARTBEAT_SECONDS, START_SECONDS
 from mindgrad.launch.plan import Plan
 from mindgrad.launch.supervisor import supervised
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mindgrad.backend.processes import HEARTBEAT_SECONDS
+from mindgrad.distributed.processes import HEARTBEAT_SECONDS
 from mindgrad.launch.command import checked_key, divided
 from mindgrad.launch.plan import Plan
 from mindgrad.launch.supervisor import supervised

@@ -1,6 +1,6 @@
 """Collectives: combine or exchange tensors of the processes of a group.
 
-Each function is a composition of the primitives in ``primitives.collectives``, which have the derivatives.
+Each function is a composition of the primitives in ``distributed.collectives``, which have the derivatives.
 With one process, each function returns its input and records nothing.
 
 Every process of the group must call the function, with a tensor of the same shape and dtype, in eager or
@@ -15,13 +15,13 @@ from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.distributed import collectives as primitives
 from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import applied, broadcast_to, cast, full_tensor, operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import collectives as primitives
 from mindgrad.primitives.arithmetic import neg
 from mindgrad.primitives.reduction import reduce_min, reduce_prod
 from mindgrad.primitives.structural import reshape

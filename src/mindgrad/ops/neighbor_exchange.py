@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.distributed import collectives as primitives
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
@@ -20,7 +21,6 @@ from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand
 from mindgrad.ops.uneven_collectives import facts_of_all, lengthened
-from mindgrad.primitives import collectives as primitives
 
 __all__ = [
     "Message", "checked_neighbors", "exchanged_halos", "exchanged_with_neighbors", "four_lengths",

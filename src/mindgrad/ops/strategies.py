@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.ir.partition import Allocation, Axes, Partition, current, slices
+from mindgrad.distributed.partition import Allocation, Axes, Partition, current, slices
+from mindgrad.distributed.sharding_constraint import with_sharding
 from mindgrad.ir.scope import GraphScope, apply, innermost
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import operand
 from mindgrad.ops.tensor_layout import Layout
-from mindgrad.primitives.sharding import with_sharding
 
 __all__ = ["check_strategies", "constrained", "layouts_of", "run_with_strategies", "strategy_axes"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
-from mindgrad.ir.partition import Allocation, Axes
+from mindgrad.distributed.partition import Allocation, Axes
 
 __all__ = ["Layout"]
 
@@ -125,7 +125,7 @@ class Layout:
         return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
 
     def axes(self) -> Axes:
-        """For each axis of the tensor, its mesh axes of prime sizes; see ``ir.partition``."""
+        """For each axis of the tensor, its mesh axes of prime sizes; see ``distributed.partition``."""
         allocation = Allocation(self.devices)
         by_name = {
             name: allocation.take(size) or ()

@@ -14,6 +14,7 @@ from typing import Any
 
 from mindgrad.communication.agreement import AGREEMENT_SECONDS
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank, store
+from mindgrad.distributed import collectives as primitives
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import one_or_more, whole_number
@@ -22,7 +23,6 @@ from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.registry import public
-from mindgrad.primitives import collectives as primitives
 
 __all__ = [
     "exchanged_by_counts", "exchanged_parts", "facts_of_all", "gathered_parts", "lengthened", "part_sizes",

@@ -50,10 +50,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.cost_model import costs
+from mindgrad.ir.cost_model import costs, is_one_cpu
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import REDUCED, IndexMap, Labels, Uniform, index_map, relabeled
-from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import Shape
 from mindgrad.optimize.anchors import anchored_values

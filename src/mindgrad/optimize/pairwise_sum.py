@@ -26,9 +26,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.cost_model import costs
+from mindgrad.ir.cost_model import costs, is_one_cpu
 from mindgrad.ir.graph import Equation, Graph
-from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.primitives.reduction import reduce_sum

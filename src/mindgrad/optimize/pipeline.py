@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mindgrad.core.placement import communication
 from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.distribution import distributed
 from mindgrad.optimize.guarded_loops import guards_postponed
@@ -51,7 +51,9 @@ def before_derivative(graph: Graph) -> Graph:
 
 def before_compilation(graph: Graph) -> Graph:
     """Apply the rewrites that make ``graph`` cheaper to run."""
-    passes = [*_BEFORE_COMPILATION, with_joined_sums] if communicates(graph) else _BEFORE_COMPILATION
+    passes = _BEFORE_COMPILATION
+    if communicates(graph):
+        passes = [*passes, communication().with_fused_collectives]
     return _passed(passes, graph)
 
 

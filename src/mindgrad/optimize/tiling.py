@@ -36,10 +36,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.cost_model import costs
+from mindgrad.ir.cost_model import costs, is_one_cpu
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import index_map, repetition
-from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.batch_region import Region, batch_label, batch_region, left_behind, region_of
 from mindgrad.optimize.graph_rewriter import inside

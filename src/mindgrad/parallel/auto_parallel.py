@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from mindgrad._base.checks import of_type
+from mindgrad.distributed.partition import Partition, current, in_force
+from mindgrad.distributed.partition_options import data_rule
 from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.partition_options import data_rule
-from mindgrad.ir.partition import Partition, current, in_force
 from mindgrad.ir.scope import open_scopes
 from mindgrad.nn.cell import Cell
 from mindgrad.ops.strategies import constrain_tensors

@@ -5,7 +5,6 @@ from mindgrad.primitives import (
     assignment,
     bessel,
     bessel_second,
-    collectives,
     complexes,
     contraction,
     convolution,
@@ -31,7 +30,6 @@ from mindgrad.primitives import (
     recurrence,
     reduction,
     scaled_erfc,
-    sharding,
     slicing,
     sorting,
     special,
@@ -41,10 +39,10 @@ from mindgrad.primitives import (
 )
 
 __all__ = [
-    "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
+    "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "exact_zeros", "fourier",
     "general_eig",
     "incomplete", "indexing", "inverse_pairs", "linalg", "log_incomplete", "logic", "lu", "neighbors",
-    "piecewise", "powers", "random", "recurrence", "reduction", "scaled_erfc", "sharding", "slicing",
+    "piecewise", "powers", "random", "recurrence", "reduction", "scaled_erfc", "slicing",
     "sorting", "special", "static_slices", "structural", "unstacking",
 ]  # fmt: skip

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.api.arguments import check_callable, explains_keywords
+from mindgrad.distributed.layouts import partition_of, placement_of
 from mindgrad.execution.cache import eager_tiers
-from mindgrad.execution.layouts import partition_of, placement_of
 from mindgrad.ir import settings
 from mindgrad.ir.rewriting import REWRITES, is_rewriting, watching
 from mindgrad.tools.cost import cost

@@ -24,7 +24,8 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.cell_path import cell_lines
 from mindgrad.optimize.pipeline import before_compilation
-from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, kind_of, trace_of
+from mindgrad.trace.numbers import DATA
+from mindgrad.trace.tracing import NUMBER, TENSOR, kind_of, trace_of
 
 __all__ = ["TracedProgram", "traced_derivative"]
 

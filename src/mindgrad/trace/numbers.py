@@ -14,15 +14,21 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.ir.mutable import MutableFloat, MutableInt, is_mutable
+from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar, is_mutable
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.primitives.structural import convert
-from mindgrad.trace.tracing import DATA
 
-__all__ = ["as_data", "as_python", "block", "is_number", "number_tensor"]
+__all__ = ["DATA", "as_data", "as_python", "block", "is_number", "number_tensor"]
 
+#: types of the numbers that ``mutable`` creates. They are inputs of the graph, so one compiled
+#: function serves all their values
+DATA = {
+    MutableFloat: tensor_type("float64", ()),
+    MutableScalar: tensor_type("float64", ()),
+    MutableInt: tensor_type("int64", ()),
+}
 _FLOATS = (float, np.floating)
 
 

@@ -23,28 +23,20 @@ from mindgrad.core.trace import references
 from mindgrad.ir.build import building
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.graph import Graph
-from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar
+from mindgrad.ir.mutable import MutableScalar
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Number, Tensor, make_number
-from mindgrad.ir.types import tensor_type
 from mindgrad.trace import mutation_policy, outside_effects, user_calls
 from mindgrad.trace.cell_guards import reads_noted
 from mindgrad.trace.control.texts import refuse_kept
 from mindgrad.trace.effect_log import Attribute, Place, watched
 from mindgrad.trace.guards import Dependencies
+from mindgrad.trace.numbers import DATA
 from mindgrad.trace.reach import objects_in_reach, tensors_in_reach
 from mindgrad.trace.side_effects import bind, finish
 from mindgrad.trace.tensor_hooks import inherit_hooks
 
-__all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
-
-#: types of the numbers that ``mutable`` creates. They are inputs of the graph, so one compiled
-#: function serves all their values
-DATA = {
-    MutableFloat: tensor_type("float64", ()),
-    MutableScalar: tensor_type("float64", ()),
-    MutableInt: tensor_type("int64", ()),
-}
+__all__ = ["NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
 #: kinds of leaves of a result that the graph computes: a tensor, or a Python number
 TENSOR, NUMBER = object(), object()

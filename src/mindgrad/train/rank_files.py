@@ -19,7 +19,7 @@ import numpy as np
 
 from mindgrad._base.protobuf import Malformed
 from mindgrad._base.replacing import replaced
-from mindgrad.execution.strategy_file import Strategy, read_strategy, write_strategy
+from mindgrad.distributed.strategy_file import Strategy, read_strategy, write_strategy
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train import ckpt, safetensors
@@ -212,7 +212,7 @@ def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File)
         OSError: If the new file cannot be written.
 
     >>> import mindgrad as ms, os, tempfile
-    >>> from mindgrad.execution.strategy_file import Strategy, read_strategy, write_strategy
+    >>> from mindgrad.distributed.strategy_file import Strategy, read_strategy, write_strategy
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     stages, merged = os.path.join(folder, "stages"), os.path.join(folder, "merged.ckpt")
     ...     os.mkdir(stages)

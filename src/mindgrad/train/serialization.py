@@ -20,8 +20,8 @@ from mindgrad._base.location import warn_user
 from mindgrad._base.protobuf import Malformed
 from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
+from mindgrad.distributed.partition import current
 from mindgrad.ir.dtype import DTYPES, as_dtype
-from mindgrad.ir.partition import current
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.replacing import replaced
-from mindgrad.backend.device_mesh import is_divided
 from mindgrad.backend.xla import mesh_devices
 from mindgrad.communication.management import get_group_size, get_rank
 from mindgrad.communication.session import store
+from mindgrad.distributed.device_mesh import is_divided
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.pending import resolved
 from mindgrad.ir.tensor import Tensor, make_tensor

@@ -8,7 +8,7 @@ import numpy as np
 from mindspore import Parameter, Tensor, ops
 from mindspore.communication import get_group_size, init
 
-from mindgrad.backend.process_mesh import is_part
+from mindgrad.distributed.process_mesh import is_part
 
 init()
 SIZE = get_group_size()

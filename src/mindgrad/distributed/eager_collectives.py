@@ -30,7 +30,7 @@ def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any])
     The result is a NumPy array if eager operators run on the host.
 
     Args:
-        primitive: the collective to run (``primitives.collectives``).
+        primitive: the collective to run (``distributed.collectives``).
         array: operand of this rank.
         parameters: parameters of ``primitive``, such as its ranks.
     """

@@ -52,7 +52,7 @@ AXIS = "ranks"
 
 _ALONE: Ranks = (0,)
 
-#: function that runs a collective in eager mode, on the array of this rank (``backend.eager_collectives``)
+#: function that runs a collective in eager mode on the array of this rank (see ``eager_collectives``)
 _runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None = None
 _local = threading.local()
 
@@ -86,7 +86,7 @@ def combined(name: str, arrays: Sequence[np.ndarray], **parameters: Any) -> list
         parameters: the parameters of the primitive.
 
     >>> import numpy as np
-    >>> from mindgrad.primitives.collectives import combined
+    >>> from mindgrad.distributed.collectives import combined
     >>> combined("all_reduce", [np.array([1.0]), np.array([2.0])], ranks=(0, 1))
     [array([3.]), array([3.])]
     """

@@ -5,7 +5,7 @@
 Each process is one *rank*, and contributes one device to a mesh. Each process calls the function with its own
 arrays, and receives its own results. JAX represents the arrays of all ranks together as one array over the
 mesh. The array of a rank is its *part* of this array, and becomes a part without a copy. ``jax.shard_map``
-lowers the body, and collectives reduce over the mesh axis ``ranks`` (``primitives.collectives``).
+lowers the body, and collectives reduce over the mesh axis ``ranks`` (``distributed.collectives``).
 
 New values of Parameters remain arrays over the mesh until the part of this rank is read
 (:class:`PartOnRequest`). A training step can therefore pass them to the next step directly.
@@ -22,6 +22,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from typing import Any, Protocol
@@ -29,11 +30,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.processes import entered, left
-from mindgrad.ir.graph import Graph, is_communication
+from mindgrad.core.placement import register_communication
+from mindgrad.distributed.collective_fusion import with_joined_sums
+from mindgrad.distributed.collectives import AXIS, world_of
+from mindgrad.distributed.job import job_of
+from mindgrad.distributed.processes import entered, is_started, left
+from mindgrad.ir.graph import Equation, Graph, is_communication
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.types import TensorType
-from mindgrad.primitives.collectives import AXIS, world_of
 
 __all__ = [
     "PartOnRequest", "ProcessMesh", "after", "agree", "forget_mesh", "is_part", "mesh_of", "noted",
@@ -363,3 +367,63 @@ def after(jax: Any, x: Any, before: Any) -> Any:
     is_set = number & (lax.axis_index(AXIS) >> 30) != 0
     other = lax.convert_element_type(lax.eq(x, lax.full_like(x, 0)), x.dtype)
     return lax.select(lax.full(x.shape, True) & is_set, other, x)
+
+
+class CollectiveOrder:
+    """Make each collective of a graph depend on the collective before it."""
+
+    __slots__ = ("_depending", "_latest")
+
+    def __init__(self) -> None:
+        self._latest: Equation | None = None
+        self._depending: set[Any] = set()  # values that depend on the latest collective
+
+    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+        """Return the operands of the next equation of the graph.
+
+        The first operand of a collective becomes dependent on the previous collective, unless it already is.
+        """
+        latest, depends = self._latest, not self._depending.isdisjoint(equation.inputs)
+        if is_communication(equation):
+            if latest is not None and not depends:
+                before = values[latest.outputs[0]]
+                first = before[(0,) * before.ndim] if before.size else None
+                if first is not None:
+                    operands = [after(jax_module(), operands[0], first), *operands[1:]]
+            self._latest = equation
+            self._depending = set(equation.outputs)
+        elif depends:  # XLA replaces an array without elements by a constant, which depends on nothing
+            self._depending.update([y for y in equation.outputs if y.type.size])
+        return operands
+
+    def mark(self, values: dict[Any, Any]) -> Any:
+        """Return an array of one element that depends on every collective."""
+        jax = jax_module()
+        latest = None if self._latest is None else values[self._latest.outputs[0]]
+        if latest is None or not latest.size:
+            return jax.numpy.zeros(1, np.int32)
+        return latest[(0,) * latest.ndim].reshape(1)
+
+
+class _Communication:
+    """Compilation of graphs with collectives (``core.placement.Communication``)."""
+
+    def mesh_of(self, graph: Graph, device: Any) -> ProcessMesh | None:
+        return mesh_of(graph, device)
+
+    def order(self, graph: Graph) -> CollectiveOrder:
+        return CollectiveOrder()
+
+    def with_fused_collectives(self, graph: Graph) -> Graph:
+        return with_joined_sums(graph)
+
+    def has_joined(self) -> bool:
+        return is_started()
+
+    def must_join(self) -> bool:
+        with suppress(RuntimeError):  # communication.init() reports the error
+            return not is_started() and job_of().size > 1
+        return False
+
+
+register_communication(_Communication())

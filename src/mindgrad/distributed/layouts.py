@@ -21,18 +21,25 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.backend.device_mesh import Placement, is_divided, is_joint, joint_samples, on_one_device, spread
-from mindgrad.backend.process_mesh import agree
 from mindgrad.backend.xla import is_elsewhere, mesh_devices, to_device
+from mindgrad.distributed.device_mesh import (
+    Placement,
+    is_divided,
+    is_joint,
+    joint_samples,
+    on_one_device,
+    spread,
+)
+from mindgrad.distributed.partition import Allocation, Axes, Partition, current, leading, replicated, slices
+from mindgrad.distributed.process_mesh import agree
+from mindgrad.distributed.sharding_constraint import with_sharding
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.execution.donation import settled, window
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.graph import Equation, Graph, Variable, all_equations, communicates
 from mindgrad.ir.index_map import UNIFORM
-from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.primitives.sharding import with_sharding
 
 __all__ = [
     "LayoutFile", "gathered", "joint_args", "lay_out", "moved", "partition_of", "placement_of",

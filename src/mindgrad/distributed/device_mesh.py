@@ -1,8 +1,8 @@
 """Sharding: run one computation on a mesh of devices.
 
-A ``NamedSharding`` of JAX describes the layout of an array on the mesh of ``ir.partition``. The partitioner
-of XLA inserts the collectives. It also chooses the layout of inputs and results for which the graph does not
-specify one.
+A ``NamedSharding`` of JAX describes the layout of an array on the mesh of ``distributed.partition``. The
+partitioner of XLA inserts the collectives. It also chooses the layout of inputs and results for which the
+graph does not specify one.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.ir.partition import Axes, mesh_sizes, replicated
-from mindgrad.primitives.sharding import mesh
+from mindgrad.distributed.partition import Axes, mesh_sizes, replicated
+from mindgrad.distributed.process_mesh import noted
+from mindgrad.distributed.sharding_constraint import mesh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "Placement", "constants_of", "is_divided", "is_joint", "joint_samples", "laid_out", "lowering_for",
-    "on_one_device", "sharding", "spread", "spread_slices",
+    "Placement", "is_divided", "is_joint", "joint_samples", "on_one_device", "sharding", "spread",
+    "spread_slices",
 ]  # fmt: skip
 
 
@@ -44,6 +45,61 @@ class Placement(NamedTuple):
         """Return the JAX sharding of a layout; ``None`` if the layout is ``None``."""
         return None if axes is None else sharding(self.devices, axes)
 
+    def input_sharding(self, position: int) -> Any:
+        """Return the JAX sharding of an input; ``None`` if XLA's partitioner chooses it."""
+        return self.sharding(self.inputs[position])
+
+    def output_shardings(self) -> list[Any]:
+        """Return the JAX sharding of each result; ``None`` if XLA's partitioner chooses it."""
+        return list(map(self.sharding, self.outputs))
+
+    @contextmanager
+    def lowering(self) -> Iterator[None]:
+        """Use the mesh of devices for sharding constraints in this ``with`` block."""
+
+        def constraint(count: int, axes: Axes) -> Any:
+            if count != len(self.devices):
+                raise RuntimeError(
+                    f"a graph for {len(self.devices)} devices contains a layout for {count} devices, "
+                    f"because the number of devices was changed while the graph was traced. Set it before "
+                    f"the first call."
+                )
+            return sharding(self.devices, axes)
+
+        token = mesh.set(constraint)
+        try:
+            yield
+        finally:
+            mesh.reset(token)
+
+    def laid_out(self, compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
+        """Return the JAX sharding of each input; ``None`` for unused inputs.
+
+        Args:
+            compiled: compiled JAX function with three groups of arguments: inputs that are not donated,
+                donated inputs, and hoisted constants.
+            undonated, donated: positions, among all inputs of the graph, of the inputs in the first two
+                groups.
+        """
+        of_undonated, of_donated, _ = compiled.input_shardings[0]
+        by_position = dict(zip([*undonated, *donated], [*of_undonated, *of_donated], strict=True))
+        return [by_position[k] for k in range(len(by_position))]
+
+    def constants(self, compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
+        """Put the hoisted constants of a compiled function on its devices.
+
+        ``mover`` puts unused constants on a device.
+        """
+        shardings = compiled.input_shardings[0][2]
+        return [
+            mover(array) if target is None else spread(array, target)
+            for array, target in zip(arrays, shardings, strict=True)
+        ]
+
+    def noted(self, compiled: Any, graph: Any) -> Any:
+        """Return the compiled function, which records its calls if several processes run it."""
+        return noted(compiled, graph) if is_joint(self.devices) else compiled
+
 
 @lru_cache(maxsize=8)
 def _mesh(devices: tuple[Any, ...]) -> Any:
@@ -61,26 +117,6 @@ def sharding(devices: tuple[Any, ...], axes: Axes) -> Any:
         for entry in axes
     ]
     return module.NamedSharding(_mesh(devices), module.PartitionSpec(*entries))
-
-
-@contextmanager
-def lowering_for(placement: Placement) -> Iterator[None]:
-    """Use the mesh of ``placement`` for sharding constraints in this ``with`` block."""
-
-    def constraint(count: int, axes: Axes) -> Any:
-        if count != len(placement.devices):
-            raise RuntimeError(
-                f"a graph for {len(placement.devices)} devices contains a layout for {count} devices, "
-                f"because the number of devices was changed while the graph was traced. Set it before the "
-                f"first call."
-            )
-        return sharding(placement.devices, axes)
-
-    token = mesh.set(constraint)
-    try:
-        yield
-    finally:
-        mesh.reset(token)
 
 
 def spread(array: Any, target: Any) -> Any:
@@ -135,31 +171,6 @@ def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.nd
     jax = jax_module()
     with jax.enable_x64(True):
         return jax.make_array_from_callback(tuple(shape), target, read)
-
-
-def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
-    """Return the JAX sharding of each input; ``None`` for unused inputs.
-
-    Args:
-        compiled: compiled JAX function with three groups of arguments: inputs that are not donated, donated
-            inputs, and hoisted constants.
-        undonated, donated: positions, among all inputs of the graph, of the inputs in the first two groups.
-    """
-    of_undonated, of_donated, _ = compiled.input_shardings[0]
-    by_position = dict(zip([*undonated, *donated], [*of_undonated, *of_donated], strict=True))
-    return [by_position[k] for k in range(len(by_position))]
-
-
-def constants_of(compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
-    """Put the hoisted constants of a compiled function on its devices.
-
-    ``mover`` puts unused constants on a device.
-    """
-    shardings = compiled.input_shardings[0][2]
-    return [
-        mover(array) if target is None else spread(array, target)
-        for array, target in zip(arrays, shardings, strict=True)
-    ]
 
 
 def is_divided(array: Any) -> bool:

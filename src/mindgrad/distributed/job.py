@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mindgrad.backend.processes import HEARTBEAT_SECONDS, START_SECONDS
+from mindgrad.distributed.processes import HEARTBEAT_SECONDS, START_SECONDS
 
 __all__ = ["Job", "job_of"]
 

@@ -11,26 +11,24 @@ mesh axes for each array axis: ``()`` if the axis is not divided, or ``None`` if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
+from mindgrad.backend.xla import device_count
+from mindgrad.core.placement import register_division
 from mindgrad.ir import settings
 
 __all__ = [
-    "ALL", "Allocation", "Axes", "Partition", "current", "in_force", "is_one_cpu", "leading",
-    "mesh_sizes", "replicated",
-    "set_device_counter", "slices",
+    "ALL", "Allocation", "Axes", "Partition", "current", "in_force", "leading", "mesh_sizes", "replicated",
+    "slices",
 ]  # fmt: skip
 
 Axes = tuple[tuple[int, ...] | None, ...]
 
 #: value of ``Partition.devices`` that means all available devices
 ALL = 0
-
-#: function that returns the number of available devices; :func:`set_device_counter` sets it
-_count: Callable[[], int] = lambda: 1
 
 
 class Partition(NamedTuple):
@@ -50,18 +48,12 @@ class Partition(NamedTuple):
     splits_state: bool = False
 
 
-def set_device_counter(count: Callable[[], int]) -> None:
-    """Set the function that returns the number of devices."""
-    global _count
-    _count = count
-
-
 def current() -> Partition | None:
     """Return the partition for compiled functions, or ``None`` for one device."""
     partition: Partition | None = settings.options["partition"]
     if partition is None:
         return None
-    devices = partition.devices or _count()
+    devices = partition.devices or device_count()
     return None if devices == 1 else partition._replace(devices=devices)
 
 
@@ -69,17 +61,12 @@ def current() -> Partition | None:
 def in_force(partition: Partition | None) -> Iterator[None]:
     """Use ``partition`` in the ``with`` block; ``None`` changes nothing."""
     before = settings.options["partition"]
-    if partition is not None and (partition.devices or _count()) != 1:
+    if partition is not None and (partition.devices or device_count()) != 1:
         settings.store("partition", partition)
     try:
         yield
     finally:
         settings.store("partition", before)
-
-
-def is_one_cpu() -> bool:
-    """Whether functions run on one CPU, as rewrites for its caches require."""
-    return settings.options["device_target"] == "CPU" and current() is None
 
 
 @cache
@@ -152,3 +139,6 @@ def leading(devices: int, shape: Sequence[int], axes: Axes) -> Axes:
         if free and size and size % slices(devices, own) == 0:
             return (*axes[:position], own, *axes[position + 1 :])
     return axes
+
+
+register_division(lambda: current() is not None)

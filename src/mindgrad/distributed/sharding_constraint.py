@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from mindgrad.ir.partition import Axes, slices
+from mindgrad.distributed.partition import Axes, slices
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import FREE
 from mindgrad.primitives.axes import Entries

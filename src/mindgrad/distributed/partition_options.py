@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mindgrad._base.environment import SIZES
-from mindgrad.backend.processes import is_started
 from mindgrad.backend.xla import mesh_devices
-from mindgrad.ir.partition import ALL, Partition
+from mindgrad.distributed.partition import ALL, Partition
+from mindgrad.distributed.processes import is_started
 
 __all__ = ["check_device_number", "data_rule", "partition_from"]
 

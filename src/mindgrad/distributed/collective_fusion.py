@@ -24,12 +24,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad.distributed.collectives import all_reduce
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside
-from mindgrad.primitives.collectives import all_reduce
 from mindgrad.primitives.static_slices import concatenate, slice_axis
 from mindgrad.primitives.structural import reshape
 

@@ -3,10 +3,10 @@
     {"format": "mindgrad.strategy", "version": 1, "devices": 4,
      "parameters": {"first": {"shape": [16, 64], "axes": [[], [0, 1]]}}}
 
-For each axis of the array, ``axes`` contains the list of mesh axes (``ir.partition``) that divide it. Device
-*k* is the *k*-th element of the mesh in row-major order. To find the slice of an array axis on a device, take
-the coordinates of the device along these mesh axes. They are the digits of the slice's index; the first mesh
-axis is the most significant digit.
+For each axis of the array, ``axes`` contains the list of mesh axes (``distributed.partition``) that divide
+it. Device *k* is the *k*-th element of the mesh in row-major order. To find the slice of an array axis on a
+device, take the coordinates of the device along these mesh axes. They are the digits of the slice's index;
+the first mesh axis is the most significant digit.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad._base.replacing import replaced
-from mindgrad.execution.layouts import LayoutFile
-from mindgrad.ir.partition import mesh_sizes, slices
+from mindgrad.distributed.layouts import LayoutFile
+from mindgrad.distributed.partition import mesh_sizes, slices
 
 __all__ = ["Strategy", "read_strategy", "record", "write_strategy"]
 
