@@ -11,17 +11,18 @@ import inspect
 import itertools
 import linecache
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
 from mindgrad._base.boundary import before_trimming, enclose
+from mindgrad._base.keywords import explain_with
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
-    "check_keywords", "note_keyword", "refuse_attributes", "without_construct",
+    "note_keyword", "refuse_attributes", "without_construct",
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
@@ -324,25 +325,6 @@ def without_construct(owner: type) -> str:
     return f"For 'Cell', the method 'construct' of {owner.__name__} is not defined{hint}."
 
 
-def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str]) -> None:
-    """Check keyword arguments.
-
-    Args:
-        owner: name of the function, for the message.
-        keywords: names of the keyword arguments of a call.
-        accepted: names of the parameters.
-
-    Raises:
-        TypeError: If a keyword argument is not a parameter.
-    """
-    names = [name for name in accepted if name != "self"]
-    for name in keywords:
-        if name not in names:
-            hint = _hint(name, names)
-            end = "" if hint.endswith(".") else "."
-            raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{hint}{end}")
-
-
 def _hint(name: str, names: Sequence[str]) -> str:
     """Return the end of an error message with the parameter to use instead."""
     here = [other for other in KEYWORDS.get(name, ()) if other in names]
@@ -427,3 +409,4 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
 
 before_trimming(note_keyword)
 enclose(Unavailable)
+explain_with(_hint)

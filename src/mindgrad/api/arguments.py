@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mindgrad._base.foreign_names import accepted_names, check_keywords
+from mindgrad._base.foreign_names import accepted_names
+from mindgrad._base.keywords import check_keywords
 from mindgrad._base.location import warn_user
 from mindgrad._base.refusal import refuse_selections
 from mindgrad._base.tree import flatten, is_record

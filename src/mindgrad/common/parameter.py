@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindgrad._base.checks import of_type
-from mindgrad._base.foreign_names import check_keywords
+from mindgrad._base.keywords import check_keywords
 from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
 from mindgrad.core.trace import references

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.html import array_table, captioned
+from mindgrad._base.keywords import check_keywords
 from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import SourceLocation, location_of, refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str

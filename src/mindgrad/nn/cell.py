@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
-from mindgrad._base.foreign_names import CELLS, accepted_names, check_keywords, without_construct
+from mindgrad._base.foreign_names import CELLS, accepted_names, without_construct
+from mindgrad._base.keywords import check_keywords
 from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.input_signature import declared_sizes

@@ -30,6 +30,7 @@ from mindgrad.ops.forms import functions_of
 from mindgrad.ops.overloads import with_second_names
 from mindgrad.ops.registry import Form, public, surface
 from mindgrad.ops.selection import Selection
+from mindgrad.trace.custom import custom_vjp
 from mindgrad.trace.tensor_hooks import hooks, register_hook
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
@@ -124,4 +125,10 @@ for _name, _function in OPERATORS.items():
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))
 refuse_attributes(Tensor, TENSORS)
+refuse_attributes(
+    custom_vjp,
+    dict.fromkeys(
+        ("defvjp", "defjvp", "defvjps"), "fn.defbwd(bwd), with bwd(*inputs, out, dout) and no forward rule"
+    ),
+)
 setattr(Tensor, "from_numpy", staticmethod(storage.from_numpy))  # noqa: B010 - mypy knows no attribute

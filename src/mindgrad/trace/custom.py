@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.foreign_names import refuse_attributes
 from mindgrad._base.location import pullback_lines, user_frame
 from mindgrad._base.refusal import CompileError, location_of, refuse_selections
 from mindgrad._base.tree import flatten, unflatten
@@ -335,14 +334,6 @@ class custom_vjp:
     def __call__(self, *args: Any) -> Any:
         """Return the value of the function."""
         return self._derivative(*args)
-
-
-refuse_attributes(
-    custom_vjp,
-    dict.fromkeys(
-        ("defvjp", "defjvp", "defvjps"), "fn.defbwd(bwd), with bwd(*inputs, out, dout) and no forward rule"
-    ),
-)
 
 
 def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
