@@ -19,10 +19,10 @@ from mindgrad._base.nearest import nearest
 from mindgrad.backend.device import select_device
 from mindgrad.distributed.layouts import set_layout_file
 from mindgrad.distributed.partition_options import check_device_number, data_rule, partition_from
+from mindgrad.frontend.mode import GRAPH_MODE, PYNATIVE_MODE
 from mindgrad.ir import settings
 from mindgrad.ir.finite import check_kernel
 from mindgrad.ir.kernels import set_kernel_check
-from mindgrad.ir.settings import GRAPH_MODE, PYNATIVE_MODE
 
 __all__ = [
     "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "ParallelMode",

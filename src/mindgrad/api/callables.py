@@ -16,7 +16,8 @@ from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import any_array, with_tensors
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import memory, remembered
-from mindgrad.ir.settings import GRAPH_MODE, options
+from mindgrad.frontend.mode import GRAPH_MODE
+from mindgrad.ir.settings import options
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.numbers import as_data, as_python
 

@@ -21,11 +21,11 @@ from mindgrad.backend.xla import compile_graph
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.execution.record import Recorded, inline_here, note_derivative, transformed
+from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph, without_effects
 from mindgrad.ir.pending import resolved
 from mindgrad.ir.scope import GraphScope, as_it_is, open_scopes
-from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.primitives.kinds import is_zero
 from mindgrad.trace.numbers import as_data

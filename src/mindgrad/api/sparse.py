@@ -24,9 +24,9 @@ from mindgrad.api.callables import arity, describe, differentiates, is_compiled,
 from mindgrad.api.vjp_call import Call, Inputs, Run, further
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.record import transformed
+from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.ir.graph import Constant, Graph
 from mindgrad.ir.scope import GraphScope, innermost
-from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.values_only import has_values_only
 from mindgrad.sparse.decompression import Structure, compressed

@@ -29,12 +29,12 @@ from mindgrad.api.callables import (
 from mindgrad.core.trace import references
 from mindgrad.execution.donation import window
 from mindgrad.execution.record import inline_here
+from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import retained
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost, lifted, open_scopes, outermost_program
-from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.derivative_fusion import joined

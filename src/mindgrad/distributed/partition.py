@@ -27,6 +27,9 @@ __all__ = [
 
 Axes = tuple[tuple[int, ...] | None, ...]
 
+#: option: the division of compiled functions among devices; ``None``: one device
+settings.define("partition", None)
+
 #: value of ``Partition.devices`` that means all available devices
 ALL = 0
 

@@ -50,6 +50,9 @@ from mindgrad.ir.tensor import Tensor
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
+#: option: whether eager mode runs every operator when it is called
+settings.define("pynative_synchronize", False)
+
 #: largest number of kinds of calls that are stored for one function, and of functions with the same code
 _KINDS = 64
 #: largest number of recordings that are stored for one kind of call

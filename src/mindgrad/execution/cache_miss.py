@@ -15,7 +15,7 @@ import numpy as np
 
 from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.execution.array_arguments import leaves_as_tensors
-from mindgrad.ir.settings import GRAPH_MODE
+from mindgrad.frontend.mode import GRAPH_MODE
 from mindgrad.ir.types import TensorType
 from mindgrad.trace.guards import MAKE_ONCE, Change, change
 from mindgrad.trace.signature import FunctionKey, difference, leaf_signature, shown

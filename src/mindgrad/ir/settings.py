@@ -1,29 +1,26 @@
-"""The options of ``set_context``. As in MindSpore, they apply to the whole process."""
+"""Options of the engine. They apply to the whole process, as options of MindSpore's context do.
+
+Upper layers define further options with :func:`define`.
+"""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "store", "version"]
-
-GRAPH_MODE = 0
-PYNATIVE_MODE = 1
+__all__ = ["define", "get", "options", "store", "version"]
 
 #: options by name. Frequently executed code reads this dict directly; :func:`store` sets an option
 options: dict[str, Any] = {
-    "mode": PYNATIVE_MODE,
     "device_target": "CPU",
     "device_id": 0,
-    "check_bprop": False,
+    # largest number of carries that a `while` saves for reverse mode
     "checkpoint_slots": 1024,
-    # whether eager mode runs every operator when it is called (see ``eager.tiers``)
-    "pynative_synchronize": False,
-    # the division of compiled functions among devices (see ``distributed.partition``); ``None``: one device
-    "partition": None,
-    # whether the first operator that returns NaN or infinity raises an error (see ``ir.finite``)
+    # whether the derivatives of custom functions are checked against the types of the inputs
+    "check_bprop": False,
+    # whether the first operator that returns NaN or infinity raises an error (see `finite`)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
-    # whether graphs are transformed into cheaper equivalent graphs (see ``ir.rewriting``)
+    # whether graphs are transformed into cheaper equivalent graphs (see `rewriting`)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
@@ -32,9 +29,9 @@ options: dict[str, Any] = {
 version = 0
 
 
-def is_graph_mode() -> bool:
-    """Whether whole functions and Cells are compiled."""
-    return options["mode"] == GRAPH_MODE
+def define(name: str, default: Any) -> None:
+    """Add option ``name``, unless it exists."""
+    options.setdefault(name, default)
 
 
 def get(name: str) -> Any:

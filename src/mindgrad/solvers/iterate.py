@@ -8,11 +8,11 @@ from typing import Any
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.core.trace import references
 from mindgrad.execution.record import inline_here
+from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.ir.dtype import DType, complex64, complex128, float32, float64
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import apply, as_it_is, innermost, lifted
-from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.primitives.arithmetic import select

@@ -1,0 +1,17 @@
+"""The mode of MindSpore's context: whether whole functions are compiled, or operators run one by one."""
+
+from __future__ import annotations
+
+from mindgrad.ir import settings
+
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "is_graph_mode"]
+
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+
+settings.define("mode", PYNATIVE_MODE)
+
+
+def is_graph_mode() -> bool:
+    """Whether whole functions and Cells are compiled."""
+    return settings.options["mode"] == GRAPH_MODE
