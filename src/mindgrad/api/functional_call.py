@@ -10,7 +10,7 @@ from mindgrad._base.nearest import nearest
 from mindgrad.core.trace import references
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import remembered
-from mindgrad.frontend import mode
+from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.ir.recorder import Recorder
 from mindgrad.ir.scope import innermost, opened
 from mindgrad.ir.tensor import Tensor
@@ -66,7 +66,7 @@ def functional_call(
         )
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     named = dict(params)
-    if innermost() is None and mode.is_graph_mode():
+    if innermost() is None and is_graph_mode():
         compiled: Compiled = remembered(net, ("functional_call",), lambda: Compiled(_Call(net)))
         return compiled.call((named, args, dict(kwargs or {})), {})
     return _Call(net)(named, args, dict(kwargs or {}))

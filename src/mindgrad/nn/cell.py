@@ -16,7 +16,7 @@ from mindgrad.core.trace import references
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.compiled import Compiled
-from mindgrad.frontend import mode
+from mindgrad.frontend.mode import is_graph_mode
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
@@ -220,7 +220,7 @@ class Cell(Compatible):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
-        if is_outermost and mode.is_graph_mode():
+        if is_outermost and is_graph_mode():
             return self._compiled.call(args, kwargs)
         for x in args or kwargs:
             if type(x) is not Tensor:
@@ -378,7 +378,7 @@ class Cell(Compatible):
                 values.
             **kwargs (Any): keyword arguments of the Cell.
         """
-        if mode.is_graph_mode():
+        if is_graph_mode():
             self._compiled.prepare(*args, **kwargs)
 
     def recompute(
