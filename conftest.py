@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 from tests.instruction_set import with_instruction_set
 from tests.numpy_programs import compile_ahead, evaluated_ahead, is_sample, select
 from tests.process_state import process_stays

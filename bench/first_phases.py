@@ -45,8 +45,8 @@ def timed(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
 def of_mindgrad(program: str) -> None:
     """Run a program of ours with its steps timed."""
     timed("import", __import__)("mindgrad")
-    from mindgrad.backend import disk, executable, jax_import, xla
-    from mindgrad.execution import program as programs
+    from mindgrad.core.backend import disk, executable, jax_import, xla
+    from mindgrad.frontend.programs import program as programs
 
     replaced = {
         programs: {"trace_of": "trace", "before_compilation": "transform", "compile_ahead": "lower"},

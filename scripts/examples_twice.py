@@ -20,7 +20,7 @@ PAGES = ["README.md", "docs", "src/mindgrad"]
 PROCESS = """
 import os, sys
 import pytest
-from mindgrad.backend import disk
+from mindgrad.core.backend import disk
 
 store, examples = disk._store, []
 

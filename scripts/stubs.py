@@ -1,10 +1,9 @@
 """The types of what is made from tables are written for type checkers and editors.
 
-Tensor's operators and methods: ``src/mindgrad/ir/tensor_members.pyi``, a base class of Tensor that is there
-for them only. The names of ``mint`` and ``mindgrad.numpy``, from the registry: ``mint/__init__.pyi``, ….
-The functions and classes of ``mindgrad.ops``: ``ops/__init__.pyi``.
-Where each name of ``mindgrad.nn`` is defined, for mypy does not follow lists of names that are sums:
-``nn/__init__.pyi``.
+Tensor's operators and methods: ``src/mindgrad/core/ir/tensor_members.pyi``, a base class of Tensor that is
+there for them only. The names of ``mint`` and ``mindgrad.numpy``, from the registry: ``mint/__init__.pyi``,
+…. The functions and classes of ``mindgrad.ops``: ``ops/__init__.pyi``. Where each name of ``mindgrad.nn`` is
+defined, for mypy does not follow lists of names that are sums: ``nn/__init__.pyi``.
 
 python scripts/stubs.py            writes the files
 python scripts/stubs.py --check    exits with 1 if one would be another one
@@ -24,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from mindgrad import mint, nn, numpy, ops
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import define
 from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
 from mindgrad.ops.operations.base import Operation
@@ -34,7 +33,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "mindgrad"
 HEAD = '''"""The operators and methods of Tensor, for type checkers and editors.
 
 Written by `scripts/stubs.py` from the registry of public names; do not edit. When a program runs,
-there is no such module: `mindgrad.ir.tensor` names it for type checkers only.
+there is no such module: `mindgrad.core.ir.tensor` names it for type checkers only.
 """
 
 from builtins import bool as _bool
@@ -46,9 +45,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.tensor_hooks import HookHandle
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend.tensor_hooks import HookHandle
 
 #: what stands on the other side of an operator
 Operand: TypeAlias = Tensor | _complex | np.ndarray[Any, Any] | np.generic | Sequence[Any]
@@ -74,8 +73,8 @@ from builtins import int as _int
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.dtype import DType as _DType
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType as _DType
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.operations.base import Operation as Operation
 '''
 
@@ -222,7 +221,11 @@ def surface(module: ModuleType) -> str:
             )
             imports.add(f"from {home} import {own} as {name}")
     names = ["from collections.abc import Callable, Sequence", "from typing import Any", ""]
-    lines = [SURFACE_HEAD.format(module=module.__name__), *names, "from mindgrad.ir.tensor import Tensor"]
+    lines = [
+        SURFACE_HEAD.format(module=module.__name__),
+        *names,
+        "from mindgrad.core.ir.tensor import Tensor",
+    ]
     made.insert(0, "__all__: list[str]\n")
     imports -= {lines[-1]}
     return "\n".join([*lines, *sorted(imports), "", *made]) + "\n"

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import mindgrad as ms
-from mindgrad.ir import verify
+from mindgrad.core.ir import verify
 
 SMOKE = Path(__file__).parent / "smoke"
 

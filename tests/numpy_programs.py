@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend import xla
-from mindgrad.backend.executable import Executable
+from mindgrad.core.backend import xla
+from mindgrad.core.backend.executable import Executable
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
 from mindgrad.distributed.device_mesh import Placement
 from mindgrad.eager import segments
-from mindgrad.execution import program
-from mindgrad.execution.cache import clear_cache
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
+from mindgrad.frontend.programs import program
+from mindgrad.frontend.programs.cache import clear_cache
 
 __all__ = ["compile_ahead", "evaluated_ahead", "is_sample", "select"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mindgrad import Tensor, mint, numpy, ops
-from mindgrad.ir.primitive import REGISTRY
+from mindgrad.core.ir.primitive import REGISTRY
 from mindgrad.ops import functional, methods, operations, registry
 
 

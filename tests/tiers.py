@@ -6,8 +6,8 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad._base.tree import flatten
-from mindgrad.ir import settings
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir import settings
 
 __all__ = ["arrays", "eager", "is_compiled"]
 

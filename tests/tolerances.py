@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype
+from mindgrad.core.ir.dtype import as_dtype
 
 __all__ = ["assert_close", "tolerance"]
 

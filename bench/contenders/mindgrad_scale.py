@@ -58,11 +58,11 @@ def compile_step(name: str, variant: str, devices: int) -> Job:
     """Compiling the step for ranks that are virtual devices of this process; it is not run."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
     # jax reads the number of its devices when it starts, not before
-    from mindgrad.backend.jax_import import jax_module
-    from mindgrad.distributed.process_mesh import use_devices
-    from mindgrad.backend.xla import compile_ahead
     from mindgrad.communication.groups import World, enter_world
-    from mindgrad.execution.compiled import trace
+    from mindgrad.core.backend.jax_import import jax_module
+    from mindgrad.core.backend.xla import compile_ahead
+    from mindgrad.distributed.process_mesh import use_devices
+    from mindgrad.frontend.programs.compiled import trace
 
     use_devices(jax_module().devices()[:devices])
     enter_world(World(0, ("here",) * devices))

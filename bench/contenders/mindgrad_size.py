@@ -13,8 +13,8 @@ from job import Job
 from mindspore import Parameter, Tensor, nn, ops
 from size_problems import Library
 
-from mindgrad.backend.xla import lower_ahead, start_runtime
-from mindgrad.execution.compiled import trace
+from mindgrad.core.backend.xla import lower_ahead, start_runtime
+from mindgrad.frontend.programs.compiled import trace
 
 
 def branch(x: Tensor) -> Tensor:

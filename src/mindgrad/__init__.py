@@ -9,14 +9,12 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from mindgrad._base.collection import no_garbage as _no_garbage
+from mindgrad.core.base.collection import no_garbage as _no_garbage
 
 with _no_garbage:  # garbage collection is off, because these imports load nearly all modules
     from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_packages as _enclose_packages
-from mindgrad._base.location import FrozenValueWarning, ZeroGradientWarning
 from mindgrad._base.missing import explain_all as _explain_all
-from mindgrad._base.refusal import CompileError
 from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
 from mindgrad.api.gradient import get_grad, grad, value_and_grad
 from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp
@@ -93,11 +91,13 @@ from mindgrad.context import (
     set_ps_context,
     set_recursion_limit,
 )
+from mindgrad.core.backend.observers import OBSERVERS as _OBSERVERS
+from mindgrad.core.base.location import FrozenValueWarning, ZeroGradientWarning
+from mindgrad.core.base.refusal import CompileError
+from mindgrad.core.ir.mutable import mutable
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed.layouts import set_layout_recorder as _set_layout_recorder
-from mindgrad.execution.cache import cache_info, clear_cache
-from mindgrad.execution.observers import OBSERVERS as _OBSERVERS
-from mindgrad.ir.mutable import mutable
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.programs.cache import cache_info, clear_cache
 from mindgrad.ops.dlpack import from_dlpack
 from mindgrad.ops.introspection import is_tensor
 from mindgrad.ops.storage import from_numpy, frombuffer

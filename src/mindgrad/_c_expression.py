@@ -10,8 +10,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from mindgrad.ir.dtype import DType, as_dtype
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType, as_dtype
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["MetaTensor", "Tensor", "TensorPy", "security", "typing"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType
+from mindgrad.core.ir.dtype import DType
 
 EQ, NE, LT, LE, GT, GE = "==", "!=", "<", "<=", ">", ">="
 IN, NOT_IN = "in", "not in"

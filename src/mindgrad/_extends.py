@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 
 __all__ = ["cell_attr_register", "compile_config"]
 

@@ -9,7 +9,7 @@ from mindgrad import ops
 from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad.common.dtype import float32, int32
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.nn.wrap.loss_scale import all_finite as _all_finite
 from mindgrad.nn.wrap.loss_scale import multiplied

@@ -15,14 +15,14 @@ import difflib
 import sys
 from typing import Any
 
-from mindgrad._base.nearest import nearest
-from mindgrad.backend.device import select_device
+from mindgrad.core.backend.device import select_device
+from mindgrad.core.base.nearest import nearest
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.finite import check_kernel
+from mindgrad.core.ir.kernels import set_kernel_check
 from mindgrad.distributed.layouts import set_layout_file
 from mindgrad.distributed.partition_options import check_device_number, data_rule, partition_from
 from mindgrad.frontend.mode import GRAPH_MODE, PYNATIVE_MODE
-from mindgrad.ir import settings
-from mindgrad.ir.finite import check_kernel
-from mindgrad.ir.kernels import set_kernel_check
 
 __all__ = [
     "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "ParallelMode",

@@ -12,8 +12,8 @@ import time
 from types import SimpleNamespace
 from typing import Any, Self
 
-from mindgrad.backend import device as _device
-from mindgrad.ir import settings
+from mindgrad.core.backend import device as _device
+from mindgrad.core.ir import settings
 
 __all__ = [
     "Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream",

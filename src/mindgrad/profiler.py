@@ -12,8 +12,8 @@ import os
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
-from mindgrad.backend.device import synchronize
-from mindgrad.backend.tracing import start_trace, stop_trace
+from mindgrad.core.backend.device import synchronize
+from mindgrad.core.backend.tracing import start_trace, stop_trace
 
 __all__ = [
     "AicoreMetrics", "DynamicProfilerMonitor", "EnvProfiler", "ExportType", "HostSystem", "Profiler",

@@ -32,14 +32,14 @@ MAY_IMPORT_LATER = {
     "ops/__init__.py",
     "cli.py",
     "_base/progress.py",
-    "_base/scipy_modules.py",
+    "core/base/scipy_modules.py",
     "tools/gradient_check.py",
     "tools/draw.py",
     "tools/explanation.py",
 }
 # Where a program is traced: by one door, by the outermost trace, as a recording, and from recorded events.
 TRACERS = {
-    "trace/closed_program.py", "trace/tracing.py", "execution/record.py", "api/recompute.py", "eager/segments.py",
+    "core/trace/closed_program.py", "frontend/tracing.py", "core/trace/record.py", "api/recompute.py", "eager/segments.py",
 }  # fmt: skip
 MOST_LINES_OF_FUNCTION = 60  # without its docstring
 MOST_PARAMETERS = 8  # by position, of a function of the engine; the surface has MindSpore's signatures
@@ -95,7 +95,7 @@ def faults(path: str, text: str) -> list[str]:
                 found.append(f"{here}: jax is imported outside backend")
             if top == "jax" and DERIVATIVES & set(name.split(".")):
                 found.append(f"{here}: {name} is jax's own differentiation")
-            own = top == "jax" or name.startswith("mindgrad.backend")
+            own = top == "jax" or name.startswith("mindgrad.core.backend")
             later = path in MAY_IMPORT_LATER and isinstance(node, ast.Call)
             if node in lazy and not later and not (package == "backend" and own):
                 found.append(f"{here}: import of {name} inside a function")
@@ -115,7 +115,7 @@ def faults(path: str, text: str) -> list[str]:
             )
         if isinstance(node, ast.FunctionDef) and package in ENGINE and positional(node) > MOST_PARAMETERS:
             found.append(f"{here}: '{node.name}' has more than {MOST_PARAMETERS} parameters by position")
-        if is_assigned_elsewhere(node) and path != "ir/build.py":
+        if is_assigned_elsewhere(node) and path != "core/ir/build.py":
             found.append(f"{here}: {ast.unparse(node)} is assigned after it was emitted")
         if isinstance(node, ast.Attribute) and re.search(r"\b_?jax\b", ast.unparse(node.value)):
             if node.attr in DERIVATIVES:
@@ -168,31 +168,31 @@ def test_source_keeps_the_rules():
 @pytest.mark.parametrize(
     ("path", "text", "fault"),
     [
-        ("ir/graph.py", "from mindgrad.ops import add", "ir may not import ops"),
-        ("ir/graph.py", "from ..ops import add", "ir may not import ops"),
-        ("ir/graph.py", "from .. import nn", "ir may not import nn"),
-        ("ir/graph.py", "import mindgrad", "ir may not import __init__"),
-        ("trace/build.py", "from mindgrad.backend import xla", "may not import backend"),
-        ("backend/xla.py", "from ..trace import source", "may not import trace"),
-        ("ir/graph.py", "import jax.numpy as jnp", "outside backend"),
-        ("ir/graph.py", "import_module('jax')", "outside backend"),
-        ("ir/graph.py", "importlib.import_module('mindgrad.nn')", "ir may not import nn"),
-        ("backend/xla.py", "from jax._src import core", "not public"),
-        ("backend/xla.py", "import jaxlib", "not public"),
-        ("backend/xla.py", "self.jax._src.core", "not public"),
-        ("backend/xla.py", "from jax import vjp", "jax's own differentiation"),
-        ("backend/xla.py", "jax().value_and_grad(f)", "jax's own differentiation"),
-        ("backend/xla.py", "def f():\n    import numpy", "inside a function"),
+        ("core/ir/graph.py", "from mindgrad.ops import add", "ir may not import ops"),
+        ("core/ir/graph.py", "from ..ops import add", "ir may not import ops"),
+        ("core/ir/graph.py", "from .. import nn", "ir may not import nn"),
+        ("core/ir/graph.py", "import mindgrad", "ir may not import __init__"),
+        ("trace/build.py", "from mindgrad.core.backend import xla", "may not import backend"),
+        ("core/backend/xla.py", "from ..trace import source", "may not import trace"),
+        ("core/ir/graph.py", "import jax.numpy as jnp", "outside backend"),
+        ("core/ir/graph.py", "import_module('jax')", "outside backend"),
+        ("core/ir/graph.py", "importlib.import_module('mindgrad.nn')", "ir may not import nn"),
+        ("core/backend/xla.py", "from jax._src import core", "not public"),
+        ("core/backend/xla.py", "import jaxlib", "not public"),
+        ("core/backend/xla.py", "self.jax._src.core", "not public"),
+        ("core/backend/xla.py", "from jax import vjp", "jax's own differentiation"),
+        ("core/backend/xla.py", "jax().value_and_grad(f)", "jax's own differentiation"),
+        ("core/backend/xla.py", "def f():\n    import numpy", "inside a function"),
         ("nn/cell.py", "def f():\n    from ..ops import add", "inside a function"),
         ("nn/__init__.py", "def f(n):\n    return import_module(n)", "inside a function"),
         ("__init__.py", "def f():\n    from mindgrad import nn", "inside a function"),
         ("ops/__init__.py", "def f():\n    _import_module('mindgrad.train')", "ops may not import train"),
         ("solvers/ode.py", "scope = GraphScope()", "closed_program"),
         ("nn/cell.py", "def f():\n" + "    x = 1\n" * 60, "'f' has more than"),
-        ("transforms/forward.py", "y.made_by = equation", "y.made_by is assigned"),
+        ("core/transforms/forward.py", "y.made_by = equation", "y.made_by is assigned"),
         ("api/vjp.py", "def f(a, b, c, d, e, f, g, h, i):\n    return a", "8 parameters"),
         ("utils.py", "", "no place"),
-        ("ir/graph.py", "\n" * (MOST_LINES + 1), "lines"),
+        ("core/ir/graph.py", "\n" * (MOST_LINES + 1), "lines"),
     ],
 )
 def test_a_fault_is_seen(path, text, fault):
@@ -202,13 +202,13 @@ def test_a_fault_is_seen(path, text, fault):
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("backend/xla.py", "def compiler():\n    import jax\n    return jax.jit"),
+        ("core/backend/xla.py", "def compiler():\n    import jax\n    return jax.jit"),
         ("ops/math.py", "from ..primitives import elementwise\nfrom ..common import api"),
         (
-            "transforms/reverse.py",
-            "from .forward import jvp\nfrom mindgrad.ir.graph import Graph",
+            "core/transforms/reverse.py",
+            "from .forward import jvp\nfrom mindgrad.core.ir.graph import Graph",
         ),
-        ("transforms/reverse.py", "forward.jvp(graph)"),
+        ("core/transforms/reverse.py", "forward.jvp(graph)"),
         ("api/vjp.py", "class A:\n    def f(self, a, b, c, d, e, f, g, h, *, i):\n        self.outputs = a"),
         ("__init__.py", "def __getattr__(name):\n    return _import_module(f'mindgrad.{name}')"),
     ],

@@ -17,7 +17,7 @@ BODY = "\n\nIt was resolved in three places, with different errors.\n"
     [
         ("jit: resolve the wrapped function in one place", 20),
         ("jit: resolve the wrapped function in one place" + BODY, 500),
-        ("optimize/tiling.py: use smaller tiles", 1),
+        ("core/passes/tiling.py: use smaller tiles", 1),
         ("mint.nn, ops: accept tuples of sizes", 1),
         ("Merge branch 'w-rules'", 5000),
         ('Revert "jit: resolve it"\n\nThis reverts commit 123.', 5000),

@@ -82,7 +82,7 @@ def test_fault_of_a_docstring_is_found(text, fault):
 
 
 def test_good_docstring_has_no_fault():
-    text = '"""Loop tiling runs a batch in tiles (``optimize.batch_region``), up to 30 MB each."""'
+    text = '"""Loop tiling runs a batch in tiles (``passes.batch_region``), up to 30 MB each."""'
     assert faults_of_docstrings(ast.parse(text)) == []
 
 

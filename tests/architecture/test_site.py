@@ -198,8 +198,8 @@ def test_user_pages_import_public_modules_only():
 @pytest.mark.parametrize(
     "text",
     [
-        "from mindgrad.ir.graph import Graph",
-        "import mindgrad.trace",
+        "from mindgrad.core.ir.graph import Graph",
+        "import mindgrad.frontend",
         "from mindgrad import ops, ir",
         "ms.backend.xla.x",
     ],

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import mindgrad
-from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
 
 ROOT = Path(mindgrad.__file__).parent
 #: packages of the system; rows are in ``rows``, those with graphs in them in ``control``
@@ -25,11 +25,11 @@ EXCEPTIONS = {
     "emit/mindspore_helpers.py": "the syntax of MindSpore, where it takes several lines",
     "emit/python_control.py": "the syntax of loops and branches in Python",
     "emit/jax_control.py": "the syntax of loops and branches in jax.lax",
-    "optimize/matmul_order.py": "the operators of the trees that its law is about",
-    "execution/number_operands.py": "the arithmetic of Python's numbers",
-    "trace/mutation_policy.py": "methods of Python's lists and sets",
-    "trace/python/bindings.py": "methods of Python's lists and sets",
-    "trace/python/plain_recursion.py": "functions of Python",
+    "core/passes/matmul_order.py": "the operators of the trees that its law is about",
+    "frontend/programs/number_operands.py": "the arithmetic of Python's numbers",
+    "frontend/mutation_policy.py": "methods of Python's lists and sets",
+    "frontend/python/bindings.py": "methods of Python's lists and sets",
+    "frontend/python/plain_recursion.py": "functions of Python",
 }
 
 
@@ -45,7 +45,7 @@ def imported_rows(tree: ast.Module) -> set[str]:
         alias.asname or alias.name
         for node in tree.body
         if isinstance(node, ast.ImportFrom)
-        and (node.module or "").startswith(("mindgrad.primitives", "mindgrad.control"))
+        and (node.module or "").startswith(("mindgrad.core.primitives", "mindgrad.core.control"))
         for alias in node.names
         if isinstance(getattr(import_module(str(node.module)), alias.name, None), Primitive)
     }
@@ -162,7 +162,7 @@ def test_numbers_that_were_tuned_on_a_machine_stand_in_the_cost_model():
 
 def test_a_table_is_seen():
     tree = ast.parse(
-        "from mindgrad.primitives.arithmetic import add, mul\nA = {'tanh': 1, 'exp': 2}\nB = (add, mul)\n"
+        "from mindgrad.core.primitives.arithmetic import add, mul\nA = {'tanh': 1, 'exp': 2}\nB = (add, mul)\n"
     )
     assert [*tables(tree)] == [2, 3]
     assert [*questions(ast.parse("if equation.primitive.name == 'tanh': pass\nREGISTRY['exp']"))] == [1, 2]

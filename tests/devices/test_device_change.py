@@ -5,11 +5,11 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn
-from mindgrad.backend import device
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.xla import use_device
-from mindgrad.ir import settings
-from mindgrad.ir.kernels import set_kernel_runner
+from mindgrad.core.backend import device
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.backend.xla import use_device
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.kernels import set_kernel_runner
 from tests.tiers import eager
 from tests.tolerances import assert_close
 

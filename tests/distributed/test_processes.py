@@ -13,9 +13,9 @@ import pytest
 import mindgrad as ms
 from mindgrad import cli
 from mindgrad._base import ending
-from mindgrad.backend import device, xla
+from mindgrad.core.backend import device, xla
 from mindgrad.distributed import process_mesh, processes
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.test_launch import free_port, mark, running  # noqa: F401
 
 SOURCE = Path(__file__).parents[2] / "src"

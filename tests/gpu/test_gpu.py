@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 
 pytestmark = [
     pytest.mark.gpu,

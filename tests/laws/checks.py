@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.xla import compile_graph, lower
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.types import type_of
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.backend.xla import compile_graph, lower
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 from tests.laws.harness import (
     Call,
     calls,

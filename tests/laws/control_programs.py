@@ -13,14 +13,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mindgrad.control.cond import cond
-from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import bool_, float64, int32
-from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import TensorType, tensor_type
+from mindgrad.core.control.cond import cond
+from mindgrad.core.control.scan import scan
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import bool_, float64, int32
+from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import TensorType, tensor_type
 
 __all__ = ["PROGRAMS", "ControlProgram", "graph", "known"]
 

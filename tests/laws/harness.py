@@ -1,7 +1,7 @@
 """What the laws share: sample calls of every row, graphs of one call, directions, comparisons.
 
 A *call* is one row on arrays with parameters, drawn from the row's own samples. Complex tangents and
-cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.primitives.complexes``.
+cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.core.primitives.complexes``.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import mindgrad.primitives as primitives
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import DTYPES, DType, as_dtype
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.primitive import REGISTRY, Primitive
-from mindgrad.ir.types import TensorType, tensor_type, type_of
-from mindgrad.primitives.samples import draw
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+import mindgrad.core.primitives as primitives
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import DTYPES, DType, as_dtype
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.types import TensorType, tensor_type, type_of
+from mindgrad.core.primitives.samples import draw
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 
 assert primitives.__all__, "importing the packages of the rows fills the registry"
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.elementwise import sin, tanh
 from mindgrad.distributed.collectives import combined
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.graph import Graph, Variable
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.elementwise import sin, tanh
 
 #: the number of ranks, and the shape of the array of each
 SIZE = 4

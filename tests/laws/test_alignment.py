@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.index_map import UNIFORM
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.transforms.axis_propagation import alignment
-from mindgrad.transforms.forward import forward
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.index_map import UNIFORM
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.transforms.axis_propagation import alignment
+from mindgrad.core.transforms.forward import forward
 from tests.laws.harness import ROWS, Call, calls, graph_of
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindgrad.ir.dtype import bool_, complex128, float64, int32
+from mindgrad.core.ir.dtype import bool_, complex128, float64, int32
 from tests.laws.checks import batched_is_stacked
 from tests.laws.harness import ROWS, accepted, calls
 

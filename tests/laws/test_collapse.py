@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.transforms.equation_derivatives import has_moderate_partials
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.forward_laplacian import collapse
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.transforms.equation_derivatives import has_moderate_partials
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.forward_laplacian import collapse
 from tests.laws.control_programs import PROGRAMS
 from tests.laws.harness import ROWS, calls, directions, graph_of
 from tests.tolerances import assert_close

@@ -9,14 +9,14 @@ definition is tested on devices (``tests/unit/test_process_mesh.py``).
 import numpy as np
 import pytest
 
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.graph import communicates
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.graph import communicates
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
+from mindgrad.core.transforms.taylor import taylor
 from tests.laws.rank_programs import CASES, SHAPE, SIZE, draw, evaluate_ranks, program
 from tests.tolerances import assert_close
 

@@ -10,19 +10,19 @@ import jax
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph, lower_ahead
-from mindgrad.control.while_ import while_
-from mindgrad.ir import settings
-from mindgrad.ir.build import current
-from mindgrad.ir.dtype import float32, float64, int32
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import tensor_type, type_of
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.backend.xla import compile_graph, lower_ahead
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.build import current
+from mindgrad.core.ir.dtype import float32, float64, int32
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import tensor_type, type_of
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
+from mindgrad.core.transforms.taylor import taylor
 from tests.laws.control_programs import PROGRAMS, ControlProgram, graph
 
 BY_NAME = {program.name: program for program in PROGRAMS}

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import pytest
 
-from mindgrad.control import checkpoints
-from mindgrad.control.cond import cond
-from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
-from mindgrad.control.while_pullback import while_pullback
-from mindgrad.ir import memo
+from mindgrad.core.control import checkpoints
+from mindgrad.core.control.cond import cond
+from mindgrad.core.control.scan import scan
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.control.while_pullback import while_pullback
+from mindgrad.core.ir import memo
 from tests.laws import test_control
 from tests.laws.test_control import (
     BY_NAME,
@@ -203,7 +203,7 @@ def _fresh() -> Iterator[None]:
 def _forget() -> None:
     memo.forget()
     for name, module in list(sys.modules.items()):
-        if name.startswith(("mindgrad.control", "mindgrad.ir")):
+        if name.startswith(("mindgrad.core.control", "mindgrad.core.ir")):
             for value in vars(module).values():
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

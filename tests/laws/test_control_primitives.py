@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
-from mindgrad.control.cond import cond
-from mindgrad.control.custom import custom
-from mindgrad.control.debug_print import show
-from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
-from mindgrad.ir.build import current
-from mindgrad.ir.dtype import bool_, float64, int32
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Constant, Graph, without_effects
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import tensor_type
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.backend.xla import compile_graph
+from mindgrad.core.control.cond import cond
+from mindgrad.core.control.custom import custom
+from mindgrad.core.control.debug_print import show
+from mindgrad.core.control.scan import scan
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir.build import current
+from mindgrad.core.ir.dtype import bool_, float64, int32
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Constant, Graph, without_effects
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
+from mindgrad.core.transforms.taylor import taylor
 from tests.laws.control_programs import graph
 from tests.tolerances import assert_close
 

@@ -16,16 +16,16 @@ import numpy as np
 import pytest
 
 from mindgrad import Tensor
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.scope import apply
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.kinds import full, ones
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import pull_back, reverse
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.kinds import full, ones
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import pull_back, reverse
 from tests.laws.checks import Program
 from tests.laws.harness import ROWS, calls, difference, only_outputs
 

@@ -15,8 +15,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad._base.tree import flatten
-from mindgrad.ir import settings
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir import settings
 from tests.laws.harness import difference
 from tests.laws.test_conventions import IDS, TABLE, Convention
 from tests.programs.evaluated import evaluated

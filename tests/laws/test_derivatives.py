@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mindgrad.ir.dtype import complex128, float64
-from mindgrad.ir.primitive import REGISTRY
+from mindgrad.core.ir.dtype import complex128, float64
+from mindgrad.core.ir.primitive import REGISTRY
 from tests.laws.checks import (
     forward_is_finite_difference,
     reverse_is_transposed_forward,

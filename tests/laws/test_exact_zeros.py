@@ -9,22 +9,22 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad._base.tree import flatten
-from mindgrad.control.lazy import expand_lazy
-from mindgrad.ir import settings
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.scope import apply
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize.pipeline import before_compilation, before_derivative
-from mindgrad.transforms.apply_rule import step
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.forward_laplacian import collapse
-from mindgrad.transforms.reverse import reverse
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.control.lazy import expand_lazy
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes.pipeline import before_compilation, before_derivative
+from mindgrad.core.transforms.apply_rule import step
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.forward_laplacian import collapse
+from mindgrad.core.transforms.reverse import reverse
+from mindgrad.core.transforms.taylor import taylor
 from tests.laws.harness import calls
 from tests.laws.test_conventions import UNARY
 from tests.programs.evaluated import evaluated

@@ -6,7 +6,7 @@ ways to compile.
 
 import pytest
 
-from mindgrad.ir.dtype import (
+from mindgrad.core.ir.dtype import (
     DTYPES,
     DType,
     complex64,

@@ -10,13 +10,13 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.backend.executable import GraphProgram
-from mindgrad.backend.graph_digest import digest
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.dtype import bfloat16, complex64, float16, float32, float64, int32
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import tensor_type
+from mindgrad.core.backend.executable import GraphProgram
+from mindgrad.core.backend.graph_digest import digest
+from mindgrad.core.ir.dtype import bfloat16, complex64, float16, float32, float64, int32
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.frontend.programs.compiled import trace
 from tests.laws.harness import ROWS, calls
 
 DTYPES = (float32, float64, bfloat16, complex64, int32)

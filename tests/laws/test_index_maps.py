@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.index_map import PARALLEL, WINDOWED, Arrangement, Axes, IndexMap
-from mindgrad.ir.primitive import REGISTRY, Primitive
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.samples import draw
-from mindgrad.transforms.axis_propagation import alignment
-from mindgrad.transforms.batch import push_batch
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.index_map import PARALLEL, WINDOWED, Arrangement, Axes, IndexMap
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.samples import draw
+from mindgrad.core.transforms.axis_propagation import alignment
+from mindgrad.core.transforms.batch import push_batch
 from tests.laws.harness import require
 
 WITH_AXES = sorted(name for name, row in REGISTRY.items() if row.axes is not None and not row.unique)

@@ -5,7 +5,7 @@ jax differentiates here with rules of its own; the library never does that.
 
 import pytest
 
-from mindgrad.ir.dtype import complex128, float64
+from mindgrad.core.ir.dtype import complex128, float64
 from tests.laws.checks import agrees_with_jax, jax_derivatives
 from tests.laws.harness import ROWS, calls
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mindgrad.ir.dtype import DType, complex128, float32, float64
-from mindgrad.ir.index_map import Relabeling
-from mindgrad.ir.primitive import REGISTRY, Primitive
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.kinds import zeros
+from mindgrad.core.ir.dtype import DType, complex128, float32, float64
+from mindgrad.core.ir.index_map import Relabeling
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.kinds import zeros
 from tests.laws.checks import (
     Program,
     add_call,

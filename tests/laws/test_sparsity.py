@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.sparse.sparsity import Known, dependence
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.sparse.sparsity import Known, dependence
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 from tests.laws.control_programs import PROGRAMS
 from tests.laws.harness import ROWS, calls, graph_of
 

@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.primitives.arithmetic import div
-from mindgrad.primitives.elementwise import exp, sin, sqrt, tanh
-from mindgrad.primitives.reduction import logsumexp
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.primitives.arithmetic import div
+from mindgrad.core.primitives.elementwise import exp, sin, sqrt, tanh
+from mindgrad.core.primitives.reduction import logsumexp
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.taylor import taylor
 from tests.laws.harness import ROWS, calls, directions, graph_of
 from tests.tolerances import assert_close
 

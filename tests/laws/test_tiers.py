@@ -11,7 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.tree import flatten
+from mindgrad.core.base.tree import flatten
 from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     contraction,
     control,

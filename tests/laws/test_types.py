@@ -2,7 +2,7 @@
 
 import pytest
 
-from mindgrad.ir.dtype import (
+from mindgrad.core.ir.dtype import (
     DTYPES,
     as_dtype,
     bool_,
@@ -13,8 +13,8 @@ from mindgrad.ir.dtype import (
     int32,
     uint8,
 )
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.primitives.kinds import ACCEPTS
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.primitives.kinds import ACCEPTS
 from tests.laws.checks import type_rule_is_true
 from tests.laws.harness import ROWS, calls, drawn, refusal
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import Tensor
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.tensor import make_tensor
-from mindgrad.optimize.pipeline import before_compilation
-from mindgrad.trace.tracing import trace_of
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.tensor import make_tensor
+from mindgrad.core.passes.pipeline import before_compilation
+from mindgrad.frontend.tracing import trace_of
 
 __all__ = ["evaluated"]
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad._base.tree import flatten
-from mindgrad.execution.compiled import Compiled
+from mindgrad.core.base.tree import flatten
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
 from tests.programs.corpus import (
     contraction,

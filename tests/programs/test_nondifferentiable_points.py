@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad._base.tree import flatten
-from mindgrad.ir import settings as options
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir import settings as options
 from tests.programs.evaluated import evaluated
 from tests.programs.nondifferentiable_functions import Drawn, cast
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies
 
 import mindgrad as ms
-from mindgrad.optimize import mode_choice
+from mindgrad.core.passes import mode_choice
 from tests.programs.corpus import rows
 from tests.unit.rewrite_checks import with_and_without
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "tasks"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 
 GRADIENT = ops.GradOperation(get_all=True, sens_param=True)
 

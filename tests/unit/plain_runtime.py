@@ -10,8 +10,8 @@ import contextlib
 import functools
 import operator
 
-from mindgrad.trace.control.runtime import Runtime
-from mindgrad.trace.python.convert import convert
+from mindgrad.frontend.control.runtime import Runtime
+from mindgrad.frontend.python.convert import convert
 
 _AUGMENT = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "@": operator.imatmul, "/": operator.itruediv,

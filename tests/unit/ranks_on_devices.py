@@ -16,9 +16,15 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import nn
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.xla import compile_ahead
 from mindgrad.communication.groups import World, enter_world
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.backend.xla import compile_ahead
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import bfloat16, bool_, float32, float64, int32
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.transforms.reverse import reverse
 from mindgrad.distributed import process_mesh
 from mindgrad.distributed.collectives import (
     all_gather,
@@ -28,13 +34,7 @@ from mindgrad.distributed.collectives import (
     combined,
     reduce_scatter,
 )
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import bfloat16, bool_, float32, float64, int32
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.transforms.reverse import reverse
+from mindgrad.frontend.programs.compiled import trace
 from tests.laws.rank_programs import CASES, RANKS, SHAPE, SIZE, draw, evaluate_ranks, program
 from tests.tolerances import assert_close
 

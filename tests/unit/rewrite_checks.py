@@ -8,10 +8,10 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad._base.tree import flatten
-from mindgrad.execution.compiled import trace
-from mindgrad.ir import cost_model, settings
-from mindgrad.ir.rewriting import watching
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir import cost_model, settings
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from mindgrad.communication.agreement import Agreement, _divided, collectives_of
 from mindgrad.communication.call_order import CallOrder
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.elementwise import sin, tanh
 from mindgrad.distributed.collectives import all_gather, all_max, all_reduce, rank_mask
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.elementwise import sin, tanh
 
 
 class OtherRanks:

@@ -5,20 +5,20 @@ import itertools
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.elementwise import sin
-from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.reduction import reduce_max, reduce_sum
-from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.backend.xla import compile_graph
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.elementwise import sin
+from mindgrad.core.primitives.indexing import gather
+from mindgrad.core.primitives.reduction import reduce_max, reduce_sum
+from mindgrad.core.primitives.slicing import dynamic_slice, dynamic_update_slice
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 from tests.tolerances import assert_close
 
 generator = np.random.default_rng(1)

@@ -14,7 +14,7 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad._base import boundary
 from mindgrad._base.boundary import enclosed
-from mindgrad._base.location import PACKAGE
+from mindgrad.core.base.location import PACKAGE
 
 X, Y = Tensor(np.ones((2, 3), np.float32)), Tensor(np.ones((4, 5), np.float32))
 

@@ -16,8 +16,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.execution.compiled import Compiled
-from mindgrad.trace import state
+from mindgrad.frontend import state
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 

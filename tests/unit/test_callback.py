@@ -12,7 +12,7 @@ import scipy.special
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.backend import disk
+from mindgrad.core.backend import disk
 from mindgrad.ops.functional import custom_vjp
 from tests.tolerances import assert_close
 
@@ -381,7 +381,7 @@ PROGRAM = """
 import numpy as np, mindgrad as ms
 from pathlib import Path
 from mindgrad import Tensor
-from mindgrad.backend import disk
+from mindgrad.core.backend import disk
 f = ms.jit(lambda x: ms.pure_callback(np.sqrt, x, x) + 1)
 print(f(Tensor([4.0])), ms.jit(ms.vmap(f))(Tensor([[4.0], [9.0]])).asnumpy().ravel())
 kept = disk.entries(disk.directory()).number

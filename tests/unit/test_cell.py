@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 MODES = pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
@@ -416,7 +416,7 @@ def test_unknown_context_options():
 
 
 def test_a_missing_device_is_reported_once_and_can_be_an_error(capfd, monkeypatch):
-    from mindgrad.backend import device
+    from mindgrad.core.backend import device
 
     device._announced.discard("Ascend")
     try:

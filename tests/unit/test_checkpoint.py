@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn
 from mindgrad._base.protobuf import Malformed, bytes_head, varint
-from mindgrad.ir.dtype import DTYPES
+from mindgrad.core.ir.dtype import DTYPES
 from mindgrad.train import ckpt, serialization
 
 FILES = Path(__file__).parent / "mindspore_files"

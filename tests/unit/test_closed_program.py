@@ -4,11 +4,11 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.core.ir.types import tensor_type
 from mindgrad.core.trace import references
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.scope import open_scopes
-from mindgrad.ir.types import tensor_type
-from mindgrad.trace.closed_program import trace
+from mindgrad.core.trace.closed_program import trace
 
 VECTOR = tensor_type(ms.float32, (3,))
 

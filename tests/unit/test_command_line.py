@@ -12,9 +12,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad._base import environment
-from mindgrad.backend import disk
 from mindgrad.cli import _COMMANDS, main
-from mindgrad.ir.primitive import REGISTRY
+from mindgrad.core.backend import disk
+from mindgrad.core.ir.primitive import REGISTRY
 from mindgrad.tools import doctor_command, operators_command, terminal
 from mindgrad.tools.doctor_command import findings
 from tests.process_state import process_stays
@@ -88,7 +88,7 @@ def test_run_with_debug_nans(tmp_path):
 def test_the_row_of_an_operator(capsys):
     text = text_of(capsys, "ops", "tanh")
     for part in (
-        "numpy.tanh", "jax.lax.tanh", "float, complex", "primitives/elementwise.py:", "dy = sech_squared(x) * dx",
+        "numpy.tanh", "jax.lax.tanh", "float, complex", "core/primitives/elementwise.py:", "dy = sech_squared(x) * dx",
         "cotangent of x = sech_squared(x) * ct", 'tanh = elementwise(', "Tensor.tanh mint.tanh numpy.tanh ops.tanh",
     ):  # fmt: skip
         assert part in text

@@ -10,8 +10,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.backend import disk, options
-from mindgrad.execution.compiled import trace
+from mindgrad.core.backend import disk, options
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.xla

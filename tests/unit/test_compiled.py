@@ -17,8 +17,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.execution.compiled import Compiled, trace
-from mindgrad.ir.scope import open_scopes
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.frontend.programs.compiled import Compiled, trace
 from mindgrad.ops import GradOperation, grad, jvp
 from tests.tolerances import assert_close
 
@@ -337,7 +337,7 @@ def test_constants_of_every_size(size):
 def test_wide_types_leave_the_user_s_jax_alone():
     code = (
         "import numpy as np, jax, mindgrad as ms\n"
-        "from mindgrad.execution.compiled import Compiled\n"
+        "from mindgrad.frontend.programs.compiled import Compiled\n"
         "f = Compiled(ms.grad(ms.ops.sin))\n"
         "for dtype in (np.float64, np.float32, np.int64):\n"
         "    x = ms.Tensor(np.array([1], dtype))\n"

@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 from tests.tiers import is_compiled
 
 DEFAULT = os.environ.get("MINDGRAD_EAGER", "")
@@ -45,7 +45,7 @@ def test_no_disk_cache_marker_leaves_no_folder():
 PROGRAM = """
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.backend import disk
+from mindgrad.core.backend import disk
 print(ms.jit(lambda x: ops.sin(x) * 0.123456789)(Tensor([1.0])).item(), disk.entries(disk.directory()).number)
 """
 

@@ -6,7 +6,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.ir import constant_arguments
+from mindgrad.core.ir import constant_arguments
 
 
 @pytest.fixture(autouse=True)

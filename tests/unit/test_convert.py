@@ -15,10 +15,10 @@ import pytest
 import scipy.special
 
 import mindgrad as ms
-from mindgrad._base.location import PACKAGE
-from mindgrad._base.refusal import CompileError, location_of, refuse, without_own_frames
-from mindgrad.trace.python import convert as package
-from mindgrad.trace.python.convert import convert, convertible, reason_unconverted, refuse_unconvertible
+from mindgrad.core.base.location import PACKAGE
+from mindgrad.core.base.refusal import CompileError, location_of, refuse, without_own_frames
+from mindgrad.frontend.python import convert as package
+from mindgrad.frontend.python.convert import convert, convertible, reason_unconverted, refuse_unconvertible
 from tests.unit.plain_runtime import PlainRuntime
 
 RUNTIME = PlainRuntime()

@@ -8,14 +8,14 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.backend.xla import compile_graph, lower_ahead
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import type_of
-from mindgrad.primitives import convolution_kernel
-from mindgrad.primitives.convolution import conv
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.backend.xla import compile_graph, lower_ahead
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives import convolution_kernel
+from mindgrad.core.primitives.convolution import conv
+from mindgrad.core.transforms.reverse import reverse
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 generator = np.random.default_rng(2)

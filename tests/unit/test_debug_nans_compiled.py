@@ -8,12 +8,12 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from mindgrad.core.backend import finite_results
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.elementwise import log
 from mindgrad.distributed.collectives import all_reduce
 from mindgrad.eager.tiers import wait_until_compiled
-from mindgrad.execution import finite_results
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.elementwise import log
 from tests.tiers import eager, is_compiled
 
 

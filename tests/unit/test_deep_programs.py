@@ -7,9 +7,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad._base.trampoline import trampolined
-from mindgrad.execution.compiled import trace
-from mindgrad.optimize.pipeline import before_compilation
+from mindgrad.core.base.trampoline import trampolined
+from mindgrad.core.passes.pipeline import before_compilation
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 LAYERS = 5000

@@ -5,10 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.backend import device, xla
-from mindgrad.backend.device import run_on_device
-from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.kernels import set_kernel_runner
+from mindgrad.core.backend import device, xla
+from mindgrad.core.backend.device import run_on_device
+from mindgrad.core.ir.cost_model import HOST
+from mindgrad.core.ir.kernels import set_kernel_runner
 from tests.tiers import eager, is_compiled
 from tests.tolerances import assert_close
 

@@ -11,7 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, mint, nn, ops
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 RANDOM = np.random.default_rng(0)

@@ -15,8 +15,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.backend import disk, trust
-from mindgrad.execution.compiled import Compiled
+from mindgrad.core.backend import disk, trust
+from mindgrad.frontend.programs.compiled import Compiled
 
 pytestmark = pytest.mark.xla
 
@@ -25,7 +25,7 @@ PROGRAM = textwrap.dedent(
     """
     import sys, numpy as np, mindgrad as ms
     from mindgrad import Parameter, Tensor, ops
-    from mindgrad.execution.compiled import Compiled
+    from mindgrad.frontend.programs.compiled import Compiled
 
     p = Parameter(Tensor(np.zeros(3)), name="p")
     big = Tensor(np.arange(3000.0))
@@ -374,8 +374,8 @@ DEFAULT_PROGRAM = textwrap.dedent(
     """
     import warnings
     from mindgrad import Tensor
-    from mindgrad.backend import disk
-    from mindgrad.execution.compiled import Compiled
+    from mindgrad.core.backend import disk
+    from mindgrad.frontend.programs.compiled import Compiled
 
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")

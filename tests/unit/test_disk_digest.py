@@ -9,17 +9,17 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad._base import source
-from mindgrad.backend import disk, graph_digest, xla
-from mindgrad.backend.executable import GraphProgram
-from mindgrad.backend.graph_digest import digest
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.execution.compiled import Compiled
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.kinds import elementwise
-from mindgrad.primitives.samples import reals
+from mindgrad.core.backend import disk, graph_digest, xla
+from mindgrad.core.backend.executable import GraphProgram
+from mindgrad.core.backend.graph_digest import digest
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.base import source
+from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.kinds import elementwise
+from mindgrad.core.primitives.samples import reals
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.unit.test_disk import place, stored  # noqa: F401
 
 pytestmark = pytest.mark.xla

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from mindgrad import Tensor, ops
-from mindgrad.backend import custom_calls, disk, xla
-from mindgrad.backend.executable import GraphProgram
-from mindgrad.backend.graph_digest import digest
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import is_tainted
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.kinds import elementwise
-from mindgrad.primitives.samples import reals
+from mindgrad.core.backend import custom_calls, disk, xla
+from mindgrad.core.backend.executable import GraphProgram
+from mindgrad.core.backend.graph_digest import digest
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.ir.build import is_tainted
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.kinds import elementwise
+from mindgrad.core.primitives.samples import reals
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.test_disk import place, stored  # noqa: F401
 
@@ -35,12 +35,12 @@ COMMON = textwrap.dedent(
     import hashlib, json, os, sys
     import numpy as np
     import mindgrad as ms
-    from mindgrad.backend import custom_calls, disk, xla
-    from mindgrad.ir.build import Builder, building
-    from mindgrad.ir.dtype import as_dtype
-    from mindgrad.ir.primitive import REGISTRY
-    from mindgrad.ir.types import tensor_type
-    from mindgrad.primitives.samples import draw
+    from mindgrad.core.backend import custom_calls, disk, xla
+    from mindgrad.core.ir.build import Builder, building
+    from mindgrad.core.ir.dtype import as_dtype
+    from mindgrad.core.ir.primitive import REGISTRY
+    from mindgrad.core.ir.types import tensor_type
+    from mindgrad.core.primitives.samples import draw
 
     def program(cases):
         operands, outputs, builder = [], [], Builder()
@@ -87,7 +87,7 @@ WRITER = COMMON + textwrap.dedent(
 #: loads each program in a process of its own; jax is imported, and its runtime not started, before it forks
 READER = COMMON + textwrap.dedent(
     """
-    from mindgrad.backend import jax_import
+    from mindgrad.core.backend import jax_import
 
     jax_import.jax_module("jax.experimental.serialize_executable")
     jax_import._is_loaded = False  # a child may use jax
@@ -110,7 +110,7 @@ GUIDE_PROGRAM = textwrap.dedent(
     import runpy, sys
     import mindgrad as ms
     from mindgrad import cli
-    from mindgrad.backend import disk
+    from mindgrad.core.backend import disk
 
     cli.install()
     count, compile_ = [], disk.compiled_with

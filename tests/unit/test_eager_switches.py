@@ -4,7 +4,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 
 
 @pytest.fixture

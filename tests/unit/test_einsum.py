@@ -4,17 +4,17 @@ import jax
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.einsum import contraction_plan, einsum_plan, matmul_plan
-from mindgrad.primitives.elementwise import sqrt
-from mindgrad.primitives.kinds import full, ones
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.backend.xla import compile_graph
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.einsum import contraction_plan, einsum_plan, matmul_plan
+from mindgrad.core.primitives.elementwise import sqrt
+from mindgrad.core.primitives.kinds import full, ones
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 from tests.tolerances import assert_close
 
 SIZES = dict(zip("abcdefghijklmn", [2, 3, 4, 2, 3, 2, 4, 2, 3, 4, 2, 3, 4, 2], strict=True))

@@ -10,9 +10,9 @@ import numpy as np
 
 import mindgrad
 from mindgrad import Tensor, ops
+from mindgrad.frontend.control import equal_calls
+from mindgrad.frontend.python.plain_recursion import is_plain_recursion
 from mindgrad.tools import profile
-from mindgrad.trace.control import equal_calls
-from mindgrad.trace.python.plain_recursion import is_plain_recursion
 from tests.tolerances import assert_close
 
 FACTOR = 2.0

@@ -10,15 +10,15 @@ from rich.console import Console
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.control.scan import scan
-from mindgrad.control.trip_counts import runs
-from mindgrad.execution.compiled import trace
-from mindgrad.ir import settings
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.rewriting import REWRITES, Rewrite
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize import pipeline
-from mindgrad.primitives.elementwise import exp, log
+from mindgrad.core.control.scan import scan
+from mindgrad.core.control.trip_counts import runs
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.rewriting import REWRITES, Rewrite
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes import pipeline
+from mindgrad.core.primitives.elementwise import exp, log
+from mindgrad.frontend.programs.compiled import trace
 from mindgrad.tools.cost import Cost, cost
 from mindgrad.tools.explain_command import main
 from mindgrad.tools.explanation import _saving

@@ -17,7 +17,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.trace import frozen
+from mindgrad.frontend import frozen
 
 X = Tensor([1.0])
 GENERATOR = np.random.default_rng(0)

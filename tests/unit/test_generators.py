@@ -10,7 +10,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, mint, ops
-from mindgrad.trace import state
+from mindgrad.frontend import state
 
 
 def test_a_generator_gives_the_same_numbers_after_the_same_seed():

@@ -14,7 +14,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.usefixtures("mode")

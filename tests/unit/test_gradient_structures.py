@@ -11,7 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.tree import flatten
+from mindgrad.core.base.tree import flatten
 from tests.tolerances import assert_close
 
 Pair = collections.namedtuple("Pair", "w k")

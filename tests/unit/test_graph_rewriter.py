@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize.graph_rewriter import rebuilt
-from mindgrad.primitives.elementwise import exp, sin
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes.graph_rewriter import rebuilt
+from mindgrad.core.primitives.elementwise import exp, sin
 
 
 def test_what_no_replacement_reaches_is_shared():

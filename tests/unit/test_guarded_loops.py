@@ -4,17 +4,17 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.control.while_ import while_
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize.guarded_loops import guards_postponed
-from mindgrad.primitives.arithmetic import equal, less, neg, not_equal
-from mindgrad.primitives.exact_zeros import shield
-from mindgrad.primitives.kinds import accumulate, full, zeros
-from mindgrad.primitives.structural import convert
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes.guarded_loops import guards_postponed
+from mindgrad.core.primitives.arithmetic import equal, less, neg, not_equal
+from mindgrad.core.primitives.exact_zeros import shield
+from mindgrad.core.primitives.kinds import accumulate, full, zeros
+from mindgrad.core.primitives.structural import convert
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.rewrite_checks import with_and_without
 
 

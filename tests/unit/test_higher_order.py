@@ -10,8 +10,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.evaluate import evaluate
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}

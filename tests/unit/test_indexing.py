@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.indexing import gather, last_write, scatter_add, scatter_set
-from mindgrad.primitives.slicing import dynamic_slice, dynamic_update_slice
-from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.static_slices import pad, slice
-from mindgrad.primitives.structural import broadcast_in_dim
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.backend.xla import compile_graph
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.indexing import gather, last_write, scatter_add, scatter_set
+from mindgrad.core.primitives.slicing import dynamic_slice, dynamic_update_slice
+from mindgrad.core.primitives.sorting import argsort
+from mindgrad.core.primitives.static_slices import pad, slice
+from mindgrad.core.primitives.structural import broadcast_in_dim
+from mindgrad.core.transforms.reverse import reverse
 
 generator = np.random.default_rng(0)
 

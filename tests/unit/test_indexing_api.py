@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.ops.operations._inner_ops import TensorCopySlices
 from tests.tolerances import assert_close
 from tests.unit.moving_elements import GRADIENT, check_moves, sample

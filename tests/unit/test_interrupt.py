@@ -11,9 +11,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad._base import waiting
-from mindgrad._base.waiting import _idle, computed, interruptible, note_long
-from mindgrad.backend.executable import _LongRun
+from mindgrad.core.backend.executable import _LongRun
+from mindgrad.core.base import waiting
+from mindgrad.core.base.waiting import _idle, computed, interruptible, note_long
 
 pytestmark = [
     pytest.mark.xla,

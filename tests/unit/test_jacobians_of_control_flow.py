@@ -10,9 +10,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.tree import flatten
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.evaluate import evaluate
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled
 

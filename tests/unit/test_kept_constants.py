@@ -5,8 +5,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.backend.kept_constants import kept_constants
-from mindgrad.execution.compiled import trace
+from mindgrad.core.backend.kept_constants import kept_constants
+from mindgrad.frontend.programs.compiled import trace
 from tests.tiers import eager, is_compiled
 
 pytestmark = pytest.mark.xla

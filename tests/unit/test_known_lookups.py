@@ -4,14 +4,14 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.backend.xla import lower_ahead
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Constant
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize.known_lookups import known_lookups_untested
-from mindgrad.primitives.indexing import gather
+from mindgrad.core.backend.xla import lower_ahead
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes.known_lookups import known_lookups_untested
+from mindgrad.core.primitives.indexing import gather
+from mindgrad.frontend.programs.compiled import trace
 
 
 def lookup(positions, axes):

@@ -9,13 +9,13 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.structural import broadcast_in_dim
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.structural import broadcast_in_dim
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_costs
 

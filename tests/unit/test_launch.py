@@ -463,7 +463,7 @@ import json, os, signal, sys, types
 for name in ("mindgrad", "mindgrad.communication"):  # their modules alone: what they import takes a second
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [os.path.join({source!r}, *name.split("."))]
-from mindgrad._base.replacing import replaced
+from mindgrad.core.base.replacing import replaced
 from mindgrad.communication.store import Store
 rank, attempt = int(os.environ["RANK_ID"]), int(os.environ["MINDGRAD_RESTART"])
 kills = {kills!r}[attempt:][:1]

@@ -16,8 +16,8 @@ PROGRAM = textwrap.dedent(
     import os, sys
     import mindgrad as ms
     from mindgrad import Tensor, _NAMES, _PACKAGES
-    from mindgrad.backend import jax_import
-    from mindgrad.execution.compiled import trace
+    from mindgrad.core.backend import jax_import
+    from mindgrad.frontend.programs.compiled import trace
     from tests.numpy_programs import evaluated_ahead, select
 
     select(evaluated_ahead)

@@ -7,19 +7,26 @@ import jax
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
-from mindgrad.ir import build
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.determinant import det, slogdet
-from mindgrad.primitives.eigh_svd import eigh, eigvalsh, svd, svdvals
-from mindgrad.primitives.elementwise import log
-from mindgrad.primitives.linalg import cholesky, inverse, qr, solve, triangular_solve
-from mindgrad.primitives.linalg_rules import columns, diagonal, identity, matmul, sum_of_products, swapped
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.backend.xla import compile_graph
+from mindgrad.core.ir import build
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.determinant import det, slogdet
+from mindgrad.core.primitives.eigh_svd import eigh, eigvalsh, svd, svdvals
+from mindgrad.core.primitives.elementwise import log
+from mindgrad.core.primitives.linalg import cholesky, inverse, qr, solve, triangular_solve
+from mindgrad.core.primitives.linalg_rules import (
+    columns,
+    diagonal,
+    identity,
+    matmul,
+    sum_of_products,
+    swapped,
+)
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 from tests.tolerances import assert_close
 
 generator = np.random.default_rng(7)

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 import mindgrad
-from mindgrad._base.location import PACKAGE, is_own_file
+from mindgrad.core.base.location import PACKAGE, is_own_file
 
 SOURCE = Path(mindgrad.__file__).parent
 

@@ -5,9 +5,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.control.while_ import while_
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.rewriting import watching
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 

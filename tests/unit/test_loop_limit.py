@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mindgrad.backend import jax_import
+from mindgrad.core.backend import jax_import
 from tests.instruction_set import with_instruction_set
 
 LIMIT = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536"
@@ -42,8 +42,8 @@ def test_a_process_that_has_jax_stays_as_it_is(monkeypatch):
 PROGRAM = """
 import numpy as np
 from mindgrad import Tensor
-from mindgrad.backend.xla import lower_ahead
-from mindgrad.execution.compiled import trace
+from mindgrad.core.backend.xla import lower_ahead
+from mindgrad.frontend.programs.compiled import trace
 def f(x):
     while x.sum() > 1.0:
         x = x * 0.5

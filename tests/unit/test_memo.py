@@ -7,9 +7,9 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.control.lazy import expand_lazy
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.memo import interned, memoized, retained
+from mindgrad.core.control.lazy import expand_lazy
+from mindgrad.core.ir.memo import interned, memoized, retained
+from mindgrad.frontend.programs.compiled import trace
 
 X = Tensor(np.array([1.0, 2.0], np.float32))
 

@@ -11,7 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 #: results that are matrices by their meaning

@@ -10,15 +10,15 @@ import pytest
 import mindgrad
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.backend.jax_import import jax_module
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.index_map import ORDERED
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.kinds import elementwise, linear
+from mindgrad.core.primitives.samples import case, reals
 from mindgrad.emit.numpy_target import NumpyTarget
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.index_map import ORDERED
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.scope import apply
-from mindgrad.primitives.axes import Along
-from mindgrad.primitives.kinds import elementwise, linear
-from mindgrad.primitives.samples import case, reals
 from tests.laws.harness import calls, kernel
 from tests.laws.test_index_maps import orders_are_free, rows_are_apart, samples
 from tests.laws.test_planted import BY_LAW

@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad._base.tree import flatten
+from mindgrad.core.base.tree import flatten
 
 SIZES = (5, 2, 3, 1, 16, 17, 40)
 #: the capacities 16, 32 and 64

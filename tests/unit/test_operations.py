@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.ops import composite as C
 from mindgrad.ops import functional as F
 from mindgrad.ops import operations as P

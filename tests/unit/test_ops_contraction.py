@@ -6,7 +6,7 @@ import scipy
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 RNG = np.random.default_rng(3)

@@ -10,7 +10,7 @@ import scipy.special as sc
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 RNG = np.random.default_rng(7)

@@ -8,7 +8,7 @@ import scipy.special as sc
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 RNG = np.random.default_rng(11)

@@ -8,7 +8,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.ir.dtype import DTYPES
+from mindgrad.core.ir.dtype import DTYPES
 
 
 class Exporter:

@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mindgrad._base.text import parameter_repr, tensor_repr, tensor_str
+from mindgrad.core.base.text import parameter_repr, tensor_repr, tensor_str
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

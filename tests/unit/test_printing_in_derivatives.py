@@ -8,10 +8,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Graph
-from mindgrad.optimize.pipeline import before_compilation
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.passes.pipeline import before_compilation
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.rewrite_checks import compiled
 
 W = Tensor([[1.0, 2.0], [0.5, 1.0]])

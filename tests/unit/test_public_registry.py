@@ -14,9 +14,9 @@ import scipy.special
 import mindgrad as ms
 import mindgrad.numpy as mnp
 from mindgrad import Tensor, mint, nn, ops
+from mindgrad.core.primitives.kinds import elementwise
+from mindgrad.core.primitives.samples import reals
 from mindgrad.ops import define, forms, layout, methods, operations, registry, shuffling
-from mindgrad.primitives.kinds import elementwise
-from mindgrad.primitives.samples import reals
 from tests.public_names import restored
 from tests.tolerances import assert_close
 

@@ -4,14 +4,14 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float32, float64
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize.quotients import quotients_joined
-from mindgrad.primitives.arithmetic import div
-from mindgrad.primitives.kinds import full
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float32, float64
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes.quotients import quotients_joined
+from mindgrad.core.primitives.arithmetic import div
+from mindgrad.core.primitives.kinds import full
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.rewrite_checks import compiled, with_and_without
 
 

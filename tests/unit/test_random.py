@@ -7,7 +7,7 @@ import scipy
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.common import seed
-from mindgrad.primitives.random import random_bits, threefry
+from mindgrad.core.primitives.random import random_bits, threefry
 from tests.tolerances import assert_close
 
 

@@ -10,8 +10,8 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.common.seed import RANDOM_STATE
-from mindgrad.execution.compiled import trace
-from mindgrad.primitives.random import random_bits
+from mindgrad.core.primitives.random import random_bits
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 MODES = [ms.PYNATIVE_MODE, ms.GRAPH_MODE]

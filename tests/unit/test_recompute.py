@@ -5,8 +5,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.backend.xla import lower_ahead
-from mindgrad.execution.compiled import trace
+from mindgrad.core.backend.xla import lower_ahead
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, numbers
 
@@ -156,8 +156,8 @@ def test_what_is_seen_happens_once(mode, capfd):
 
 def test_inner_values_are_not_kept_eagerly():
     """A recorder holds the values that a gradient needs: here only what goes in and comes out."""
-    from mindgrad.ir.recorder import Recorder
-    from mindgrad.ir.scope import opened
+    from mindgrad.core.ir.recorder import Recorder
+    from mindgrad.core.ir.scope import opened
 
     x = Tensor(np.ones(10))
     kept = []

@@ -10,14 +10,14 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import CompileError, Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.execution import plans
-from mindgrad.execution.compiled import Compiled
-from mindgrad.ir import build
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.scope import open_scopes
-from mindgrad.ir.types import type_of
+from mindgrad.core.ir import build
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.samples import draw
+from mindgrad.core.trace import plans
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
-from mindgrad.primitives.samples import draw
 from tests.tolerances import assert_close
 
 #: how a function of tensors is run: as it is, or as one compiled program

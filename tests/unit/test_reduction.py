@@ -5,13 +5,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.cumulative import cumprod, cumsum, cumulative_argmax, cumulative_argmin
-from mindgrad.primitives.reduction import (
+from mindgrad.core.backend.xla import compile_graph
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.cumulative import cumprod, cumsum, cumulative_argmax, cumulative_argmin
+from mindgrad.core.primitives.reduction import (
     argmax,
     argmin,
     logsumexp,
@@ -21,8 +21,8 @@ from mindgrad.primitives.reduction import (
     reduce_prod,
     reduce_sum,
 )
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.reverse import reverse
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.reverse import reverse
 from tests.tolerances import assert_close
 
 inf, nan = np.inf, np.nan

@@ -4,7 +4,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.ir.memo import forget
+from mindgrad.core.ir.memo import forget
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, everything, numbers, with_costs
 

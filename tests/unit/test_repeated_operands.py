@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.ir.primitive import REGISTRY
+from mindgrad.core.ir.primitive import REGISTRY
 from mindgrad.ops import getitem, operands
 
 #: numbers that are equal, or whose text is, and that are not the same operand

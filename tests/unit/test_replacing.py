@@ -10,7 +10,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad._base import replacing
+from mindgrad.core.base import replacing
 
 OLD = time.time() - 2 * 24 * 3600
 

@@ -8,7 +8,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad._base.tree import flatten
+from mindgrad.core.base.tree import flatten
 from tests.tolerances import assert_close
 
 X = Tensor([1.0, 2.0])

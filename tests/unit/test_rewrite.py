@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mindgrad.trace.python.convert import convert
+from mindgrad.frontend.python.convert import convert
 from tests.unit.plain_runtime import HavocRuntime, PlainRuntime
 from tests.unit.random_functions import Program
 from tests.unit.rewritten_functions import CASES, Base, Derived, closures, log

@@ -5,11 +5,11 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.rewriting import watching
-from mindgrad.optimize import distribution
-from mindgrad.optimize.distribution import distributed
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.core.passes import distribution
+from mindgrad.core.passes.distribution import distributed
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 

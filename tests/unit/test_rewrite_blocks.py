@@ -5,10 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir import settings
-from mindgrad.ir.cost_model import costs
-from mindgrad.ir.rewriting import watching
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.frontend.programs.compiled import trace
 from mindgrad.tools import profile
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_and_without, with_costs

@@ -5,10 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.optimize import matmul_order
-from mindgrad.optimize.matmul_order import products_ordered
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.passes import matmul_order
+from mindgrad.core.passes.matmul_order import products_ordered
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import float32, float64
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.elementwise import tanh
 from mindgrad.distributed.collective_fusion import with_joined_sums
 from mindgrad.distributed.collectives import all_max, all_reduce
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import float32, float64
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.types import tensor_type
-from mindgrad.primitives.elementwise import tanh
 from tests.laws.rank_programs import RANKS, draw, evaluate_ranks
 from tests.unit.rewrite_checks import with_costs
 

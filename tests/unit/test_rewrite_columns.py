@@ -5,17 +5,17 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad._base.tree import flatten
-from mindgrad.control.lazy import expand_lazy
-from mindgrad.execution.compiled import trace
-from mindgrad.ir import graph
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.rewriting import watching
-from mindgrad.optimize.mode_choice import in_columns
-from mindgrad.trace.tracing import Trace
-from mindgrad.transforms.batch import batch
-from mindgrad.transforms.forward import forward
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.control.lazy import expand_lazy
+from mindgrad.core.ir import graph
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.core.passes.mode_choice import in_columns
+from mindgrad.core.transforms.batch import batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.taylor import taylor
+from mindgrad.frontend.programs.compiled import trace
+from mindgrad.frontend.tracing import Trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_and_without
 

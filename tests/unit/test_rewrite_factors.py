@@ -5,9 +5,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.graph import Constant
-from mindgrad.ir.rewriting import watching
+from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.rewrite_checks import compiled, on_and_off, with_and_without, with_costs
 
 RANDOM = np.random.default_rng(3)

@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_and_without
 

@@ -5,10 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.evaluate import evaluate
-from mindgrad.optimize import layout
-from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.passes import layout
+from mindgrad.core.passes.layout import narrow_products_turned, transposes_carried
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_and_without, with_costs
 

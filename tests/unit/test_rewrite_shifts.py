@@ -5,8 +5,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.rewriting import watching
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off
 

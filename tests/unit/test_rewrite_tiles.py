@@ -5,9 +5,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir import settings
-from mindgrad.ir.rewriting import watching
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.rewriting import watching
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.rewrite_checks import with_and_without, with_costs
 
 ROWS = 2048

@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 #: function, first and second derivative at 0; of vectors, the curvature in every direction

@@ -8,8 +8,8 @@ import pytest
 import mindgrad
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.execution.compiled import trace
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_and_without, with_costs
 

@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, jit, ops
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 FOLDS = {

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import Compiled, trace
+from mindgrad.frontend.programs.compiled import Compiled, trace
 from tests.unit.moving_elements import as_arrays, check_moves, sample, sources
 
 # name: (ours, NumPy's, shapes of the inputs)

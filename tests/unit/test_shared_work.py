@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 from tests.unit.rewrite_checks import compiled
 
 X = Tensor(np.linspace(-1, 1, 6).reshape(3, 2))

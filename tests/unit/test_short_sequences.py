@@ -5,8 +5,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.graph import all_equations
+from mindgrad.core.ir.graph import all_equations
+from mindgrad.frontend.programs.compiled import trace
 from tests.tolerances import assert_close
 
 

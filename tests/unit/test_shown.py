@@ -371,7 +371,7 @@ def test_an_error_in_the_middle_of_an_epoch_ends_the_bar(shown, has_rich):
 
 def test_rich_is_imported_when_a_bar_appears():
     program = (
-        "import sys, mindgrad as ms, mindgrad.execution.compiled\n"
+        "import sys, mindgrad as ms, mindgrad.frontend.programs.compiled\n"
         "ms.jit, ms.check_grad, ms.train.Model, ms.train.ProgressBar()\n"
         "assert not [name for name in sys.modules if name.split('.')[0] == 'rich']\n"
     )

@@ -15,14 +15,14 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.collection import only_young_garbage
-from mindgrad.backend import xla
-from mindgrad.backend.xla import lower_ahead, to_device
-from mindgrad.control.cond import cond
-from mindgrad.execution import compiled
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.memo import forget
-from mindgrad.optimize.pipeline import before_compilation
+from mindgrad.core.backend import xla
+from mindgrad.core.backend.xla import lower_ahead, to_device
+from mindgrad.core.base.collection import only_young_garbage
+from mindgrad.core.control.cond import cond
+from mindgrad.core.ir.memo import forget
+from mindgrad.core.passes.pipeline import before_compilation
+from mindgrad.frontend.programs import compiled
+from mindgrad.frontend.programs.compiled import trace
 
 
 def calls(function: Any) -> int:
@@ -217,7 +217,7 @@ def test_a_setting_of_the_collector_that_the_user_makes_meanwhile_stays():
 
 LOADING = """
 import gc
-from mindgrad._base.collection import no_garbage, only_young_garbage
+from mindgrad.core.base.collection import no_garbage, only_young_garbage
 before = gc.get_threshold()
 assert before[0] and gc.isenabled() and not gc.get_freeze_count(), "as they were before the import"
 objects = [[] for _ in range(10)]
@@ -342,7 +342,7 @@ def test_a_large_value_that_an_eager_gradient_has_given_back_is_computed_again_w
 
 FORKED = """
 import gc, os
-from mindgrad._base.collection import only_young_garbage
+from mindgrad.core.base.collection import only_young_garbage
 before = gc.get_threshold()
 with only_young_garbage:
     child = os.fork()

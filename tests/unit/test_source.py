@@ -9,10 +9,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad._base.tree import flatten
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.primitive import REGISTRY
 from mindgrad.emit.numpy_target import NumpyTarget
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.primitive import REGISTRY
 from mindgrad.tools.source import LANGUAGES
 from mindgrad.tools.source_command import main
 from tests.laws.harness import ROWS, calls, graph_of, kernel

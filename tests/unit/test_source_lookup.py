@@ -9,7 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.trace.python.source import NoSource, find_source
+from mindgrad.frontend.python.source import NoSource, find_source
 
 #: beginnings of a module that bind ``ops``
 BEGINNINGS = {

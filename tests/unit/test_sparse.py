@@ -14,7 +14,7 @@ from scipy.sparse.linalg import splu, spsolve
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.sparse.coloring import columns, star
+from mindgrad.core.sparse.coloring import columns, star
 from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_costs
 

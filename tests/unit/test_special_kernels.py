@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.special
 
-import mindgrad.primitives.special as special
-from mindgrad.ir.types import type_of
-from mindgrad.primitives import special_kernels as kernels
-from mindgrad.primitives.special import polygamma
+import mindgrad.core.primitives.special as special
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives import special_kernels as kernels
+from mindgrad.core.primitives.special import polygamma
 from tests.tolerances import assert_close
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan]

@@ -4,7 +4,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.execution import cache
+from mindgrad.frontend.programs import cache
 from tests.tolerances import assert_close
 from tests.unit.test_assigned import INPUTS, Constant, FromANumber, Last, Net, Running, close
 

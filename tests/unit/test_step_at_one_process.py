@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import nn
-from mindgrad.execution.compiled import trace
+from mindgrad.frontend.programs.compiled import trace
 
 
 @pytest.mark.parametrize("mean", [True, False])

@@ -12,8 +12,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad._base.tree import differences, flatten, map_leaves, paths, unflatten
-from mindgrad.execution.compiled import Compiled
+from mindgrad.core.base.tree import differences, flatten, map_leaves, paths, unflatten
+from mindgrad.frontend.programs.compiled import Compiled
 from tests.tolerances import assert_close
 
 Pair = namedtuple("Pair", "x y", defaults=[None])

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import mindgrad as ms
 from mindgrad import CompileError, Parameter, ParameterTuple, Tensor, nn, ops
-from mindgrad.execution.compiled import Compiled, trace
+from mindgrad.frontend.programs.compiled import Compiled, trace
 from tests.tolerances import assert_close
 from tests.unit.moving_elements import GRADIENT, as_arrays, check_moves, sample
 

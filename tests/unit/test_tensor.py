@@ -11,7 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 
 DTYPES = [getattr(ms, name) for name in ms.dtype.__all__ if name != "DType"]
 

@@ -7,7 +7,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
 from tests.tolerances import assert_close
 

@@ -25,9 +25,9 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.cost_model import HOST
 from mindgrad.eager import tiers
-from mindgrad.ir import settings
-from mindgrad.ir.cost_model import HOST
 from tests.tiers import arrays as values
 from tests.tiers import eager, is_compiled
 from tests.tolerances import assert_close
@@ -1055,7 +1055,7 @@ def test_a_forked_process_computes_operator_by_operator():
         SLOW
         + """
     import os, warnings
-    from mindgrad.ir import settings
+    from mindgrad.core.ir import settings
     settings.store("eager", "compiled")
     warnings.simplefilter("ignore")
     class Net(nn.Cell):

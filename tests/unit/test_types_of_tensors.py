@@ -20,11 +20,11 @@ explicit_package_bases = True
 [mypy-mindgrad.*,numpy.*,jax.*,ml_dtypes.*,scipy.*]
 follow_imports = skip
 ignore_missing_imports = True
-[mypy-mindgrad.ir.tensor,mindgrad.ir.tensor_members,mindgrad.ir.dtype]
+[mypy-mindgrad.core.ir.tensor,mindgrad.core.ir.tensor_members,mindgrad.core.ir.dtype]
 follow_imports = silent
 """
 PROGRAM = """
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 def energy(x: Tensor) -> Tensor:
     y: Tensor = 4.0 * (x**-12 - x**-6) @ x.T + abs(-x[0]).sum(dim=0, keepdims=True)
     rows: list[Tensor] = [row.exp() for row in y]
@@ -87,7 +87,7 @@ def test_mypy_accepts_operators_and_methods(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
     lines = [line.partition(" ")[2] for line in done.stdout.splitlines()]
     assert lines[:4] == [
-        'note: Revealed type is "mindgrad.ir.tensor.Tensor"',
+        'note: Revealed type is "mindgrad.core.ir.tensor.Tensor"',
         'error: Incompatible types in assignment (expression has type "Tensor", variable has type "str")  [assignment]',
         'error: "Tensor" has no attribute "summ"  [attr-defined]',
         'error: Too many arguments for "tanh" of "TensorMembers"  [call-arg]',

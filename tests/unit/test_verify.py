@@ -9,10 +9,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.types import tensor_type
-from mindgrad.ir.verify import MalformedGraph, verify
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.ir.verify import MalformedGraph, verify
+from mindgrad.frontend.programs.compiled import trace
 
 NEG = trace(lambda x: -x, Tensor(np.ones(3, np.float32))).equations[0].primitive
 
@@ -100,7 +100,7 @@ def test_a_tangent_that_is_not_marked():
 
 @pytest.mark.parametrize(("value", "expected"), [("1", "verify"), ("", "None")])
 def test_the_variable_of_the_environment(value, expected):
-    program = "import mindgrad; from mindgrad.ir.graph import Graph; print(getattr(Graph.verifier, '__name__', None))"
+    program = "import mindgrad; from mindgrad.core.ir.graph import Graph; print(getattr(Graph.verifier, '__name__', None))"
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "MINDGRAD_VERIFY": value},

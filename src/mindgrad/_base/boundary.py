@@ -1,8 +1,8 @@
 """Removal of mindgrad's internal frames from tracebacks.
 
 A traceback that a user sees contains only the lines of the user's program
-(:func:`mindgrad._base.refusal.without_own_frames`). To remove the other frames, some code has to run when an
-error leaves the outermost function of mindgrad. A decorator of every public function would slow down every
+(:func:`mindgrad.core.base.refusal.without_own_frames`). To remove the other frames, some code has to run when
+an error leaves the outermost function of mindgrad. A decorator of every public function would slow down every
 call, and a ``try`` statement in every public function could be forgotten.
 
 Therefore this module changes the bytecode of the public functions when they are loaded. It appends an
@@ -30,8 +30,8 @@ from functools import cache, cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from mindgrad._base.location import LAUNCHERS, PACKAGE
-from mindgrad._base.refusal import without_own_frames
+from mindgrad.core.base.location import LAUNCHERS, PACKAGE
+from mindgrad.core.base.refusal import without_own_frames
 
 __all__ = ["before_trimming", "enclose", "enclose_packages", "enclosed", "trim"]
 

@@ -16,9 +16,9 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from mindgrad._base.boundary import before_trimming, enclose
-from mindgrad._base.keywords import explain_with
-from mindgrad._base.location import PACKAGE
-from mindgrad._base.nearest import nearest
+from mindgrad.core.base.keywords import explain_with
+from mindgrad.core.base.location import PACKAGE
+from mindgrad.core.base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from mindgrad._base.boundary import enclose, enclose_packages
 from mindgrad._base.foreign_names import MODULES, advice
-from mindgrad._base.nearest import nearest
+from mindgrad.core.base.nearest import nearest
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]

@@ -8,8 +8,8 @@ from typing import Any
 from mindgrad.api.arguments import Weights, check_callable, check_flag, check_positions
 from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Request", "check_real"]
 

@@ -13,16 +13,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mindgrad._base.foreign_names import accepted_names
-from mindgrad._base.keywords import check_keywords
-from mindgrad._base.location import warn_user
-from mindgrad._base.refusal import refuse_selections
-from mindgrad._base.tree import flatten, is_record
 from mindgrad.api.callables import Arity, describe
-from mindgrad.ir.array_conversion import is_other_array
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.mutable import is_mutable
-from mindgrad.ir.tensor import Number, Tensor
-from mindgrad.trace.numbers import is_number
+from mindgrad.core.base.keywords import check_keywords
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.base.refusal import refuse_selections
+from mindgrad.core.base.tree import flatten, is_record
+from mindgrad.core.ir.array_conversion import is_other_array
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.mutable import is_mutable
+from mindgrad.core.ir.tensor import Number, Tensor
+from mindgrad.core.trace.numbers import is_number
 
 __all__ = [
     "Weights", "bind_keywords", "check_callable", "check_count", "check_flag", "check_inputs",

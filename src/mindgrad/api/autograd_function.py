@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, map_leaves, unflatten
+from mindgrad.core.base.tree import flatten, map_leaves, unflatten
+from mindgrad.core.ir.scope import apply, rebind
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.structural import convert, stop_gradient
 from mindgrad.core.trace import references
-from mindgrad.ir.scope import apply, rebind
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.structural import convert, stop_gradient
-from mindgrad.trace import user_calls
-from mindgrad.trace.custom import CustomDerivative, summed_to
+from mindgrad.core.trace.custom import CustomDerivative, summed_to
+from mindgrad.frontend import user_calls
 
 __all__ = ["AutogradFunction"]
 
@@ -64,7 +64,7 @@ class AutogradFunction:
     saved_tensors: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
     setup_context: Callable[..., Any] | None = None
-    #: attributes of a context are assigned during tracing, not at run time (``trace.control.builtins``)
+    #: attributes of a context are assigned during tracing, not at run time (``frontend.control.builtins``)
     lives_for_one_call = True
     _dirty: tuple[Any, ...] = ()
     _constant: tuple[Any, ...] = ()

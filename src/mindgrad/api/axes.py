@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import attributes_of, is_record
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.tree import attributes_of, is_record
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["check_axes", "frozen", "leaf_axes", "mapped", "position", "size_of", "thawed"]
 

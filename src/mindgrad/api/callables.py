@@ -12,14 +12,14 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.core.ir.settings import options
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.trace.numbers import as_data, as_python
 from mindgrad.eager.tiers import EagerCalls
-from mindgrad.execution.array_arguments import any_array, with_tensors
-from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.object_cache import memory, remembered
 from mindgrad.frontend.mode import GRAPH_MODE
-from mindgrad.ir.settings import options
-from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.numbers import as_data, as_python
+from mindgrad.frontend.programs.array_arguments import any_array, with_tensors
+from mindgrad.frontend.programs.compiled import Compiled
+from mindgrad.frontend.programs.object_cache import memory, remembered
 
 __all__ = [
     "Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "name_derivative",

@@ -8,7 +8,7 @@ loop. The arithmetic is unchanged, but only the tangents of one tile are in memo
 ``docs/decisions/0019-thresholds-of-rewrites.md``.
 
 If the samples of a compiled function are independent, all directions run together instead. Such a function is
-split into tiles of samples (``optimize.tiling``), together with its derivatives, which needs half the memory.
+split into tiles of samples (``passes.tiling``), together with its derivatives, which needs half the memory.
 
 Limits: a function that contains a branch or loop needs all directions together.
 """
@@ -18,15 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mindgrad.ir.build import Builder, current
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.ir.scope import outermost_program
-from mindgrad.optimize.tiled_loop import accumulated
-from mindgrad.optimize.tiling import keeps_samples_apart, tile_of_directions
-from mindgrad.primitives.structural import broadcast_in_dim
-from mindgrad.transforms.forward_laplacian import Collapse, Stack
-from mindgrad.transforms.linearize import dependent
+from mindgrad.core.ir.build import Builder, current
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.scope import outermost_program
+from mindgrad.core.passes.tiled_loop import accumulated
+from mindgrad.core.passes.tiling import keeps_samples_apart, tile_of_directions
+from mindgrad.core.primitives.structural import broadcast_in_dim
+from mindgrad.core.transforms.forward_laplacian import Collapse, Stack
+from mindgrad.core.transforms.linearize import dependent
 
 __all__ = ["Directions", "spread", "summed"]
 

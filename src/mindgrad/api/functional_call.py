@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from mindgrad._base.nearest import nearest
+from mindgrad.core.base.nearest import nearest
+from mindgrad.core.ir.recorder import Recorder
+from mindgrad.core.ir.scope import innermost, opened
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.object_cache import remembered
 from mindgrad.frontend.mode import is_graph_mode
-from mindgrad.ir.recorder import Recorder
-from mindgrad.ir.scope import innermost, opened
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.programs.compiled import Compiled
+from mindgrad.frontend.programs.object_cache import remembered
 
 __all__ = ["functional_call"]
 

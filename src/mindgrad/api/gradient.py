@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.location import warn_user
 from mindgrad.api.arguments import (
     Weights,
     check_callable,
@@ -22,9 +21,10 @@ from mindgrad.api.arguments import (
 )
 from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.vjp_call import Call, Run, derive
-from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import replayed_forward
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.ir.constant_arguments import is_constant
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend import replayed_forward
 
 __all__ = ["GradOperation", "by_operation", "get_grad", "grad", "gradient_function", "value_and_grad"]
 

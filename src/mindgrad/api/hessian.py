@@ -17,7 +17,6 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
 from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords
 from mindgrad.api.callables import arity, differentiates, remembered
@@ -25,21 +24,22 @@ from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.matching import match
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
-from mindgrad.control.lazy_hessian import lazy_hessian
+from mindgrad.core.api.pullback import forward_rule, reverse_rule
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.control.lazy_hessian import lazy_hessian
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.passes.mode_choice import of_vector
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.core.trace import references
-from mindgrad.execution.pullback import forward_rule, reverse_rule
-from mindgrad.execution.record import transformed
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Graph, Variable
-from mindgrad.ir.memo import memoized
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.optimize.mode_choice import of_vector
-from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.structural import stop_gradient
-from mindgrad.trace import user_calls
-from mindgrad.trace.numbers import block
-from mindgrad.transforms.apply_rule import between, step
+from mindgrad.core.trace.numbers import block
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import between, step
+from mindgrad.frontend import user_calls
 
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten
-from mindgrad.execution.open_sizes import OpenSizes
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend.programs.open_sizes import OpenSizes
 
 __all__ = ["InputSignature", "declared_sizes"]
 

@@ -13,26 +13,26 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
 from mindgrad.api.arguments import check_flag, explains_keywords
 from mindgrad.api.callables import remembered
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import further
-from mindgrad.execution.pullback import forward_rule, reverse_rule
-from mindgrad.execution.record import transformed
-from mindgrad.ir.build import Builder
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
-from mindgrad.primitives.arithmetic import equal
-from mindgrad.primitives.batching import placed
-from mindgrad.primitives.kinds import ones, zeros
-from mindgrad.primitives.structural import convert, iota, reshape
-from mindgrad.trace.numbers import block
-from mindgrad.transforms.apply_rule import directional
-from mindgrad.transforms.batch import push_batch
+from mindgrad.core.api.pullback import forward_rule, reverse_rule
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.arithmetic import equal
+from mindgrad.core.primitives.batching import placed
+from mindgrad.core.primitives.kinds import ones, zeros
+from mindgrad.core.primitives.structural import convert, iota, reshape
+from mindgrad.core.trace.numbers import block
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import directional
+from mindgrad.core.transforms.batch import push_batch
 
 __all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.foreign_names import REMEDIES, advice
-from mindgrad._base.location import PACKAGE
 from mindgrad.api.arguments import check_instance
 from mindgrad.api.input_signature import InputSignature
-from mindgrad.execution.cache import CacheInfo
-from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.object_cache import remembered
+from mindgrad.core.base.location import PACKAGE
+from mindgrad.frontend.programs.cache import CacheInfo
+from mindgrad.frontend.programs.compiled import Compiled
+from mindgrad.frontend.programs.object_cache import remembered
 
 __all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_function"]
 

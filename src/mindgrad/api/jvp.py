@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import (
     check_callable,
     check_count,
@@ -20,11 +19,12 @@ from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
 from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Inputs, Run, further
-from mindgrad.execution.array_arguments import with_tensors
-from mindgrad.execution.pullback import push
-from mindgrad.ir.mutable import is_mutable
-from mindgrad.ir.tensor import Number, Tensor, make_number
-from mindgrad.trace.numbers import as_python
+from mindgrad.core.api.pullback import push
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.mutable import is_mutable
+from mindgrad.core.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.trace.numbers import as_python
+from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["jvp", "jvp_of", "like", "linearize"]
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, check_positions, explains_keywords
 from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.direction_batches import Directions, spread, summed
@@ -28,19 +27,20 @@ from mindgrad.api.laplacian_arguments import (
     points_are_mixed,
 )
 from mindgrad.api.vjp_call import Call, Run
+from mindgrad.core.api.pullback import forward_rule
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.build import current
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.batching import moved, placed
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
 from mindgrad.core.trace import references
-from mindgrad.execution.pullback import forward_rule
-from mindgrad.execution.record import transformed
-from mindgrad.ir.build import current
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.batching import moved, placed
-from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.reduction import reduce_sum
-from mindgrad.primitives.structural import broadcast_in_dim, reshape
-from mindgrad.transforms.apply_rule import between, directional
-from mindgrad.transforms.batch import push_batch
-from mindgrad.transforms.sample_independence import mixing
-from mindgrad.transforms.taylor import taylor
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import between, directional
+from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.sample_independence import mixing
+from mindgrad.core.transforms.taylor import taylor
 
 __all__ = [
     "biharmonic", "directional_derivative", "divergence", "divergence_along", "laplacian", "second_order",

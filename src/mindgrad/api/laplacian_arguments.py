@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.api.vjp_call import Run
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
 
 __all__ = ["check_arguments", "check_coefficients", "check_field", "check_point_values", "points_are_mixed"]
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import attributes_of, is_record
+from mindgrad.core.base.tree import attributes_of, is_record
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Number, Tensor
+from mindgrad.core.primitives.structural import convert
 from mindgrad.core.trace import references
-from mindgrad.execution.array_arguments import with_tensors
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Number, Tensor
-from mindgrad.primitives.structural import convert
-from mindgrad.trace.numbers import is_number, number_tensor
+from mindgrad.core.trace.numbers import is_number, number_tensor
+from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["match"]
 

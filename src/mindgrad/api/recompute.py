@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.control.recompute import recomputed
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.control.recompute import recomputed
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.scope import GraphScope, apply, open_scopes
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.execution.record import record, transformed
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.memo import retained
-from mindgrad.ir.scope import GraphScope, apply, open_scopes
-from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import user_calls
+from mindgrad.core.trace.record import record, transformed
+from mindgrad.frontend import user_calls
 
 __all__ = ["check_options", "recompute", "run_recomputed"]
 

@@ -16,22 +16,22 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import warn_user
-from mindgrad._base.scipy_modules import scipy_module
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
 from mindgrad.api.callables import arity, describe, differentiates, is_compiled, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run, further
-from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.record import transformed
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.graph import Constant, Graph
+from mindgrad.core.ir.scope import GraphScope, innermost
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.values_only import has_values_only
+from mindgrad.core.sparse.decompression import Structure, compressed
+from mindgrad.core.sparse.sparsity import Known, known_values
+from mindgrad.core.trace.numbers import as_data, as_python
+from mindgrad.core.trace.record import transformed
 from mindgrad.frontend.mode import is_graph_mode
-from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.scope import GraphScope, innermost
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.values_only import has_values_only
-from mindgrad.sparse.decompression import Structure, compressed
-from mindgrad.sparse.sparsity import Known, known_values
-from mindgrad.trace.numbers import as_data, as_python
+from mindgrad.frontend.programs.compiled import Compiled
 
 __all__ = ["sparse_function"]
 
@@ -214,7 +214,7 @@ class _Sparse:
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
-        # ``execution.cache`` reads the closure variables ``owner`` and ``fn`` to name this function
+        # ``frontend.programs.cache`` reads the closure variables ``owner`` and ``fn`` to name this function
         request, owner, fn = self._request, self._request.owner, self._request.fn
 
         def first(*args: Any, **kwargs: Any) -> Any:

@@ -18,19 +18,19 @@ from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.mutable import is_mutable
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.kinds import ones
+from mindgrad.core.primitives.static_slices import concatenate, slice_axis
+from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.trace import references
-from mindgrad.execution.array_arguments import with_tensors
-from mindgrad.execution.record import transformed
-from mindgrad.ir.build import Builder
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.mutable import is_mutable
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.kinds import ones
-from mindgrad.primitives.static_slices import concatenate, slice_axis
-from mindgrad.primitives.structural import convert, reshape
-from mindgrad.transforms.apply_rule import between
-from mindgrad.transforms.taylor import taylor as series_of
+from mindgrad.core.trace.record import transformed
+from mindgrad.core.transforms.apply_rule import between
+from mindgrad.core.transforms.taylor import taylor as series_of
+from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["derivative", "jet", "taylor"]
 

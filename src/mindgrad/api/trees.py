@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import differences, flatten, paths, unflatten
+from mindgrad.core.base.tree import differences, flatten, paths, unflatten
+from mindgrad.core.ir.dtype import float32, promote
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.primitives.static_slices import slice as part_of
+from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.trace import references
-from mindgrad.ir.dtype import float32, promote
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.static_slices import concatenate
-from mindgrad.primitives.static_slices import slice as part_of
-from mindgrad.primitives.structural import convert, reshape
-from mindgrad.trace import user_calls
+from mindgrad.frontend import user_calls
 
 __all__ = ["ravel_pytree", "tree_leaves", "tree_map"]
 

@@ -18,9 +18,9 @@ from mindgrad.api.callables import arity, describe, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
 from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run, derive, further
-from mindgrad.execution.array_arguments import with_tensors
-from mindgrad.ir.mutable import is_mutable
-from mindgrad.trace.numbers import as_python
+from mindgrad.core.ir.mutable import is_mutable
+from mindgrad.core.trace.numbers import as_python
+from mindgrad.frontend.programs.array_arguments import with_tensors
 
 __all__ = ["vjp", "vjp_at_once"]
 

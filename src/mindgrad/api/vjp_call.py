@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.location import ZeroGradientWarning, warn_user
-from mindgrad._base.tree import flatten, paths, unflatten
 from mindgrad.api.arguments import (
     bind_keywords,
     check_count,
@@ -23,16 +21,18 @@ from mindgrad.api.arguments import (
 )
 from mindgrad.api.callables import Arity, arity, describe
 from mindgrad.api.matching import match
+from mindgrad.core.api.pullback import pull
+from mindgrad.core.base.location import ZeroGradientWarning, warn_user
+from mindgrad.core.base.tree import flatten, paths, unflatten
+from mindgrad.core.ir.constant_arguments import is_constant
+from mindgrad.core.ir.mutable import is_mutable, plain_kind
+from mindgrad.core.ir.scope import DeferredScope, GraphScope, innermost
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.core.trace import references
-from mindgrad.execution.pullback import pull
-from mindgrad.execution.record import Recorded, record, shadow
-from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.mutable import is_mutable, plain_kind
-from mindgrad.ir.scope import DeferredScope, GraphScope, innermost
-from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.trace import user_calls
-from mindgrad.trace.numbers import number_tensor
-from mindgrad.trace.tensor_hooks import behind_hooks
+from mindgrad.core.trace.numbers import number_tensor
+from mindgrad.core.trace.record import Recorded, record, shadow
+from mindgrad.frontend import user_calls
+from mindgrad.frontend.tensor_hooks import behind_hooks
 
 __all__ = ["Call", "Inputs", "Run", "derive", "further"]
 

@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from mindgrad._base.refusal import CompileError
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs, explains_keywords
 from mindgrad.api.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
 from mindgrad.api.callables import (
@@ -26,25 +24,35 @@ from mindgrad.api.callables import (
     name_derivative,
     remembered,
 )
+from mindgrad.core.base.refusal import CompileError
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.scope import (
+    GraphScope,
+    apply,
+    as_it_is,
+    innermost,
+    lifted,
+    open_scopes,
+    outermost_program,
+)
+from mindgrad.core.ir.tensor import Number, Tensor
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.passes.derivative_fusion import joined
+from mindgrad.core.primitives.batching import placed
+from mindgrad.core.primitives.random import random_bits
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.trace import references
-from mindgrad.execution.donation import window
-from mindgrad.execution.record import inline_here
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.record import inline_here
+from mindgrad.core.transforms.batch import push_batch
+from mindgrad.frontend import effect_log, state, user_calls
 from mindgrad.frontend.mode import is_graph_mode
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.memo import retained
-from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost, lifted, open_scopes, outermost_program
-from mindgrad.ir.tensor import Number, Tensor
-from mindgrad.ir.types import tensor_type
-from mindgrad.optimize.derivative_fusion import joined
-from mindgrad.primitives.batching import placed
-from mindgrad.primitives.random import random_bits
-from mindgrad.primitives.static_slices import concatenate
-from mindgrad.primitives.structural import convert, reshape
-from mindgrad.trace import effect_log, state, user_calls
-from mindgrad.trace.closed_program import trace
-from mindgrad.transforms.batch import push_batch
+from mindgrad.frontend.programs.donation import window
 
 __all__ = ["vmap"]
 

@@ -12,7 +12,7 @@ from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.common.seed import get_rng_state, get_seed, set_rng_state, set_seed
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from mindgrad.common.tensor import Tensor
-from mindgrad.ir.mutable import mutable
+from mindgrad.core.ir.mutable import mutable
 
 __all__ = [
     "COOTensor", "CSRTensor", "Generator", "JitConfig", "Parameter", "ParameterTuple", "RowTensor",

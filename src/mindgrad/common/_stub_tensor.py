@@ -1,5 +1,5 @@
 """The name ``StubTensor`` of MindSpore, which is the same class as ``Tensor``."""
 
-from mindgrad.ir.tensor import Tensor as StubTensor
+from mindgrad.core.ir.tensor import Tensor as StubTensor
 
 __all__ = ["StubTensor"]

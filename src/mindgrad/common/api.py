@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.api.jit import JitConfig, jit, jit_class, lazy_inline, ms_function, no_inline
-from mindgrad.backend.device import synchronize
-from mindgrad.ir import settings
+from mindgrad.core.backend.device import synchronize
+from mindgrad.core.ir import settings
 from mindgrad.ops.constant_blocks import _no_grad, is_enabled, set_enabled
 
 __all__ = ["JitConfig", "_no_grad", "jit", "jit_class", "lazy_inline", "ms_function"]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindgrad.ir.dtype import (
+from mindgrad.core.ir.dtype import (
     DType,
     as_dtype,
     bfloat16,

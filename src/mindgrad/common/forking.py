@@ -17,8 +17,8 @@ import os
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.execution.donation import window
-from mindgrad.trace.state import generators
+from mindgrad.frontend.programs.donation import window
+from mindgrad.frontend.state import generators
 
 __all__ = ["restart_count"]
 

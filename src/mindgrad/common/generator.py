@@ -17,9 +17,9 @@ from mindgrad.common import seed as _seeds
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE, get_rng_state, set_rng_state, state_of
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import state
+from mindgrad.frontend import state
 
 __all__ = [
     "Generator", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "seed",

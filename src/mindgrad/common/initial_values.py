@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.refusal import refuse
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
 

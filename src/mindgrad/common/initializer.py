@@ -42,8 +42,8 @@ from mindgrad.common.initial_variance import (
     _init_random_normal,
     _init_random_uniform,
 )
-from mindgrad.ir.dtype import as_dtype, float32
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import as_dtype, float32
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 
 __all__ = [
     "Constant", "Dirac", "HeNormal", "HeUniform", "Identity", "Initializer", "Normal", "One", "Orthogonal",

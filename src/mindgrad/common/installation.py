@@ -6,7 +6,7 @@ from typing import Any
 from mindgrad.api.gradient import grad
 from mindgrad.api.jit import jit
 from mindgrad.context import get_context
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["run_check"]
 

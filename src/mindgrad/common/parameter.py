@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindgrad._base.checks import of_type
-from mindgrad._base.keywords import check_keywords
-from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
+from mindgrad.core.base.keywords import check_keywords
+from mindgrad.core.base.text import parameter_repr
+from mindgrad.core.ir.dtype import as_dtype, int32
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.scope import current_deferral
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.types import TensorType
 from mindgrad.core.trace import references
-from mindgrad.execution.donation import settled
-from mindgrad.ir.dtype import as_dtype, int32
-from mindgrad.ir.pending import PendingArray
-from mindgrad.ir.scope import current_deferral
-from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.ir.types import TensorType
-from mindgrad.trace.guards import clock
+from mindgrad.frontend.guards import clock
+from mindgrad.frontend.programs.donation import settled
 
 __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 

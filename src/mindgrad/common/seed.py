@@ -11,13 +11,13 @@ import os
 
 import numpy as np
 
-from mindgrad._base.refusal import refuse
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.random import STATE_WORDS
 from mindgrad.core.trace.references import is_compiling, write
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.random import STATE_WORDS
-from mindgrad.trace.state import generators, stream
+from mindgrad.frontend.state import generators, stream
 
 __all__ = [
     "RANDOM_STATE", "get_rng_state", "get_seed", "initial_state", "restore", "set_rng_state", "set_seed",
@@ -43,7 +43,7 @@ def initial_state(seed: int | None) -> np.ndarray:
     return np.array(found, np.uint32)
 
 
-#: state of the default generator, in the format that ``mindgrad.primitives.random`` describes
+#: state of the default generator, in the format that ``mindgrad.core.primitives.random`` describes
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)

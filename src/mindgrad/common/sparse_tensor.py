@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.checks import of_type
-from mindgrad.ir.dtype import DType, bool_, int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType, bool_, int32
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
 

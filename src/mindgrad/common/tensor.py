@@ -3,7 +3,7 @@
 from typing import Any
 
 from mindgrad.api.arguments import explains_keywords
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["Tensor", "tensor"]
 

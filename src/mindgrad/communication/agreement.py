@@ -19,7 +19,7 @@ from typing import Any
 
 from mindgrad.communication.call_order import ORDER, CallOrder, number_of
 from mindgrad.communication.store import Store
-from mindgrad.ir.graph import Equation, Graph, all_equations
+from mindgrad.core.ir.graph import Equation, Graph, all_equations
 
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.checks import of_type
-from mindgrad._base.waiting import computed
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.waiting import computed
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import collectives
 from mindgrad.ops.arguments import sizes
 from mindgrad.ops.collectives import ReduceOp

@@ -16,7 +16,7 @@ from mindgrad.communication.store import Store
 from mindgrad.distributed.collectives import all_reduce, set_runner
 from mindgrad.distributed.eager_collectives import forget_programs, run_collective
 from mindgrad.distributed.process_mesh import forget_mesh, set_agreement
-from mindgrad.trace.state import use_stream
+from mindgrad.frontend.state import use_stream
 
 __all__ = ["connect", "disconnect"]
 

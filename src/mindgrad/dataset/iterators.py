@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset.objects import converted, is_boxed
 from mindgrad.dataset.rows import Row
-from mindgrad.ir.tensor import Tensor
 
 __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset import pillow
 from mindgrad.dataset.objects import boxed, is_boxed, unboxed
 from mindgrad.dataset.randomness import drawing
-from mindgrad.ir.tensor import Tensor
 
 __all__ = [
     "BatchInfo", "Row", "array_of", "batched", "called", "element_of", "exhausted", "filtered", "listed",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype
+from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["Schema"]

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.shared_docs import SharedSections
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset import config
 from mindgrad.dataset.columns import names_of
 from mindgrad.dataset.config import Draw, RandomStep
@@ -26,8 +28,6 @@ from mindgrad.dataset.samplers import (
     SubsetSampler,
 )
 from mindgrad.dataset.workers import note_workers
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]

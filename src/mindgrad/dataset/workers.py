@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad._base.location import warn_user
+from mindgrad.core.base.location import warn_user
 
 __all__ = ["note_workers"]
 

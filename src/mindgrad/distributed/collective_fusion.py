@@ -24,14 +24,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.graph import Equation, Graph, Variable, communicates, is_communication
+from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.passes.graph_rewriter import inside
+from mindgrad.core.primitives.static_slices import concatenate, slice_axis
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.distributed.collectives import all_reduce
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Equation, Graph, Variable, communicates, is_communication
-from mindgrad.ir.rewriting import Rewrite
-from mindgrad.optimize.graph_rewriter import inside
-from mindgrad.primitives.static_slices import concatenate, slice_axis
-from mindgrad.primitives.structural import reshape
 
 __all__ = ["with_joined_sums"]
 

@@ -32,13 +32,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.primitive import REGISTRY, Primitive
-from mindgrad.ir.types import TensorType
-from mindgrad.primitives.arithmetic import equal
-from mindgrad.primitives.batching import past
-from mindgrad.primitives.kinds import general, linear, product, same_type
-from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import convert, stop_gradient
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.arithmetic import equal
+from mindgrad.core.primitives.batching import past
+from mindgrad.core.primitives.kinds import general, linear, product, same_type
+from mindgrad.core.primitives.samples import case, reals
+from mindgrad.core.primitives.structural import convert, stop_gradient
 
 __all__ = [
     "AXIS", "all_gather", "all_max", "all_reduce", "all_to_all", "combined", "permute", "rank_mask",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.backend.jax_import import jax_module
+from mindgrad.core.backend.jax_import import jax_module
 from mindgrad.distributed.partition import Axes, mesh_sizes, replicated
 from mindgrad.distributed.process_mesh import noted
 from mindgrad.distributed.sharding_constraint import mesh

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import user_location
-from mindgrad.backend.executable import Executable
-from mindgrad.backend.xla import compile_ahead
-from mindgrad.ir import settings
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.kernels import runs_on_host
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.types import TensorType, type_of
+from mindgrad.core.backend.executable import Executable
+from mindgrad.core.backend.xla import compile_ahead
+from mindgrad.core.base.location import user_location
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.kernels import runs_on_host
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.types import TensorType, type_of
 
 __all__ = ["forget_programs", "run_collective"]
 

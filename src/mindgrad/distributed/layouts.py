@@ -20,8 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.backend.xla import is_elsewhere, mesh_devices, to_device
+from mindgrad.core.backend.xla import is_elsewhere, mesh_devices, to_device
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.constant_arguments import is_constant
+from mindgrad.core.ir.graph import Equation, Graph, Variable, all_equations, communicates
+from mindgrad.core.ir.index_map import UNIFORM
+from mindgrad.core.ir.scope import LEFT_BEHIND
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.distributed.device_mesh import (
     Placement,
     is_divided,
@@ -33,13 +38,8 @@ from mindgrad.distributed.device_mesh import (
 from mindgrad.distributed.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.distributed.process_mesh import agree
 from mindgrad.distributed.sharding_constraint import with_sharding
-from mindgrad.execution.array_arguments import leaves_as_tensors
-from mindgrad.execution.donation import settled, window
-from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.graph import Equation, Graph, Variable, all_equations, communicates
-from mindgrad.ir.index_map import UNIFORM
-from mindgrad.ir.scope import LEFT_BEHIND
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.frontend.programs.array_arguments import leaves_as_tensors
+from mindgrad.frontend.programs.donation import settled, window
 
 __all__ = [
     "LayoutFile", "gathered", "joint_args", "lay_out", "moved", "partition_of", "placement_of",

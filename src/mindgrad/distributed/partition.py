@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, NamedTuple
 
-from mindgrad.backend.xla import device_count
+from mindgrad.core.backend.xla import device_count
+from mindgrad.core.ir import settings
 from mindgrad.core.placement import register_division
-from mindgrad.ir import settings
 
 __all__ = [
     "ALL", "Allocation", "Axes", "Partition", "current", "in_force", "leading", "mesh_sizes", "replicated",

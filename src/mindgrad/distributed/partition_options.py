@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mindgrad._base.environment import SIZES
-from mindgrad.backend.xla import mesh_devices
+from mindgrad.core.backend.xla import mesh_devices
 from mindgrad.distributed.partition import ALL, Partition
 from mindgrad.distributed.processes import is_started
 

@@ -29,15 +29,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mindgrad.backend.jax_import import jax_module
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.ir.graph import Equation, Graph, is_communication
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.types import TensorType
 from mindgrad.core.placement import register_communication
 from mindgrad.distributed.collective_fusion import with_joined_sums
 from mindgrad.distributed.collectives import AXIS, world_of
 from mindgrad.distributed.job import job_of
 from mindgrad.distributed.processes import entered, is_started, left
-from mindgrad.ir.graph import Equation, Graph, is_communication
-from mindgrad.ir.pending import PendingArray
-from mindgrad.ir.types import TensorType
 
 __all__ = [
     "PartOnRequest", "ProcessMesh", "after", "agree", "forget_mesh", "is_part", "mesh_of", "noted",

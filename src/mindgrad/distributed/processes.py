@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.waiting import interruptible
-from mindgrad.backend.jax_import import jax_module
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.base.waiting import interruptible
 
 __all__ = [
     "HEARTBEAT_SECONDS", "START_SECONDS", "broadcast", "entered", "is_started", "left", "start",

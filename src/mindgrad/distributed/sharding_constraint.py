@@ -13,13 +13,13 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.ir.work import FREE
+from mindgrad.core.primitives.axes import Entries
+from mindgrad.core.primitives.kinds import linear
+from mindgrad.core.primitives.samples import case, reals
+from mindgrad.core.primitives.structural import splat
 from mindgrad.distributed.partition import Axes, slices
-from mindgrad.ir.types import TensorType
-from mindgrad.ir.work import FREE
-from mindgrad.primitives.axes import Entries
-from mindgrad.primitives.kinds import linear
-from mindgrad.primitives.samples import case, reals
-from mindgrad.primitives.structural import splat
 
 __all__ = ["mesh", "with_sharding"]
 

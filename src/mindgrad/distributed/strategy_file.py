@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mindgrad._base.replacing import replaced
+from mindgrad.core.base.replacing import replaced
 from mindgrad.distributed.layouts import LayoutFile
 from mindgrad.distributed.partition import mesh_sizes, slices
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.signals import Deferred as SignalsDeferred
-from mindgrad.backend.executable import copy_on_device
+from mindgrad.core.backend.executable import copy_on_device
+from mindgrad.core.backend.finite_results import are_finite, locate_fault
+from mindgrad.core.backend.host_arrays import SMALL, on_device, program_operand
+from mindgrad.core.base.signals import Deferred as SignalsDeferred
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.core.ir.scope import DeferredScope, apply, executing
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.types import TensorType
 from mindgrad.eager.replay import Event, Replay, needed_events
 from mindgrad.eager.segments import traced_events
 from mindgrad.eager.structure import Segment, Structure
-from mindgrad.execution.donation import donatable, settled, window
-from mindgrad.execution.finite_results import are_finite, locate_fault
-from mindgrad.execution.placement import SMALL, on_device, program_operand
-from mindgrad.ir.pending import PendingArray
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.rewriting import without_rewrites
-from mindgrad.ir.scope import DeferredScope, apply, executing
-from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 

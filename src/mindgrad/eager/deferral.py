@@ -29,7 +29,12 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import user_location
+from mindgrad.core.base.location import user_location
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import DeferredScope, Scope, constant_block, executing
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.eager.call_values import GIVES_BACK, CallValues, execute_now, executed
 from mindgrad.eager.replay import (
     CLOSE,
@@ -43,12 +48,7 @@ from mindgrad.eager.replay import (
     obstacle,
 )
 from mindgrad.eager.structure import Leaf, Segment, Structure, bytes_of
-from mindgrad.execution.donation import settled, window
-from mindgrad.ir import settings
-from mindgrad.ir.pending import PendingArray
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import DeferredScope, Scope, constant_block, executing
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.frontend.programs.donation import settled, window
 
 __all__ = ["Deferral"]
 
@@ -176,7 +176,7 @@ class Deferral:
         *,
         is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """Defer or execute ``execution.record.finish`` for a recording of this call."""
+        """Defer or execute ``trace.record.finish`` for a recording of this call."""
         parameters = (
             scope.index, transform, shortcut, applied, is_last, len(chosen),
             tuple([x is not None for x in extras]), constant_block(),

@@ -21,14 +21,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mindgrad._base.location import Located
-from mindgrad.execution.record import finish, new_scope
-from mindgrad.ir.graph import Graph, calls_back, communicates
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import GraphScope, Scope, apply, executing, hold_constant, innermost, lifted, opened
-from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.ir.types import TensorType
-from mindgrad.primitives.structural import stop_gradient
+from mindgrad.core.base.location import Located
+from mindgrad.core.ir.graph import Graph, calls_back, communicates
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import (
+    GraphScope,
+    Scope,
+    apply,
+    executing,
+    hold_constant,
+    innermost,
+    lifted,
+    opened,
+)
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.structural import stop_gradient
+from mindgrad.core.trace.record import finish, new_scope
 
 __all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 

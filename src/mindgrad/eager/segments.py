@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mindgrad.backend.xla import compile_ahead
+from mindgrad.core.backend.xla import compile_ahead
+from mindgrad.core.ir.build import building
+from mindgrad.core.ir.graph import Graph, Variable, calls_back
+from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.core.ir.scope import GraphScope, opened
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.passes.pipeline import before_compilation
 from mindgrad.eager.replay import OPEN, Event, Replay, needed_events
 from mindgrad.eager.structure import Segment, Structure
-from mindgrad.ir.build import building
-from mindgrad.ir.graph import Graph, Variable, calls_back
-from mindgrad.ir.rewriting import without_rewrites
-from mindgrad.ir.scope import GraphScope, opened
-from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.optimize.pipeline import before_compilation
 
 __all__ = ["compile_request", "compile_structure", "traced_events"]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.executable import Executable
+from mindgrad.core.backend.executable import Executable
+from mindgrad.core.backend.host_arrays import is_infinite
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.cost_model import HOST
+from mindgrad.core.ir.types import TensorType
 from mindgrad.eager.replay import OPEN, Event
-from mindgrad.execution.placement import is_infinite
-from mindgrad.ir import settings
-from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.types import TensorType
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 

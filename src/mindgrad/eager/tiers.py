@@ -34,19 +34,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from mindgrad._base.tree import flatten
-from mindgrad.backend.xla import start_runtime
+from mindgrad.core.backend.xla import start_runtime
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.cost_model import HOST
+from mindgrad.core.ir.scope import current_deferral, executing, open_scopes
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed.partition import current
+from mindgrad.eager.background import submit, wait_until_compiled
 from mindgrad.eager.deferral import Deferral
 from mindgrad.eager.eviction import keep, used
 from mindgrad.eager.segments import compile_request, compile_structure
 from mindgrad.eager.structure import Structure
-from mindgrad.execution.background import submit, wait_until_compiled
-from mindgrad.execution.cache import content_of, register_eager
-from mindgrad.ir import settings
-from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.scope import current_deferral, executing, open_scopes
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.programs.cache import content_of, register_eager
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.core.ir.primitive import REGISTRY
+from mindgrad.core.ir.types import TensorType
 from mindgrad.emit.expression import (
     ADD,
     AND,
@@ -30,8 +32,6 @@ from mindgrad.emit.expression import (
     parenthesized,
     prefix,
 )
-from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import TensorType
 
 __all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction", "indices"]
 

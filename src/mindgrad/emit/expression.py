@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mindgrad.ir.types import TensorType
+from mindgrad.core.ir.types import TensorType
 
 __all__ = [
     "ADD", "AND", "ATOM", "COMPARE", "MULTIPLY", "OR", "POWER", "SHIFT", "UNARY", "XOR", "Expression", "call",

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad._base.tree import paths
+from mindgrad.core.base.tree import paths
+from mindgrad.core.ir.graph import Graph
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import Names, identifier
 from mindgrad.emit.program import Writer
-from mindgrad.ir.graph import Graph
 
 __all__ = ["Module", "Signature", "argument_paths", "emitted", "head_of", "structured"]
 
@@ -138,7 +138,7 @@ def _wrapped(text: str, columns: int = 100) -> list[str]:
 
 
 def structured(structure: Any, leaf: Any, texts: Sequence[str]) -> str:
-    """Write a tree with a structure of ``_base.tree`` and ``texts`` as its leaves."""
+    """Write a tree with a structure of ``base.tree`` and ``texts`` as its leaves."""
     remaining = iter(texts)
 
     def write(node: Any) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mindgrad.control import checkpoints
-from mindgrad.control.while_reverse_step import reverse_iteration
+from mindgrad.core.control import checkpoints
+from mindgrad.core.control.while_reverse_step import reverse_iteration
+from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names
 from mindgrad.emit.program import Writer, typed_names
 from mindgrad.emit.python_control import CONTROL as PYTHON_CONTROL
 from mindgrad.emit.python_control import cotangent_names
-from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["CONTROL"]
 

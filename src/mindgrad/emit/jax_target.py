@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.xla import needs_x64
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.backend.xla import needs_x64
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.emit.expression import call
 from mindgrad.emit.jax_control import CONTROL
 from mindgrad.emit.numpy_target import NumpyTarget
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["JaxTarget"]
 

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.primitive import Primitive
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.primitive import Primitive
 
 __all__ = ["Definitions"]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.core.ir.types import TensorType
 from mindgrad.emit.array_forms import COMPARISONS, Form, contraction
 from mindgrad.emit.array_forms import FORMS as ARRAY_FORMS
 from mindgrad.emit.expression import ATOM, MULTIPLY, POWER, Expression, call, infix, parenthesized
-from mindgrad.ir.types import TensorType
 
 __all__ = ["FORMS"]
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Constant, Equation
+from mindgrad.core.ir.types import TensorType
 from mindgrad.emit.expression import Expression, call
 from mindgrad.emit.mindspore_forms import FORMS
 from mindgrad.emit.mindspore_helpers import HELPERS
 from mindgrad.emit.numpy_target import NumpyTarget
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.graph import Constant, Equation
-from mindgrad.ir.types import TensorType
 
 __all__ = ["MindsporeTarget"]
 

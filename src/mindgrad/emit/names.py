@@ -22,8 +22,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from mindgrad.control.cond import cond
-from mindgrad.ir.graph import DerivativeOf, Equation, Graph, Variable
+from mindgrad.core.control.cond import cond
+from mindgrad.core.ir.graph import DerivativeOf, Equation, Graph, Variable
 
 __all__ = ["Names", "attribution", "carry_names", "identifier", "is_numbered", "line_comment", "suggestions"]
 

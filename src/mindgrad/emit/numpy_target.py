@@ -14,13 +14,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Constant, DerivativeOf, Equation, Graph
+from mindgrad.core.ir.types import TensorType
 from mindgrad.emit.array_forms import FORMS, SEVERAL
 from mindgrad.emit.expression import Expression, call
 from mindgrad.emit.kernel_source import Definitions
 from mindgrad.emit.python_control import CONTROL
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.graph import Constant, DerivativeOf, Equation, Graph
-from mindgrad.ir.types import TensorType
 
 __all__ = ["NumpyTarget"]
 

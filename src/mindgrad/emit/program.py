@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import NO_LINE
-from mindgrad.control.cond import cond
+from mindgrad.core.base.location import NO_LINE
+from mindgrad.core.control.cond import cond
+from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.emit.array_forms import alignment
 from mindgrad.emit.expression import ATOM, UNARY, Expression
 from mindgrad.emit.names import Names, attribution, line_comment, suggestions
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
-from mindgrad.ir.types import TensorType
-from mindgrad.primitives.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 

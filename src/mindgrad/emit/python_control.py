@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.while_reverse_step import reverse_iteration
+from mindgrad.core.control.while_reverse_step import reverse_iteration
+from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names, is_numbered
 from mindgrad.emit.program import Writer, typed_names
-from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["CONTROL", "cotangent_names"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mindgrad.ir import settings
+from mindgrad.core.ir import settings
 
 __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "is_graph_mode"]
 

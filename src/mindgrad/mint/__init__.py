@@ -16,7 +16,7 @@ from typing import Any as _Any
 
 from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import document_all as _document_all
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint import arranging, conversions, elementwise, linalg, nn, optim, random, reducing, special
 from mindgrad.mint.arranging import *  # noqa: F403
 from mindgrad.mint.elementwise import *  # noqa: F403

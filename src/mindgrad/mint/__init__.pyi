@@ -6,8 +6,8 @@ Written by `scripts/stubs.py` from the registry of public names; do not edit.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.tensor import Tensor as Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor as Tensor
 from mindgrad.mint import linalg as linalg
 from mindgrad.mint import nn as nn
 from mindgrad.mint import optim as optim

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.dtype import int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.in_place import replaced
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.reduction import whole_as_int64

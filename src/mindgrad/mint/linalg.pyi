@@ -6,7 +6,7 @@ Written by `scripts/stubs.py` from the registry of public names; do not edit.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.statistics import norm as norm
 
 __all__: list[str]

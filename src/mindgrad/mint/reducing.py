@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.conversions import typed
 from mindgrad.ops import functional
 from mindgrad.ops.operands import operand

@@ -6,7 +6,7 @@ Written by `scripts/stubs.py` from the registry of public names; do not edit.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.reducing import log_softmax as log_softmax
 from mindgrad.ops.math import exp2 as exp2
 from mindgrad.ops.math import expm1 as expm1

@@ -6,29 +6,29 @@ import inspect
 from typing import Any, Self
 
 from mindgrad._base.foreign_names import CELLS, accepted_names, without_construct
-from mindgrad._base.keywords import check_keywords
-from mindgrad._base.location import explain_depth
-from mindgrad._base.tree import map_leaves
 from mindgrad.api.input_signature import declared_sizes
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
+from mindgrad.core.base.keywords import check_keywords
+from mindgrad.core.base.location import explain_depth
+from mindgrad.core.base.tree import map_leaves
+from mindgrad.core.ir.dtype import DType, as_dtype
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
+from mindgrad.core.trace.custom import CustomDerivative
 from mindgrad.eager.tiers import EagerCalls
-from mindgrad.execution.array_arguments import with_tensors
-from mindgrad.execution.compiled import Compiled
+from mindgrad.frontend import mutation_policy, replayed_forward, state, user_calls
+from mindgrad.frontend.cell_guards import follow_reads, note_all
+from mindgrad.frontend.effect_log import UNDEFINED
 from mindgrad.frontend.mode import is_graph_mode
-from mindgrad.ir.dtype import DType, as_dtype
-from mindgrad.ir.scope import open_scopes
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.programs.array_arguments import with_tensors
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.nn.cell_path import name_path_in_errors
 from mindgrad.nn.compatibility import Compatible
 from mindgrad.nn.hooks import HookHandle
 from mindgrad.ops.operands import is_selection
 from mindgrad.ops.sharded_function import Sharded, shard
-from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
-from mindgrad.trace.cell_guards import follow_reads, note_all
-from mindgrad.trace.custom import CustomDerivative
-from mindgrad.trace.effect_log import UNDEFINED
 
 __all__ = ["Cell", "HookHandle"]
 

@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from mindgrad._base.boundary import before_trimming
-from mindgrad._base.location import NO_LINE, Line, is_own_file
+from mindgrad.core.base.location import NO_LINE, Line, is_own_file
 
 __all__ = ["cell_lines", "name_path_in_errors"]
 

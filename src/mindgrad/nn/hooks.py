@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad.api.jit import JitFunction
-from mindgrad.ir.scope import open_scopes
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.frontend import user_calls
+from mindgrad.frontend.hooks import HookHandle, backward_hooked
 from mindgrad.nn.inventory import Inventory
-from mindgrad.trace import user_calls
-from mindgrad.trace.hooks import HookHandle, backward_hooked
 
 __all__ = ["HookHandle", "Hooked"]
 

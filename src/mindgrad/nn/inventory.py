@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
-from mindgrad._base.html import captioned, tree_html
-from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
+from mindgrad.core.base.html import captioned, tree_html
+from mindgrad.core.base.location import warn_user
+from mindgrad.frontend.cell_guards import note_all
 from mindgrad.nn.state_dict import StateDict
-from mindgrad.trace.cell_guards import note_all
 
 __all__ = ["Inventory"]
 

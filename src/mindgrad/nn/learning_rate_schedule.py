@@ -12,7 +12,7 @@ from typing import Any
 from mindgrad import ops
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad.common import dtype
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import boolean, non_negative, positive, positive_int
 

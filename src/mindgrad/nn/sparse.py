@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.common.sparse_tensor import COOTensor
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell
 from mindgrad.ops.operations.base import boolean

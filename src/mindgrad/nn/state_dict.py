@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mindgrad._base.checks import of_type
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["IncompatibleKeys", "StateDict"]
 

@@ -6,22 +6,22 @@ Written by `scripts/stubs.py` from the registry of public names; do not edit.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.dtype import bfloat16 as bfloat16
-from mindgrad.ir.dtype import bool_ as bool_
-from mindgrad.ir.dtype import complex128 as complex128
-from mindgrad.ir.dtype import complex64 as complex64
-from mindgrad.ir.dtype import float16 as float16
-from mindgrad.ir.dtype import float32 as float32
-from mindgrad.ir.dtype import float64 as float64
-from mindgrad.ir.dtype import int16 as int16
-from mindgrad.ir.dtype import int32 as int32
-from mindgrad.ir.dtype import int64 as int64
-from mindgrad.ir.dtype import int8 as int8
-from mindgrad.ir.dtype import uint16 as uint16
-from mindgrad.ir.dtype import uint32 as uint32
-from mindgrad.ir.dtype import uint64 as uint64
-from mindgrad.ir.dtype import uint8 as uint8
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import bfloat16 as bfloat16
+from mindgrad.core.ir.dtype import bool_ as bool_
+from mindgrad.core.ir.dtype import complex128 as complex128
+from mindgrad.core.ir.dtype import complex64 as complex64
+from mindgrad.core.ir.dtype import float16 as float16
+from mindgrad.core.ir.dtype import float32 as float32
+from mindgrad.core.ir.dtype import float64 as float64
+from mindgrad.core.ir.dtype import int16 as int16
+from mindgrad.core.ir.dtype import int32 as int32
+from mindgrad.core.ir.dtype import int64 as int64
+from mindgrad.core.ir.dtype import int8 as int8
+from mindgrad.core.ir.dtype import uint16 as uint16
+from mindgrad.core.ir.dtype import uint32 as uint32
+from mindgrad.core.ir.dtype import uint64 as uint64
+from mindgrad.core.ir.dtype import uint8 as uint8
 from mindgrad.numpy.analyzing import clip as clip
 from mindgrad.numpy.analyzing import convolve as convolve
 from mindgrad.numpy.analyzing import corrcoef as corrcoef

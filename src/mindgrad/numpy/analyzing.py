@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32, promote
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32, promote
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, floating, tensor, tensors
 from mindgrad.ops import (
     arithmetic,

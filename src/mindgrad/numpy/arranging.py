@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import tensor
 from mindgrad.ops import layout, movement
 from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more

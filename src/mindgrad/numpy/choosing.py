@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32, int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32, int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
 from mindgrad.numpy.coercion import tensor, tensors, truth
 from mindgrad.ops import indexing, joining, layout, movement, ordering, sequences, storage

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType, as_dtype, bool_, float32, float64, int32, int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType, as_dtype, bool_, float32, float64, int32, int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import cast, inexact, operand, promoted
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import common, tensor
 from mindgrad.ops import joining, layout, repeating
 from mindgrad.ops.arguments import axis_in_range, sizes

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.analyzing import convolve
 from mindgrad.numpy.coercion import floating, tensor, tensors
 from mindgrad.ops import (

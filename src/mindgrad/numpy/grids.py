@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import float32, int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32, int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, element_type, tensor, tensors
 from mindgrad.ops import layout, random, repeating
 from mindgrad.ops.arguments import sizes, whole_number

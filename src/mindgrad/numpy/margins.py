@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import floating, tensor
 from mindgrad.ops import creation, extremes, indexing, joining, padding, quantiles, reduction, rounding
 from mindgrad.ops.operands import broadcast_to, cast

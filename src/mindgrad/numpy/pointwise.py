@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, floating, tensor
 from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import NOT_GIVEN, also_named

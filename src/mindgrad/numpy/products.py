@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, tensor
 from mindgrad.ops import arithmetic, contraction, joining, layout, linalg, movement, vectors
 from mindgrad.ops.operands import broadcast_shapes, promoted

@@ -10,8 +10,8 @@ from builtins import int as _int
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.dtype import DType as _DType
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType as _DType
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.operations.base import Operation as Operation
 from mindgrad.api.gradient import GradOperation as GradOperation
 from mindgrad.api.gradient import get_grad as get_grad
@@ -541,9 +541,9 @@ from mindgrad.ops.window_functions import hamming_window as hamming_window
 from mindgrad.ops.window_functions import hann_window as hann_window
 from mindgrad.ops.window_functions import kaiser_window as kaiser_window
 from mindgrad.ops.window_functions import vander as vander
-from mindgrad.trace.custom import custom_vjp as custom_vjp
-from mindgrad.trace.hooks import HookBackward as HookBackward
-from mindgrad.trace.hooks import InsertGradientOf as InsertGradientOf
+from mindgrad.core.trace.custom import custom_vjp as custom_vjp
+from mindgrad.frontend.hooks import HookBackward as HookBackward
+from mindgrad.frontend.hooks import InsertGradientOf as InsertGradientOf
 
 __all__: list[str]
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype, float16
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, float16
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import elementwise, piecewise, special
+from mindgrad.core.primitives.reduction import logsumexp, reduce_max
+from mindgrad.core.primitives.static_slices import slice
+from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.ops.arithmetic import add, mul, neg, sub
 from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater
@@ -17,10 +21,6 @@ from mindgrad.ops.operands import accepted, cast, choose, inexact, operand, poin
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
 from mindgrad.ops.special import erfc
-from mindgrad.primitives import elementwise, piecewise, special
-from mindgrad.primitives.reduction import logsumexp, reduce_max
-from mindgrad.primitives.static_slices import slice
-from mindgrad.primitives.structural import stop_gradient
 
 __all__ = [
     "fast_gelu", "gelu", "glu", "log_softmax", "logsigmoid", "mish", "sigmoid", "silu", "softmax",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import arithmetic
 from mindgrad.ops.contraction import bmm, check_ranks, einsum, factors, matmul, mm, mv, outer
 from mindgrad.ops.define import also_named
@@ -13,7 +14,6 @@ from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
 from mindgrad.ops.registry import public
-from mindgrad.primitives.structural import reshape
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "bidense", "dense"]
 

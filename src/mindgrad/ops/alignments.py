@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import bool_, float32, float64, int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import bool_, float32, float64, int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, movement
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import whole_number

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.refusal import CompileError, refuse
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.core.base.refusal import CompileError, refuse
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
 from mindgrad.ops.operands import operand, promoted
 
 __all__ = [

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import complex128, float64, promote_scalar
-from mindgrad.ir.scope import apply, as_it_is
-from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.ir.dtype import complex128, float64, promote_scalar
+from mindgrad.core.ir.scope import apply, as_it_is
+from mindgrad.core.ir.tensor import Number, Tensor, make_number
+from mindgrad.core.primitives import arithmetic as primitives
+from mindgrad.core.primitives import logic, piecewise, powers
+from mindgrad.core.primitives.structural import stop_gradient
 from mindgrad.ops.define import also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, cast, choose, inexact, operand, promoted, unary
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic as primitives
-from mindgrad.primitives import logic, piecewise, powers
-from mindgrad.primitives.structural import stop_gradient
 
 __all__ = [
     "accumulate_n", "add", "addcdiv", "addcmul", "addn", "div", "div_no_nan", "divide", "float_power",

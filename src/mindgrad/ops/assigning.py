@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import layout, scattering
 from mindgrad.ops.define import operator_name
 from mindgrad.ops.getitem import updated

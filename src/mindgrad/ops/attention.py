@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.activation import softmax
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.arithmetic import add, mul, sub

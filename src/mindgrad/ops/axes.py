@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["is_plain", "normalize_axes", "normalize_axis"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import bool_, float32, int32
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import bool_, float32, int32
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, clipping, indexing, joining, layout, math, ordering, reduction, rounding
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import sizes, whole_number

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.checks import of_type
-from mindgrad._base.location import user_frame
-from mindgrad._base.refusal import location_of
 from mindgrad._base.shared_docs import with_sections
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType, tensor_type
+from mindgrad.core.base.location import user_frame
+from mindgrad.core.base.refusal import location_of
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType, tensor_type
+from mindgrad.core.primitives.callback import Callback, callback
 from mindgrad.ops.arguments import sizes
 from mindgrad.ops.operands import operand
-from mindgrad.primitives.callback import Callback, callback
 
 __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 

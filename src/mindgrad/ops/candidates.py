@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import float32, float64
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import float32, float64
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, math, rounding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.flow import stop_gradient

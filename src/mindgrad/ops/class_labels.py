@@ -6,7 +6,7 @@ time, the loss is NaN, as for every index (``docs/supported_python.md``).
 
 from __future__ import annotations
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import comparison
 from mindgrad.ops.index_checks import OutOfRangeError, known
 from mindgrad.ops.operands import choose

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
 from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operand
 from mindgrad.ops.arguments import whole_number

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic as primitives
+from mindgrad.core.primitives import piecewise
+from mindgrad.core.primitives.logic import isnan
 from mindgrad.ops.define import binary_function
 from mindgrad.ops.operands import accepted, choose, pointwise, promoted
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic as primitives
-from mindgrad.primitives import piecewise
-from mindgrad.primitives.logic import isnan
 
 __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum"]
 

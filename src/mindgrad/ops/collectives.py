@@ -15,16 +15,16 @@ from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.core.ir.dtype import as_dtype, bool_, int32, uint8
+from mindgrad.core.ir.scope import apply, open_scopes
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.arithmetic import neg
+from mindgrad.core.primitives.reduction import reduce_min, reduce_prod
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.distributed import collectives as primitives
-from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
-from mindgrad.ir.scope import apply, open_scopes
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import applied, broadcast_to, cast, full_tensor, operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives.arithmetic import neg
-from mindgrad.primitives.reduction import reduce_min, reduce_prod
-from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "ReduceOp", "barrier", "broadcast", "exchanged", "gathered",

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic as primitives
+from mindgrad.core.primitives import logic
+from mindgrad.core.primitives.reduction import reduce_all
 from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import also_named, binary_function, operator_name, unary_function
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic as primitives
-from mindgrad.primitives import logic
-from mindgrad.primitives.reduction import reduce_all
 
 __all__ = [
     "allclose", "approximate_equal", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",

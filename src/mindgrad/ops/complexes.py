@@ -5,15 +5,15 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic as basic
+from mindgrad.core.primitives import complexes
 from mindgrad.ops.define import also_named
 from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.rounding import isnan
-from mindgrad.primitives import arithmetic as basic
-from mindgrad.primitives import complexes
 
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 

@@ -11,7 +11,8 @@ from typing import Any
 from mindgrad._base.shared_docs import document_all
 from mindgrad.api.gradient import GradOperation
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend import user_calls
 from mindgrad.ops.clipping import clip_by_value
 from mindgrad.ops.contraction import batch_dot, dot, matmul, tensor_dot
 from mindgrad.ops.creation import ones_like, zeros_like
@@ -21,7 +22,6 @@ from mindgrad.ops.rejection_samplers import gamma, poisson
 from mindgrad.ops.repeating import repeat_elements
 from mindgrad.ops.sampling import multinomial
 from mindgrad.ops.statistics import clip_by_global_norm, clip_by_norm
-from mindgrad.trace import user_calls
 
 __all__ = [
     "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "batch_dot", "clip_by_global_norm",

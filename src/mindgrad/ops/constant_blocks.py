@@ -14,9 +14,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.scope import constant_block, hold_constant, open_scopes
+from mindgrad.core.ir.scope import constant_block, hold_constant, open_scopes
+from mindgrad.frontend import user_calls
 from mindgrad.ops.flow import stop_gradient
-from mindgrad.trace import user_calls
 
 __all__ = ["_no_grad", "is_enabled", "set_enabled"]
 

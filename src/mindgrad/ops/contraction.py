@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.ir.dtype import bool_
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.contraction import dot as dot_primitive
+from mindgrad.core.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.axes import normalize_axis
@@ -21,9 +24,6 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
 from mindgrad.ops.registry import public
-from mindgrad.primitives.contraction import dot as dot_primitive
-from mindgrad.primitives.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
-from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "batch_dot", "bmm", "dot", "einsum", "ger", "inner", "matmul", "mm", "mv", "outer", "tensor_dot",

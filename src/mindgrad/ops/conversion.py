@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype, float64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, float64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import operands
 from mindgrad.ops.registry import public
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.convolution import conv as conv_primitive
+from mindgrad.core.primitives.static_slices import reverse
+from mindgrad.core.primitives.structural import reshape, transpose
 from mindgrad.ops.affine import bias_add
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.operands import applied, promoted
-from mindgrad.primitives.convolution import conv as conv_primitive
-from mindgrad.primitives.static_slices import reverse
-from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",

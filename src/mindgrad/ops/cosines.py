@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import complex64, complex128, float32, float64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import fourier as primitives
 from mindgrad.ops import arithmetic, complexes, indexing, joining, movement, padding
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.layout import moveaxis
 from mindgrad.ops.operands import cast, operand
-from mindgrad.primitives import fourier as primitives
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 

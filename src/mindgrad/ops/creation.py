@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType, as_dtype, float32, int32, int64, promote
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.ir.types import tensor_type
+from mindgrad.core.ir.dtype import DType, as_dtype, float32, int32, int64, promote
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives import arithmetic
 from mindgrad.ops.arguments import refuse_unknown, sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic
 
 __all__ = [
     "arange", "eye", "fill", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "range",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype, bool_, int32, int64
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, bool_, int32, int64
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import cumulative as primitives
+from mindgrad.core.primitives.indexing import gather
+from mindgrad.core.primitives.static_slices import concatenate, slice
+from mindgrad.core.primitives.structural import reshape, transpose
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import accepted, cast, full_tensor, operand
 from mindgrad.ops.reduction import flag, whole_as_int64
 from mindgrad.ops.registry import public
-from mindgrad.primitives import cumulative as primitives
-from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.static_slices import concatenate, slice
-from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum"]
 

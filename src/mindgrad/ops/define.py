@@ -11,10 +11,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.dtype import DType, bool_, complex64, float32, int32
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import tensor_type
+from mindgrad.core.ir.dtype import DType, bool_, complex64, float32, int32
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import tensor_type
 from mindgrad.ops.operands import binary, operand, unary
 from mindgrad.ops.registry import public
 

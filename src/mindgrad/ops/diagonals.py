@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import indexing, layout, matrices
 from mindgrad.ops.arguments import of_two_axes, whole_number
 from mindgrad.ops.index_checks import known

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic, comparison, indexing, rounding
 from mindgrad.ops.define import also_named
 from mindgrad.ops.index_checks import known

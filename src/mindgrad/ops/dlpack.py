@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.shared_docs import with_sections
-from mindgrad.backend.dlpack import CPU, capsule_of, device_name, imported
-from mindgrad.backend.executable import array_type, copy_on_device
-from mindgrad.backend.xla import to_device
-from mindgrad.execution.donation import settled
-from mindgrad.ir.dtype import bfloat16
-from mindgrad.ir.pending import PendingArray
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.backend.dlpack import CPU, capsule_of, device_name, imported
+from mindgrad.core.backend.executable import array_type, copy_on_device
+from mindgrad.core.backend.xla import to_device
+from mindgrad.core.ir.dtype import bfloat16
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.frontend.programs.donation import settled
 
 __all__ = ["dlpack", "dlpack_device", "from_dlpack"]
 

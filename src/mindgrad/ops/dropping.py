@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, combined, seeds_of, with_probability
-from mindgrad.primitives import arithmetic
 
 __all__ = ["dropout", "dropout1d", "dropout2d", "dropout3d"]
 

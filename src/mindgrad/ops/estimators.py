@@ -17,14 +17,14 @@ from typing import Any
 from mindgrad.api.arguments import check_callable, check_positions
 from mindgrad.api.callables import differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.laplacian import divergence_along, second_order
-from mindgrad.ir.dtype import float64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float64
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast
 from mindgrad.ops.ordering import argsort
 from mindgrad.ops.rng_bits import combined, fractions, normals, seeds_of, with_probability
-from mindgrad.primitives import arithmetic
 
 __all__ = ["estimate_divergence", "estimate_laplacian"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, layout, linalg, math, rounding
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye

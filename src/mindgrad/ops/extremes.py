@@ -10,10 +10,13 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.dtype import int64
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import reduction as primitives
+from mindgrad.core.primitives.indexing import gather
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import clipping
 from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.define import also_named
@@ -29,9 +32,6 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.reduction import flag, reduced, with_reduced_axes
 from mindgrad.ops.registry import public
-from mindgrad.primitives import reduction as primitives
-from mindgrad.primitives.indexing import gather
-from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "amax", "amin", "argmax", "argmax_with_value", "argmin", "argmin_with_value", "max", "min",

@@ -10,8 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import eigh_svd, general_eig, linalg
+from mindgrad.core.primitives.elementwise import safe_reciprocal
+from mindgrad.core.primitives.logic import isfinite, logical_or
+from mindgrad.core.primitives.reduction import reduce_any
+from mindgrad.core.primitives.static_slices import concatenate, slice
+from mindgrad.core.primitives.structural import broadcast_in_dim, reshape
+from mindgrad.core.trace.custom import CustomDerivative
 from mindgrad.ops import arithmetic
 from mindgrad.ops.comparison import greater, not_equal
 from mindgrad.ops.complexes import conj
@@ -23,13 +30,6 @@ from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import applied, cast, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
-from mindgrad.primitives import eigh_svd, general_eig, linalg
-from mindgrad.primitives.elementwise import safe_reciprocal
-from mindgrad.primitives.logic import isfinite, logical_or
-from mindgrad.primitives.reduction import reduce_any
-from mindgrad.primitives.static_slices import concatenate, slice
-from mindgrad.primitives.structural import broadcast_in_dim, reshape
-from mindgrad.trace.custom import CustomDerivative
 
 __all__ = [
     "cholesky", "cholesky_inverse", "cholesky_solve", "eig", "eigh", "eigvals", "eigvalsh", "lstsq", "pinv",

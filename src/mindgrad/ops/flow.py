@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad._base.tree import map_leaves
+from mindgrad.core.base.tree import map_leaves
+from mindgrad.core.ir.scope import apply, current_deferral
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives.structural import stop_gradient as row
 from mindgrad.core.trace import references
-from mindgrad.ir.scope import apply, current_deferral
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.frontend import aliases
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, is_selection, operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives.structural import stop_gradient as row
-from mindgrad.trace import aliases
 
 __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identity", "stop_gradient"]
 

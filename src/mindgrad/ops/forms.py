@@ -27,8 +27,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from mindgrad._base.location import PACKAGE
 from mindgrad._base.shared_docs import defaults_of
+from mindgrad.core.base.location import PACKAGE
 from mindgrad.ops.form_docs import FunctionDoc
 from mindgrad.ops.registry import Form, surface
 

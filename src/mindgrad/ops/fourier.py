@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype, complex64, complex128, float32, float64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, complex64, complex128, float32, float64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import fourier as primitives
 from mindgrad.ops import arithmetic, complexes, movement, padding
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.operands import cast, inexact, operand
-from mindgrad.primitives import fourier as primitives
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",

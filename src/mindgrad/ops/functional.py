@@ -15,8 +15,9 @@ from mindgrad.api.laplacian import biharmonic, directional_derivative, divergenc
 from mindgrad.api.taylor import derivative, jet, taylor  # noqa: F401
 from mindgrad.api.vjp import vjp  # noqa: F401
 from mindgrad.api.vmap import vmap  # noqa: F401
-from mindgrad.ir.dtype import DType as _DType
-from mindgrad.ir.tensor import Tensor as _Tensor
+from mindgrad.core.ir.dtype import DType as _DType
+from mindgrad.core.ir.tensor import Tensor as _Tensor
+from mindgrad.core.trace.custom import custom_vjp  # noqa: F401
 from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
@@ -99,7 +100,6 @@ from mindgrad.ops.tuples import *  # noqa: F403
 from mindgrad.ops.unpooling import *  # noqa: F403
 from mindgrad.ops.vectors import *  # noqa: F403
 from mindgrad.ops.window_functions import *  # noqa: F403
-from mindgrad.trace.custom import custom_vjp  # noqa: F401
 
 
 def dtype(x: _Tensor) -> _DType:

@@ -16,17 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives import arithmetic, slicing, static_slices, structural
 from mindgrad.core.trace import references
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.frontend.aliases import rebind
 from mindgrad.ops.index_checks import read_at, write_at
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.selection import selected
 from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
-from mindgrad.primitives import arithmetic, slicing, static_slices, structural
-from mindgrad.trace.aliases import rebind
 
 __all__ = ["getitem", "iterate", "setitem", "updated"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, rounding
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import sizes

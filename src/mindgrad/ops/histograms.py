@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import float32, float64, int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32, float64, int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, creation, extremes, indexing, layout, reduction, rounding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import cast, operand

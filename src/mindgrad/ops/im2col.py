@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import static_slices
 from mindgrad.ops.arguments import one_or_more, sizes
 from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import reshape
@@ -17,7 +18,6 @@ from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.registry import public
-from mindgrad.primitives import static_slices
 
 __all__ = ["fold", "patches", "unfold"]
 

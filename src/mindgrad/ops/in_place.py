@@ -12,8 +12,9 @@ from typing import Any
 
 from ml_dtypes import finfo, iinfo
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.aliases import rebind
 from mindgrad.ops import (
     activation,
     affine,
@@ -35,7 +36,6 @@ from mindgrad.ops import (
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import drawing_from, exponentials, floating, require, seeds_of
-from mindgrad.trace.aliases import rebind
 
 __all__ = ["IN_PLACE", "in_place", "replaced", "stop_gradient_"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import incomplete
 from mindgrad.ops.operands import accepted, inexact, promoted
 from mindgrad.ops.registry import public
-from mindgrad.primitives import incomplete
 
 __all__ = ["betainc", "igamma", "igammac"]
 

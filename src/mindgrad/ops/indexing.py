@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import bool_
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor, scalar_tensor
+from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor, scalar_tensor
+from mindgrad.core.primitives import arithmetic, indexing, static_slices, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.index_checks import known, places, places_nd, read_along
 from mindgrad.ops.layout import ravel
@@ -28,7 +29,6 @@ from mindgrad.ops.operands import (
 )
 from mindgrad.ops.registry import public
 from mindgrad.ops.selection import selected
-from mindgrad.primitives import arithmetic, indexing, static_slices, structural
 
 __all__ = [
     "embedding", "gather", "gather_d", "gather_elements", "gather_nd", "index_select",

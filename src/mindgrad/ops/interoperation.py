@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, rounding, tensor_members
 
 __all__ = ["UFUNCS", "array_function", "array_ufunc"]

@@ -8,16 +8,16 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad._base.tree import map_leaves
 from mindgrad.common.dtype import TensorType, get_py_obj_dtype
-from mindgrad.ir.dtype import DType, as_dtype
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.tree import map_leaves
+from mindgrad.core.ir.dtype import DType, as_dtype
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend.control.printing import printed
 from mindgrad.ops import clipping
 from mindgrad.ops import math as functions
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.trace.control.printing import printed
 
 __all__ = [
     "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "mixed_precision_cast", "numel",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
-from mindgrad.ir.scope import open_scopes
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.collectives import reduced
 from mindgrad.ops.creation import zeros_like
 from mindgrad.ops.joining import concat

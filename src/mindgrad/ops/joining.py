@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives import static_slices
 from mindgrad.ops.arguments import axis_in_range, listed_tensors, sizes, whole_number
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape, squeeze
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import static_slices
 
 __all__ = [
     "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack",

@@ -6,15 +6,15 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives import structural as primitives
 from mindgrad.ops.arguments import axes_in_order, axis_in_range, filled_shape, one_or_more, sizes
 from mindgrad.ops.axes import is_plain
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import structural as primitives
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims", "flatten", "moveaxis", "movedim", "permute",

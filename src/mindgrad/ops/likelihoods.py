@@ -8,7 +8,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, math
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.define import also_named

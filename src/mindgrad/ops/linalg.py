@@ -10,8 +10,10 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import determinant, linalg
+from mindgrad.core.primitives.structural import reshape, transpose
 from mindgrad.ops import arithmetic
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.comparison import less
@@ -22,8 +24,6 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import applied, broadcast_shapes, broadcast_to, choose, inexact, operand, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
-from mindgrad.primitives import determinant, linalg
-from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "det", "inverse", "kron", "log_matrix_determinant", "logdet", "matrix_determinant",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad._base.location import warn_user
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import special
 from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.axes import normalize_axis
@@ -21,7 +22,6 @@ from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.registry import public
 from mindgrad.ops.vectors import multiplied_in_range
-from mindgrad.primitives import special
 
 __all__ = [
     "cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "huber_loss",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import lu as primitives
 from mindgrad.ops.arithmetic import add, sub
 from mindgrad.ops.comparison import equal
 from mindgrad.ops.complexes import conj
@@ -19,7 +20,6 @@ from mindgrad.ops.movement import narrow
 from mindgrad.ops.operands import applied, broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
-from mindgrad.primitives import lu as primitives
 
 __all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", "solved_by_factors"]
 

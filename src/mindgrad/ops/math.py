@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic as basic
+from mindgrad.core.primitives import elementwise, logic, special
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic as basic
-from mindgrad.primitives import elementwise, logic, special
 
 __all__ = [
     "acos",

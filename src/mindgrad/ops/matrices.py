@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import promote
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import promote
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives import arithmetic, indexing, reduction, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic, indexing, reduction, structural
 
 __all__ = [
     "diag", "diag_embed", "diagflat", "diagonal", "one_hot", "trace", "tril", "triu",

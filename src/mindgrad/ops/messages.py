@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.communication.management import GlobalComm, get_rank
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.collectives import received, sent
 
 __all__ = ["Message", "exchanged_messages"]

@@ -11,7 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.foreign_names import TENSORS, refuse_attributes
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.trace.custom import custom_vjp
+from mindgrad.frontend.tensor_hooks import hooks, register_hook
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -30,8 +32,6 @@ from mindgrad.ops.forms import functions_of
 from mindgrad.ops.overloads import with_second_names
 from mindgrad.ops.registry import Form, public, surface
 from mindgrad.ops.selection import Selection
-from mindgrad.trace.custom import custom_vjp
-from mindgrad.trace.tensor_hooks import hooks, register_hook
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import static_slices
 from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import static_slices
 
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mindgrad.core.primitives import neighbors
 from mindgrad.ops.define import binary_function
-from mindgrad.primitives import neighbors
 
 __all__ = ["nextafter"]
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed import collectives as primitives
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.scope import open_scopes
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend import state
 from mindgrad.ops import arithmetic, clipping, layout, math
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
@@ -24,7 +25,6 @@ from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.registry import public
-from mindgrad.trace import state
 
 __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
 

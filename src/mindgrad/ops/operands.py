@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.array_conversion import is_other_array
+from mindgrad.core.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply, as_it_is, outermost_program
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
+from mindgrad.core.ir.types import TensorType, tensor_type
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
 from mindgrad.core.trace import references
-from mindgrad.ir.array_conversion import is_other_array
-from mindgrad.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply, as_it_is, outermost_program
-from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
-from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.static_slices import concatenate
-from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
-from mindgrad.trace import state
+from mindgrad.frontend import state
 
 __all__ = [
     "accepted", "accepted_types", "applied", "binary", "broadcast_shapes", "broadcast_to",

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32, int64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import int32, int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives import arithmetic, reduction, sorting, structural
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic, reduction, sorting, structural
 
 __all__ = [
     "argsort", "argwhere", "bincount", "msort", "nonzero", "searchsorted", "sort", "topk", "unique",

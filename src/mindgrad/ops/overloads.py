@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import warn_user
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, indexing, layout, ordering, repeating, scattering
 from mindgrad.ops import matrices as square
 from mindgrad.ops.define import also_named

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives import arithmetic, static_slices, structural
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic, static_slices, structural
 
 __all__ = ["pad"]
 

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives.static_slices import slice as slice_row
 from mindgrad.ops import arithmetic, comparison, extremes, rounding
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import one_or_more, whole_number
@@ -28,7 +29,6 @@ from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
-from mindgrad.primitives.static_slices import slice as slice_row
 
 __all__ = ["adaptive", "adaptive_avg", "adaptive_max", "avg_pooled", "max_pooled", "mixed", "pool_windows"]
 

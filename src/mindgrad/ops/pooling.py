@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.pool_windows import adaptive_avg, adaptive_max, avg_pooled, max_pooled, pool_windows
 from mindgrad.ops.registry import public
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype, int32, int64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, int32, int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.recurrence import logcumsumexp as running_logsumexp
 from mindgrad.ops import (
     arithmetic,
     clipping,
@@ -24,7 +25,6 @@ from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.comparison import equal, greater, logical_not
 from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.ops.registry import public
-from mindgrad.primitives.recurrence import logcumsumexp as running_logsumexp
 
 __all__ = [
     "aminmax", "logcumsumexp", "nanmean", "nanmedian", "nanquantile", "nansum", "quantile",

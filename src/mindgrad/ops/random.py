@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType, as_dtype, float32, float64, int64, promote
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType, as_dtype, float32, float64, int64, promote
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic
+from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops.arguments import varargs, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
@@ -31,8 +33,6 @@ from mindgrad.ops.rng_bits import (
     shape_of,
     with_probability,
 )
-from mindgrad.primitives import arithmetic
-from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
     "bernoulli", "laplace", "normal", "rand", "rand_like", "randint", "randint_like", "randn",

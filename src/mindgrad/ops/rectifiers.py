@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import piecewise
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import clipping
 from mindgrad.ops.activation import number, real_operand, sigmoid
 from mindgrad.ops.arguments import axis_in_range
@@ -20,8 +22,6 @@ from mindgrad.ops.math import expm1
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
 from mindgrad.ops.registry import public
-from mindgrad.primitives import piecewise
-from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "celu", "elu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hsigmoid", "hswish",

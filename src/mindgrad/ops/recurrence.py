@@ -11,19 +11,19 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.evaluate import inline
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.rewriting import is_rewriting
+from mindgrad.core.ir.scope import current_deferral, identity
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.cost_model import costs
-from mindgrad.ir.evaluate import inline
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.memo import retained
-from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.ir.scope import current_deferral, identity
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.frontend import mutation_policy, owned_objects
+from mindgrad.frontend.control.runtime import RUNTIME
 from mindgrad.ops import joining
-from mindgrad.trace import mutation_policy, owned_objects
-from mindgrad.trace.closed_program import trace
-from mindgrad.trace.control.runtime import RUNTIME
 
 __all__ = ["Step", "over_time"]
 

@@ -10,19 +10,19 @@ import math as _math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from mindgrad.ir.dtype import as_dtype, bool_, float32, int32, int64, uint64
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.core.ir.dtype import as_dtype, bool_, float32, int32, int64, uint64
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives import reduction as primitives
+from mindgrad.core.primitives.arithmetic import not_equal
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import arithmetic
 from mindgrad.ops.axes import is_plain, normalize_axes
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, is_selection, operand, truth
 from mindgrad.ops.registry import public
-from mindgrad.primitives import reduction as primitives
-from mindgrad.primitives.arithmetic import not_equal
-from mindgrad.primitives.structural import reshape
 
 __all__ = [
     "all", "any", "count_nonzero", "logsumexp", "mean", "prod", "reduce_all", "reduce_any",

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import warn_user
-from mindgrad.ir.dtype import as_dtype, float32, float64, promote
-from mindgrad.ir.scope import apply, open_scopes
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.ir.dtype import as_dtype, float32, float64, promote
+from mindgrad.core.ir.scope import apply, open_scopes
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic, elementwise, special
+from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops import cumulative
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
@@ -25,8 +27,6 @@ from mindgrad.ops.rng_bits import (
     seeds_of,
     shape_of,
 )
-from mindgrad.primitives import arithmetic, elementwise, special
-from mindgrad.primitives.unstacking import unstack
 
 __all__ = ["gamma", "poisson", "random_gamma", "random_poisson"]
 

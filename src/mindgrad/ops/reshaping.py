@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import creation, joining, layout, matrices, movement, repeating
 from mindgrad.ops.arguments import sizes, varargs
 from mindgrad.ops.operands import operand

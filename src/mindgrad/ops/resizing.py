@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.index_checks import read_along

@@ -18,9 +18,7 @@ import numpy as np
 from mindgrad.common.generator import state_of_generator
 from mindgrad.common.parameter import Parameter
 from mindgrad.common.seed import RANDOM_STATE
-from mindgrad.core.trace import references
-from mindgrad.execution.donation import window
-from mindgrad.ir.dtype import (
+from mindgrad.core.ir.dtype import (
     DType,
     as_dtype,
     bfloat16,
@@ -32,16 +30,18 @@ from mindgrad.ir.dtype import (
     promote,
     uint64,
 )
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, scalar_tensor
-from mindgrad.ir.types import tensor_type
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, scalar_tensor
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives import arithmetic, logic, random, static_slices, structural
+from mindgrad.core.primitives.unstacking import unstack
+from mindgrad.core.trace import references
+from mindgrad.frontend.programs.donation import window
 from mindgrad.ops import creation
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
-from mindgrad.primitives import arithmetic, logic, random, static_slices, structural
-from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
     "NO_SEEDS", "bits", "combined", "drawing_from", "exponentials", "floating", "fractions", "integers",

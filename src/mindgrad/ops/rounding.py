@@ -7,14 +7,14 @@ from typing import Any
 
 import ml_dtypes
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic as basic
+from mindgrad.core.primitives import logic, piecewise
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
 from mindgrad.ops.registry import public
-from mindgrad.primitives import arithmetic as basic
-from mindgrad.primitives import logic, piecewise
 
 __all__ = [
     "abs", "absolute", "ceil", "fix", "floor", "frac", "heaviside", "isfinite", "isinf", "isnan",

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype, bool_, float64, int32, int64, uint64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, bool_, float64, int32, int64, uint64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic, elementwise, logic, static_slices, structural
+from mindgrad.core.primitives.sorting import argsort
+from mindgrad.core.primitives.unstacking import unstack
 from mindgrad.ops import activation, cumulative, extremes, indexing, matrices, ordering, padding
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.flow import stop_gradient
@@ -20,9 +23,6 @@ from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
-from mindgrad.primitives import arithmetic, elementwise, logic, static_slices, structural
-from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.unstacking import unstack
 
 __all__ = [
     "choice_with_mask", "gumbel_softmax", "multinomial", "multinomial_with_replacement", "random_categorical",

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import int32, int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import arithmetic, indexing, piecewise, static_slices, structural
 from mindgrad.core.trace import references
-from mindgrad.ir.dtype import int32, int64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.getitem import updated
@@ -24,7 +25,6 @@ from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.ops.scatter_folds import fold
-from mindgrad.primitives import arithmetic, indexing, piecewise, static_slices, structural
 
 __all__ = [
     "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd", "scatter_update",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import comparison, creation, extremes, indexing, joining, layout, reduction, scattering
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.index_checks import OutOfRangeError, known

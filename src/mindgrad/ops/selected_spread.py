@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.scope import apply
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.primitives import reduction as primitives
+from mindgrad.core.primitives.elementwise import sqrt
+from mindgrad.core.primitives.structural import reshape
 from mindgrad.ops import arithmetic, reduction
 from mindgrad.ops.axes import normalize_axes
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.operands import accepted, cast, choose, inexact
 from mindgrad.ops.reduction import reduced, widened
-from mindgrad.primitives import reduction as primitives
-from mindgrad.primitives.elementwise import sqrt
-from mindgrad.primitives.structural import reshape
 
 __all__ = ["spread_of_selected"]
 

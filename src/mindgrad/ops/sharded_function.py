@@ -8,8 +8,8 @@ from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.api.jit import JitFunction
+from mindgrad.core.ir.scope import open_scopes
 from mindgrad.distributed.partition import current
-from mindgrad.ir.scope import open_scopes
 from mindgrad.ops.strategies import check_strategies, constrain_results, constrain_tensors, strategy_axes
 from mindgrad.ops.tensor_layout import Layout
 

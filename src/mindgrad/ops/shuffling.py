@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import layout, padding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.getitem import getitem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import bool_
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, complexes, creation, indexing, math, rounding
 from mindgrad.ops.operands import inexact, operand, promoted
 from mindgrad.ops.registry import public

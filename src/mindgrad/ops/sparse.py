@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import activation, arithmetic, math, rectifiers, rounding
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.contraction import matmul

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, creation, indexing, joining, layout, math, ordering
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.index_checks import known

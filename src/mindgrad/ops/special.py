@@ -5,13 +5,13 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import bessel, bessel_second, piecewise, special
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
 from mindgrad.ops.registry import public
-from mindgrad.primitives import bessel, bessel_second, piecewise, special
 
 __all__ = [
     "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e",

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, complexes, fourier
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.indexing import gather

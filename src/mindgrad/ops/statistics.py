@@ -5,9 +5,14 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype, int64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives import reduction as primitives
+from mindgrad.core.primitives.eigh_svd import svdvals
+from mindgrad.core.primitives.sorting import argsort
+from mindgrad.core.primitives.static_slices import slice
+from mindgrad.core.primitives.structural import reshape, transpose
 from mindgrad.ops import arithmetic, clipping, extremes, reduction, rounding
 from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater, less, logical_and, not_equal
@@ -18,11 +23,6 @@ from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, is_s
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.ops.registry import public
 from mindgrad.ops.selected_spread import spread_of_selected
-from mindgrad.primitives import reduction as primitives
-from mindgrad.primitives.eigh_svd import svdvals
-from mindgrad.primitives.sorting import argsort
-from mindgrad.primitives.static_slices import slice
-from mindgrad.primitives.structural import reshape, transpose
 
 __all__ = [
     "clip_by_global_norm", "clip_by_norm", "matrix_norm", "median", "norm", "reduce_std", "std", "std_mean",

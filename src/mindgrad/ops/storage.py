@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.shared_docs import with_sections
-from mindgrad.ir import constant_arguments, settings
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir import constant_arguments, settings
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     clipping,

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.scope import GraphScope, apply, innermost
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed.partition import Allocation, Axes, Partition, current, slices
 from mindgrad.distributed.sharding_constraint import with_sharding
-from mindgrad.ir.scope import GraphScope, apply, innermost
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import operand
 from mindgrad.ops.tensor_layout import Layout
 

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, extremes, reduction
 from mindgrad.ops.define import also_named
 from mindgrad.ops.registry import public

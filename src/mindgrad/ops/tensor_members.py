@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.foreign_names import REMEDIES, advice
+from mindgrad.core.ir import dtype as types
+from mindgrad.core.ir.array_conversion import is_other_array
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir import dtype as types
-from mindgrad.ir.array_conversion import is_other_array
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.aliases import rebind
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -31,7 +32,6 @@ from mindgrad.ops.conversion import cast
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import is_selection, operand
 from mindgrad.ops.registry import public
-from mindgrad.trace.aliases import rebind
 
 __all__: list[str] = []
 

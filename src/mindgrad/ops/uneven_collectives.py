@@ -14,9 +14,9 @@ from typing import Any
 
 from mindgrad.communication.agreement import AGREEMENT_SECONDS
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank, store
+from mindgrad.core.ir.scope import open_scopes
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed import collectives as primitives
-from mindgrad.ir.scope import open_scopes
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.collectives import ReduceOp, gathered, reduced
 from mindgrad.ops.joining import concat

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.indexing import scatter_set
 from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.convolution import per_axis
@@ -21,7 +22,6 @@ from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.pool_windows import avg_pooled
 from mindgrad.ops.random import rand
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives.indexing import scatter_set
 
 __all__ = [
     "fractional_max_pool2d", "fractional_max_pool3d", "lp_pool1d", "lp_pool2d", "max_unpool1d",

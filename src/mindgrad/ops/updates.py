@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import bool_, float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import bool_, float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import clipping, creation, flow, layout, math, reduction, rounding, scattering, signs
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 

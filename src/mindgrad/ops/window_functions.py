@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import as_dtype, float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import creation, cumulative, joining, layout, movement
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import operand

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from mindgrad._base.checks import of_type
+from mindgrad.core.ir.scope import open_scopes
 from mindgrad.distributed.partition import Partition, current, in_force
 from mindgrad.distributed.partition_options import data_rule
-from mindgrad.execution.compiled import Compiled
-from mindgrad.ir.scope import open_scopes
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.nn.cell import Cell
 from mindgrad.ops.strategies import constrain_tensors
 

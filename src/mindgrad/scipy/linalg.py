@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import factorization
 from mindgrad.ops import linalg as _linalg
 from mindgrad.ops.arithmetic import mul, sub

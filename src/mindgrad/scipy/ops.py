@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import float64, int32, int64
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float64, int32, int64
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.assignment import assignment
 from mindgrad.nn.cell import Cell
 from mindgrad.ops import factorization, linalg
 from mindgrad.ops.lu_factors import lu_factors, permutation_of
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import anything, boolean, classes, operation
 from mindgrad.ops.operations.linalg_ops import Eigh
-from mindgrad.primitives.assignment import assignment
 from mindgrad.scipy import linalg as scipy_linalg
 
 _MATRIX = "Tensor([[2.0, 0.0], [0.0, 4.0]])"

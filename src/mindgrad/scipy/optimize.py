@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad._base.checks import of_type
-from mindgrad._base.scipy_modules import scipy_module
 from mindgrad.api.gradient import value_and_grad
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.scipy_modules import scipy_module
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.scipy.ops import linear_sum_assignment
 
 __all__ = ["OptimizeResults", "linear_sum_assignment", "minimize"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.layout import swapaxes
 
 __all__: list[str] = []

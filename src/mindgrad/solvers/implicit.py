@@ -12,16 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
-from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.control.implicit import jacobian_system, linear_solve, linear_system, root
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.values_only import known_value, values_only
+from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.trace import references
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.values_only import known_value, values_only
-from mindgrad.primitives.kinds import ones
+from mindgrad.core.transforms.reverse import pull_back
+from mindgrad.frontend import user_calls
 from mindgrad.solvers.convergence import warn_unless_converged
 from mindgrad.solvers.iterate import (
     Function,
@@ -33,8 +35,6 @@ from mindgrad.solvers.iterate import (
 from mindgrad.solvers.linear_solvers import NAMES, LinearSolver, dot, tolerance
 from mindgrad.solvers.real_parts import Unknowns
 from mindgrad.solvers.root_finding import SolverInfo, iterated, minimized, newton
-from mindgrad.trace import user_calls
-from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point"]
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.tree import flatten, unflatten
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.dtype import DType, complex64, complex128, float32, float64
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.scope import apply, as_it_is, innermost, lifted
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.structural import broadcast_in_dim, stop_gradient
 from mindgrad.core.trace import references
-from mindgrad.execution.record import inline_here
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.record import inline_here
+from mindgrad.frontend import effect_log, user_calls
+from mindgrad.frontend.control.runtime import RUNTIME
 from mindgrad.frontend.mode import is_graph_mode
-from mindgrad.ir.dtype import DType, complex64, complex128, float32, float64
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.memo import retained
-from mindgrad.ir.scope import apply, as_it_is, innermost, lifted
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
-from mindgrad.primitives.arithmetic import select
-from mindgrad.primitives.structural import broadcast_in_dim, stop_gradient
-from mindgrad.trace import effect_log, user_calls
-from mindgrad.trace.closed_program import trace
-from mindgrad.trace.control.runtime import RUNTIME
 
 __all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 

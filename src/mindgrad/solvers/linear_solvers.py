@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.control.batches import batched_graph
-from mindgrad.execution.record import inline_here
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.linalg import solve
-from mindgrad.primitives.static_slices import concatenate
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.control.batches import batched_graph
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.linalg import solve
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.record import inline_here
+from mindgrad.frontend import effect_log, user_calls
 from mindgrad.solvers.iterate import Value, Values, repeat
 from mindgrad.solvers.real_parts import Unknowns
-from mindgrad.trace import effect_log, user_calls
-from mindgrad.trace.closed_program import trace
 
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 

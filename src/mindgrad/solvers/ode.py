@@ -14,17 +14,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import DType, int32
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.scope import apply, lifted
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.complexes import conj
+from mindgrad.core.primitives.static_slices import concatenate, reverse
 from mindgrad.core.trace import references
-from mindgrad.execution.record import inline_here
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import DType, int32
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import apply, lifted
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.complexes import conj
-from mindgrad.primitives.static_slices import concatenate, reverse
+from mindgrad.core.trace.custom import CustomDerivative
+from mindgrad.core.trace.record import inline_here
+from mindgrad.core.transforms.reverse import pull_back
+from mindgrad.frontend import user_calls
+from mindgrad.frontend.control.loops import scanned
+from mindgrad.frontend.control.variables import State
 from mindgrad.solvers.convergence import warn_unless_reached
 from mindgrad.solvers.iterate import (
     Function,
@@ -39,11 +44,6 @@ from mindgrad.solvers.iterate import (
 from mindgrad.solvers.linear_solvers import dot
 from mindgrad.solvers.real_parts import from_real, in_real_parts, real_of
 from mindgrad.solvers.runge_kutta import Slope, interpolated, stepped
-from mindgrad.trace import user_calls
-from mindgrad.trace.control.loops import scanned
-from mindgrad.trace.control.variables import State
-from mindgrad.trace.custom import CustomDerivative
-from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["OdeInfo", "odeint"]
 

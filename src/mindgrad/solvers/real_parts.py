@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindgrad.execution.record import inline_here
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType, tensor_type
-from mindgrad.primitives.complexes import complex as complex_of_parts
-from mindgrad.primitives.complexes import imag, real
-from mindgrad.primitives.static_slices import concatenate
-from mindgrad.primitives.structural import convert
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType, tensor_type
+from mindgrad.core.primitives.complexes import complex as complex_of_parts
+from mindgrad.core.primitives.complexes import imag, real
+from mindgrad.core.primitives.static_slices import concatenate
+from mindgrad.core.primitives.structural import convert
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.record import inline_here
 from mindgrad.solvers.iterate import Function, Value, Values
-from mindgrad.trace.closed_program import trace
 
 __all__ = ["Unknowns", "from_real", "in_real_parts", "real_of"]
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.implicit import jacobian_system
-from mindgrad.execution.record import inline_here
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.piecewise import maximum
+from mindgrad.core.control.implicit import jacobian_system
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.piecewise import maximum
+from mindgrad.core.trace.record import inline_here
 from mindgrad.solvers.iterate import Function, Value, chosen, held, repeat
 from mindgrad.solvers.linear_solvers import LinearSolver, dot
 

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.trace import references
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.primitives.contraction import dot
-from mindgrad.primitives.kinds import zeros
-from mindgrad.primitives.static_slices import concatenate
+from mindgrad.frontend.control.loops import scanned
+from mindgrad.frontend.control.variables import State
 from mindgrad.solvers.iterate import Value, Values, held
-from mindgrad.trace.control.loops import scanned
-from mindgrad.trace.control.variables import State
 
 __all__ = ["Slope", "Step", "interpolated", "stepped"]
 

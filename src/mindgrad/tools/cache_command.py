@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.backend import disk
-from mindgrad.backend.disk import SIZE_VARIABLE, directory, limit, readable_size, reason_off
+from mindgrad.core.backend import disk
+from mindgrad.core.backend.disk import SIZE_VARIABLE, directory, limit, readable_size, reason_off
 from mindgrad.tools.terminal import print_json, print_table
 
 __all__ = ["cache_facts", "main"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from mindgrad._base.checks import of_type
-from mindgrad._base.location import user_frame
-from mindgrad._base.refusal import SourceLocation, located_text, location_of
 from mindgrad.api.arguments import explains_keywords
-from mindgrad.control.debug_print import show
-from mindgrad.ir.graph import is_finite
-from mindgrad.ir.scope import GraphScope, innermost, lifted
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import user_frame
+from mindgrad.core.base.refusal import SourceLocation, located_text, location_of
+from mindgrad.core.control.debug_print import show
+from mindgrad.core.ir.graph import is_finite
+from mindgrad.core.ir.scope import GraphScope, innermost, lifted
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["check_finite"]
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from mindgrad._base.progress import Progress
 from mindgrad.api.arguments import check_callable, explains_keywords
-from mindgrad.execution.array_arguments import with_tensors
-from mindgrad.ir.dtype import complex128, float64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import complex128, float64
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend.programs.array_arguments import with_tensors
 from mindgrad.tools.checked_function import CheckedFunction, Leaf, quiet
 from mindgrad.tools.finite_difference import Differences, complex_step, differences, power_of_two
 from mindgrad.tools.gradient_check import Comparison, GradientCheck

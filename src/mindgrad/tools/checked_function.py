@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, paths, unflatten
 from mindgrad.api.arguments import Weights
 from mindgrad.api.callables import arity, in_either_mode
 from mindgrad.api.vjp_call import Run, derive
 from mindgrad.context import get_context, set_context
-from mindgrad.execution.pullback import push
-from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
-from mindgrad.trace import user_calls
-from mindgrad.trace.numbers import is_number, number_tensor
+from mindgrad.core.api.pullback import push
+from mindgrad.core.base.tree import flatten, paths, unflatten
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.trace.numbers import is_number, number_tensor
+from mindgrad.frontend import user_calls
 
 __all__ = ["CheckedFunction", "Leaf"]
 

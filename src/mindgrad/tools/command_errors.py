@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mindgrad._base.boundary import trim
-from mindgrad._base.refusal import keeps_own_frames
+from mindgrad.core.base.refusal import keeps_own_frames
 
 __all__ = ["shown_errors"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-from mindgrad._base.nearest import nearest
+from mindgrad.core.base.nearest import nearest
 
 __all__ = ["add_order", "of_script", "target_of", "target_parser", "written"]
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mindgrad.control.trip_counts import runs
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.work import flops_of
+from mindgrad.core.control.trip_counts import runs
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.work import flops_of
 
 __all__ = ["Cost", "cost"]
 
@@ -44,7 +44,7 @@ def cost(graph: Graph) -> Cost:
     """Estimate the cost of a program, including all branches of conditionals.
 
     >>> import mindgrad as ms
-    >>> from mindgrad.execution.compiled import trace
+    >>> from mindgrad.frontend.programs.compiled import trace
     >>> a, b = ms.ops.ones((2, 3)), ms.ops.ones((3, 4))
     >>> cost(trace(lambda a, b: ms.ops.matmul(a, b), a, b))
     Cost(equations=1, flops=48, bytes=104, is_known=True)

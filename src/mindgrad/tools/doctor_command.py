@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad._base.environment import PREFIX, VARIABLES, mistakes
-from mindgrad.backend.device import device_count, device_kind, select_device
-from mindgrad.backend.disk import DIRECTORY_VARIABLE, SIZE_VARIABLE, readable_size
 from mindgrad.common.installation import run_check
+from mindgrad.core.backend.device import device_count, device_kind, select_device
+from mindgrad.core.backend.disk import DIRECTORY_VARIABLE, SIZE_VARIABLE, readable_size
 from mindgrad.tools.cache_command import cache_facts
 from mindgrad.tools.terminal import print_json, print_lines, print_table, print_title
 

@@ -22,9 +22,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
-from mindgrad.ir.graph import DerivativeOf, Equation, Graph
-from mindgrad.ir.inner_programs import inner_programs
-from mindgrad.primitives.structural import broadcast_in_dim
+from mindgrad.core.ir.graph import DerivativeOf, Equation, Graph
+from mindgrad.core.ir.inner_programs import inner_programs
+from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.tools.line_labels import OWN, described, function_of
 from mindgrad.tools.pictures import check_picture
 from mindgrad.tools.row_order import sorted_rows

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.api.arguments import check_callable, explains_keywords
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.rewriting import REWRITES, is_rewriting, watching
 from mindgrad.distributed.layouts import partition_of, placement_of
-from mindgrad.execution.cache import eager_tiers
-from mindgrad.ir import settings
-from mindgrad.ir.rewriting import REWRITES, is_rewriting, watching
+from mindgrad.frontend.programs.cache import eager_tiers
 from mindgrad.tools.cost import cost
 from mindgrad.tools.explanation import Explanation, Fired
 from mindgrad.tools.profile import Compilation, compilation

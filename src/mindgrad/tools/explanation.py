@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from mindgrad._base.html import text_table
-from mindgrad.control.trip_counts import runs
-from mindgrad.ir.graph import DerivativeOf, Graph
-from mindgrad.ir.rewriting import REWRITES
+from mindgrad.core.base.html import text_table
+from mindgrad.core.control.trip_counts import runs
+from mindgrad.core.ir.graph import DerivativeOf, Graph
+from mindgrad.core.ir.rewriting import REWRITES
 from mindgrad.tools.cost import Cost, bytes_of, flops_of
 from mindgrad.tools.profile import Compilation
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.html import captioned, text_table
+from mindgrad.core.base.html import captioned, text_table
 from mindgrad.tools.pictures import check_picture
 
 __all__ = ["Comparison", "GradientCheck", "aligned"]

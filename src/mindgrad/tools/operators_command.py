@@ -18,9 +18,9 @@ import mindgrad.mint as mint
 import mindgrad.nn as nn
 import mindgrad.numpy as numpy
 import mindgrad.ops as ops
-from mindgrad.ir.primitive import REGISTRY, Primitive
-from mindgrad.ir.tensor import Tensor
-from mindgrad.primitives.kinds import ACCEPTS
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.kinds import ACCEPTS
 from mindgrad.tools.rule_text import cotangent_rule, tangent_rule
 from mindgrad.tools.terminal import filled, print_json, print_lines, print_table, print_title
 
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str]) -> int:
 def describe(primitive: Primitive) -> dict[str, Any]:
     """Collect all facts about an operator as strings and lists of strings.
 
-    >>> from mindgrad.ir.primitive import REGISTRY
+    >>> from mindgrad.core.ir.primitive import REGISTRY
     >>> described = describe(REGISTRY["tanh"])
     >>> described["tangent"], described["cotangents"]
     (['dy = sech_squared(x) * dx'], ['cotangent of x = sech_squared(x) * ct'])

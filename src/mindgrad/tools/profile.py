@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
-from mindgrad.backend.options import compiled_with, options_of
-from mindgrad.backend.xla import compile_ahead, lower_ahead
+from mindgrad.core.backend.options import compiled_with, options_of
+from mindgrad.core.backend.xla import compile_ahead, lower_ahead
+from mindgrad.core.ir.graph import Graph, communicates
 from mindgrad.distributed.device_mesh import Placement
-from mindgrad.execution.compiled import trace
-from mindgrad.ir.graph import Graph, communicates
+from mindgrad.frontend.programs.compiled import trace
 from mindgrad.tools.collectives import totals
 
 __all__ = ["Compilation", "Profile", "compilation", "measure"]

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import complex64, float32, float64, int32
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.types import type_of
-from mindgrad.primitives.samples import draw
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import complex64, float32, float64, int32
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.primitives.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from mindgrad.ir.graph import Graph
-from mindgrad.ir.settings import options
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.settings import options
 from mindgrad.tools.draw import Drawing
 
 __all__ = ["save"]

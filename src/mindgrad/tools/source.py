@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, map_leaves, paths
 from mindgrad.api.arguments import check_callable
+from mindgrad.core.base.tree import flatten, map_leaves, paths
 from mindgrad.emit.function import Signature, emitted, structured
 from mindgrad.emit.jax_target import JaxTarget
 from mindgrad.emit.mindspore_target import MindsporeTarget

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import Attributed, user_frame
-from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.callables import arity, uncompiled
 from mindgrad.api.gradient import grad
+from mindgrad.core.base.location import Attributed, user_frame
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.constant_arguments import is_constant
+from mindgrad.core.ir.mutable import MutableFloat
+from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.passes.pipeline import before_compilation
+from mindgrad.core.trace.numbers import DATA
 from mindgrad.emit.function import argument_paths, head_of, structured
 from mindgrad.emit.names import identifier
-from mindgrad.execution.object_cache import memory
-from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.mutable import MutableFloat
-from mindgrad.ir.rewriting import without_rewrites
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.programs.object_cache import memory
+from mindgrad.frontend.tracing import NUMBER, TENSOR, kind_of, trace_of
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.cell_path import cell_lines
-from mindgrad.optimize.pipeline import before_compilation
-from mindgrad.trace.numbers import DATA
-from mindgrad.trace.tracing import NUMBER, TENSOR, kind_of, trace_of
 
 __all__ = ["TracedProgram", "traced_derivative"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad import _checkparam
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["check_value_type"]
 

@@ -19,10 +19,10 @@ from typing import Any
 
 from mindgrad import ops
 from mindgrad._base.checks import of_type
-from mindgrad._base.location import warn_user
-from mindgrad._base.tree import map_leaves
 from mindgrad.common.dtype import bfloat16, float16, float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.base.tree import map_leaves
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, WithLossCell
 from mindgrad.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import map_leaves
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.tree import map_leaves
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["Batches"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 
 __all__ = ["appended", "entries_of", "named"]

@@ -39,7 +39,7 @@ from mindgrad._base.protobuf import (
     varints,
     wire_name,
 )
-from mindgrad.ir.dtype import DTYPES, as_dtype
+from mindgrad.core.ir.dtype import DTYPES, as_dtype
 
 __all__ = ["Content", "read", "write"]
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from mindgrad._base.checks import of_type
-from mindgrad.backend.xla import mesh_devices
+from mindgrad.core.backend.xla import mesh_devices
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.distributed.device_mesh import sharding, spread_slices
 from mindgrad.distributed.partition import current
 from mindgrad.distributed.strategy_file import read_strategy
-from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train.rank_files import arrays_of_ranks
 from mindgrad.train.sharded_checkpoint import set_at

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 
 __all__ = ["load_param_into_net"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from mindgrad._base.checks import of_type
 from mindgrad.context import ParallelMode  # noqa: F401 - programs import it from here
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.nn.metrics import Loss, get_metrics

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.protobuf import Malformed
-from mindgrad._base.replacing import replaced
+from mindgrad.core.base.replacing import replaced
+from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.distributed.strategy_file import Strategy, read_strategy, write_strategy
-from mindgrad.ir.dtype import as_dtype
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.latest import natural_order

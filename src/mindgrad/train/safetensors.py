@@ -21,7 +21,7 @@ import safetensors
 import safetensors.numpy
 
 from mindgrad._base.protobuf import Malformed
-from mindgrad.ir.dtype import as_dtype, complex128
+from mindgrad.core.ir.dtype import as_dtype, complex128
 from mindgrad.train.ckpt import Content
 
 __all__ = ["read", "write"]

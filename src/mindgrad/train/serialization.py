@@ -16,13 +16,13 @@ import numpy as np
 
 from mindgrad import context  # noqa: F401 - programs import it from here
 from mindgrad._base.absent import absent
-from mindgrad._base.location import warn_user
 from mindgrad._base.protobuf import Malformed
-from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.base.replacing import replaced
+from mindgrad.core.ir.dtype import DTYPES, as_dtype
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.distributed.partition import current
-from mindgrad.ir.dtype import DTYPES, as_dtype
-from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.checkpoint_entries import appended, entries_of, named

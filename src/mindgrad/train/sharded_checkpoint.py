@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.replacing import replaced
-from mindgrad.backend.xla import mesh_devices
 from mindgrad.communication.management import get_group_size, get_rank
 from mindgrad.communication.session import store
+from mindgrad.core.backend.xla import mesh_devices
+from mindgrad.core.base.replacing import replaced
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.pending import resolved
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.distributed.device_mesh import is_divided
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.pending import resolved
-from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.train import safetensors
 from mindgrad.train.sliced_arrays import Entry, Slice, SlicedArrays
 

@@ -1,6 +1,6 @@
 """``SummaryRecord``, under the module name of MindSpore."""
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.train.callback.summary import SummaryRecord
 
 __all__ = ["SummaryRecord"]

@@ -28,7 +28,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, ops
-from mindgrad._base.tree import flatten
+from mindgrad.core.base.tree import flatten
 from mindgrad.ops import GradOperation, grad, jvp
 from tests.programs.control.program import Case, ControlProgram
 from tests.programs.evaluated import evaluated

@@ -25,9 +25,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from mindgrad import Parameter, ParameterTuple, Tensor, ops
-from mindgrad._base.tree import flatten, unflatten
-from mindgrad.execution.compiled import Compiled
-from mindgrad.ir.rewriting import without_rewrites
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.frontend.programs.compiled import Compiled
 from mindgrad.ops import GradOperation, grad, jvp
 from tests.programs.corpus.program import Program
 from tests.programs.evaluated import evaluated

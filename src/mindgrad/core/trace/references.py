@@ -1,9 +1,9 @@
 """References: leaves of Python state that a program reads at its start and writes at its end.
 
-A :class:`~mindgrad.ir.tensor.Tensor` with ``is_parameter`` set is a reference: its stored value may change. A
-*scope* is the context in which operators are recorded to a graph (``ir.scope``). Outside every scope, a
-reference represents its stored value. Inside, it represents the value in the innermost scope that bound or
-wrote the reference. If no scope did, the reference becomes an input of the outermost graph.
+A :class:`~mindgrad.core.ir.tensor.Tensor` with ``is_parameter`` set is a reference: its stored value may
+change. A *scope* is the context in which operators are recorded to a graph (``ir.scope``). Outside every
+scope, a reference represents its stored value. Inside, it represents the value in the innermost scope that
+bound or wrote the reference. If no scope did, the reference becomes an input of the outermost graph.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import GraphScope, as_it_is, innermost, open_scopes
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "journal", "read", "write"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.dtype import int32 as _int32
 from mindgrad.dataset.rows import array_of
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.dtype import int32 as _int32
 
 __all__ = ["Lookup", "Vocab"]
 

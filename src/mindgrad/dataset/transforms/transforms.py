@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.dataset.rows import array_of
 from mindgrad.dataset.transforms import compound
 from mindgrad.dataset.transforms.compound import *  # noqa: F403
-from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops.arguments import whole_number
 
 __all__ = [

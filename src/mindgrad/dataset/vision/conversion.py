@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset import pillow
 from mindgrad.dataset.vision.arguments import number
 from mindgrad.dataset.vision.transform import ImageTransform, refuse_image
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.tensor import Tensor
 
 __all__ = [
     "HWC2CHW", "Decode", "LinearTransformation", "Normalize", "NormalizePad", "Rescale", "ToNumpy", "ToPIL",

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset import pillow
 from mindgrad.dataset.vision.arguments import choice, whole_number
 from mindgrad.dataset.vision.choices import ImageReadMode
-from mindgrad.ir.tensor import Tensor
 
 __all__ = [
     "encode_jpeg", "encode_png", "get_image_num_channels", "get_image_size", "read_file", "read_image",

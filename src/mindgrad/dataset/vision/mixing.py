@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset.randomness import generator
 from mindgrad.dataset.vision.arguments import choice, number, pair, probability, whole_number
 from mindgrad.dataset.vision.choices import ImageBatchFormat
 from mindgrad.dataset.vision.transform import ImageTransform, refuse_image
-from mindgrad.ir.tensor import Tensor
 
 __all__ = ["CutMixBatch", "CutOut", "Erase", "MixUp", "MixUpBatch", "RandomErasing"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.dataset import pillow
-from mindgrad.ir.tensor import Tensor
 
 __all__ = ["ImageTransform", "height_width", "image_axes", "refuse_image"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.experimental.optim.optimizer import Optimizer
-from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import boolean, non_negative
 
 __all__ = ["Adam", "AdamW"]

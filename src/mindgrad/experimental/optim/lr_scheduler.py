@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import mindgrad.nn as nn
-from mindgrad._base.refusal import refuse
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
 from mindgrad.experimental.optim.optimizer import Optimizer
-from mindgrad.ir.tensor import Tensor
 
 __all__ = [
     "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",

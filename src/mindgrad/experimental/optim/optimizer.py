@@ -9,9 +9,9 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad._base.checks import of_type
-from mindgrad._base.html import captioned
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.html import captioned
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import non_negative
 

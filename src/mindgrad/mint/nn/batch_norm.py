@@ -6,8 +6,8 @@ from typing import Any
 
 from mindgrad import nn
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.dtype import float32, int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32, int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import functional
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]

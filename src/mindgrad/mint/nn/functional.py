@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad._base.shared_docs import document_all as _document_all
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint import conversions as _conversions
 from mindgrad.mint.reducing import default_axis, log_softmax
 from mindgrad.ops import functional

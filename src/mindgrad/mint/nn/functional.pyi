@@ -6,7 +6,7 @@ Written by `scripts/stubs.py` from the registry of public names; do not edit.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.nn.pooling import avg_pool1d as avg_pool1d
 from mindgrad.mint.nn.pooling import avg_pool3d as avg_pool3d
 from mindgrad.mint.nn.pooling import conv_transpose2d as conv_transpose2d

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import nn
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d  # noqa: F401  (in ``_OWN``)
 from mindgrad.ops import functional
 from mindgrad.ops.in_place import replaced

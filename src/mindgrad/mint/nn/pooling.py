@@ -6,7 +6,7 @@ from typing import Any
 
 from mindgrad import nn
 from mindgrad._base.shared_docs import document
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.mint.nn import functional as own
 from mindgrad.nn.function_cells import function_cell
 from mindgrad.nn.layer.padding import family

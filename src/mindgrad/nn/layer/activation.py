@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import cells_of, function_cells
 from mindgrad.ops import activation, math, normalization, rectifiers

@@ -6,8 +6,8 @@ import math as _math
 from typing import Any
 
 from mindgrad.common.initializer import XavierUniform
-from mindgrad.ir.dtype import bool_, float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import bool_, float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.basic import Dense
 from mindgrad.nn.layer.dropout import Dropout

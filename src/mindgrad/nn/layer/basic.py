@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype, float32
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, float32
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.contraction import dot
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell, function_cells
 from mindgrad.nn.layer.activation import get_activation
@@ -33,7 +34,6 @@ from mindgrad.ops.operations.base import (
     number,
 )
 from mindgrad.ops.reduction import flag
-from mindgrad.primitives.contraction import dot
 
 # --- products ----------------------------------------------------------------------------------------
 

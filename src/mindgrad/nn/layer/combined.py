@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.activation import LeakyReLU, get_activation
 from mindgrad.nn.layer.basic import Dense

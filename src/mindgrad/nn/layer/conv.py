@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import bias_of_fan, check_data_format, parameter, weight_of_fan
 from mindgrad.ops import convolution

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad._base.location import warn_user
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.ops import dropping
 

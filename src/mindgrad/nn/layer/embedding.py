@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.initializer import initializer
-from mindgrad.ir.dtype import as_dtype, float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.ops.arguments import whole_number

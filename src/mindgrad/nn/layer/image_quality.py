@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.checks import of_type
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.ops import arithmetic, math, movement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import float32
+from mindgrad.core.ir.dtype import float32
 from mindgrad.nn.layer.basic import Dense
 
 __all__ = ["Linear"]

@@ -7,8 +7,8 @@ from typing import Any
 
 from mindgrad.common.initializer import HeUniform, Uniform, initializer
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["bias_of_fan", "check_data_format", "parameter", "weight_of_fan"]
 

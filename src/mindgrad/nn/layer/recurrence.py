@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.primitives.contraction import dot
 from mindgrad.ops import arithmetic, math, movement, rectifiers
 from mindgrad.ops.activation import sigmoid
 from mindgrad.ops.operands import promoted
-from mindgrad.primitives.contraction import dot
 
 __all__ = ["GATES", "STEPS", "affine"]
 

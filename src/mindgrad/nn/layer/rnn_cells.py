@@ -8,8 +8,8 @@ from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
 from mindgrad.common.initializer import Uniform
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import parameter
 from mindgrad.nn.layer.recurrence import GATES, STEPS, affine

@@ -9,8 +9,8 @@ import numpy as np
 
 from mindgrad.common.initializer import Uniform
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.dtype import float32, int32
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.dtype import float32, int32
+from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.dropout import Dropout
 from mindgrad.nn.layer.parameters import parameter

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm, create_group, get_group_size, get_rank
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.layer.normalization import BatchNorm
 from mindgrad.ops import functional as ops
 from mindgrad.ops.collectives import reduced

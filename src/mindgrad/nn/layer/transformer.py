@@ -6,8 +6,8 @@ import copy
 from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList
 from mindgrad.nn.layer.activation import get_activation

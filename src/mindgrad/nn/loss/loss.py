@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.function_cells import FunctionCell, cells_of, function_cells
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss

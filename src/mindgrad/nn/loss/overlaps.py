@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.ops import activation, arithmetic, classification, indexing, layout, math

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._checkparam import check_positive_float, check_string, check_value_type
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.metrics.metric import MeanMetric, Metric, rearrange_inputs
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.scipy_modules import scipy_module
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad._checkparam import check_string, check_value_type
+from mindgrad.core.base.scipy_modules import scipy_module
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.checks import of_type
 from mindgrad.common.parameter import Parameter, name_apart
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["Member", "members"]
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad._base.checks import of_type
-from mindgrad._base.html import captioned
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
+from mindgrad.core.base.html import captioned
+from mindgrad.core.ir.scope import as_it_is, identity
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.scope import as_it_is, identity
-from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.container import CellList
 from mindgrad.nn.hyperparameters import non_negative, positive

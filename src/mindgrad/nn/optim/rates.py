@@ -10,7 +10,7 @@ import numpy as np
 from mindgrad import ops
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import non_negative
 from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
 

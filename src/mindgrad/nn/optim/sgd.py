@@ -10,7 +10,7 @@ from mindgrad import ops
 from mindgrad._base.checks import of_type
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import boolean, fraction, non_negative, real
 from mindgrad.nn.optim.optimizer import Optimizer, documented
 

@@ -7,7 +7,7 @@ from typing import Any
 from mindgrad import ops
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.nn.wrap.loss_scale import unless

@@ -10,7 +10,7 @@ from mindgrad._base.checks import of_type
 from mindgrad.api.gradient import value_and_grad
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.optim.optimizer import Optimizer
 from mindgrad.nn.wrap.grad_reducer import gradient_reducer

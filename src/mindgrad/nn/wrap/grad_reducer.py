@@ -8,7 +8,7 @@ from typing import Any
 from mindgrad.common.parameter import Parameter
 from mindgrad.communication.management import GlobalComm, get_group_size
 from mindgrad.context import ParallelMode, get_auto_parallel_context
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.ops.joined_collectives import broadcast_parameters, reduced_together
 

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
-from mindgrad._base.tree import flatten
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
+from mindgrad.frontend.control.variables import is_symbolic
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive, positive_int
 from mindgrad.nn.wrap.cell_wrapper import TrainOneStepCell, loss_and_gradients
-from mindgrad.trace.control.variables import is_symbolic
 
 __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import comparison, indexing, joining, layout, scattering
 from mindgrad.ops.creation import zeros
 from mindgrad.ops.flow import assign

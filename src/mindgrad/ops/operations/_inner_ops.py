@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad._base.absent import absent
-from mindgrad.ir.dtype import DType
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import diagonals, flow, getitem
 from mindgrad.ops.operations.base import boolean, operation
 from mindgrad.ops.operations.collective_ops import Receive, Send

@@ -7,7 +7,7 @@ in arrays or Parameters (``ops.BufferAppend``, ``BufferSample``) does not need t
 from typing import Any
 
 from mindgrad._base.absent import absent
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, joining, reshaping
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.operations.primitive import Primitive

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.api.gradient import grad
-from mindgrad.ir.dtype import int32, int64
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import int32, int64
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import (
     activation,
     comparison,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad._base.later import Later, Once
-from mindgrad.ir import dtype as dtype_names
-from mindgrad.ir.dtype import as_dtype
+from mindgrad.core.ir import dtype as dtype_names
+from mindgrad.core.ir.dtype import as_dtype
 from mindgrad.ops.form_docs import FunctionDoc, path_of
 from mindgrad.ops.forms import (
     Argument,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import collectives
 from mindgrad.ops.collectives import ReduceOp  # noqa: F401 - is exported
 from mindgrad.ops.operations.base import classes, integer, operation, text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.trace.custom import CustomDerivative
 from mindgrad.ops.callback import called, name_of, type_of_result
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.primitive import Primitive
-from mindgrad.trace.custom import CustomDerivative
 
 __all__ = ["Custom"]
 

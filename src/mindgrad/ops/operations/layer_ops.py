@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import normalization, pooling
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.axes import normalize_axis

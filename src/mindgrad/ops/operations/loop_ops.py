@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import owned_objects, user_calls
-from mindgrad.trace.control import builtins
-from mindgrad.trace.control.runtime import RUNTIME
+from mindgrad.frontend import owned_objects, user_calls
+from mindgrad.frontend.control import builtins
+from mindgrad.frontend.control.runtime import RUNTIME
 
 __all__ = ["ForiLoop", "Scan", "WhileLoop"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, classification
 from mindgrad.ops.operations.base import boolean, classes, operation
 from mindgrad.ops.reduction import mean

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mindgrad.ir.dtype import int32
+from mindgrad.core.ir.dtype import int32
 from mindgrad.ops import comparison, contraction, conversion, math, reduction
 from mindgrad.ops.operations.base import classes, operation
 from mindgrad.ops.registry import public

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, convolution, math, padding, reduction, statistics
 from mindgrad.ops.operations.base import anything, classes, integer, integers, number, operation, text
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mindgrad.frontend.hooks import HookBackward, InsertGradientOf
 from mindgrad.ops import introspection
 from mindgrad.ops.registry import public
-from mindgrad.trace.hooks import HookBackward, InsertGradientOf
 
 public(
     "ScalarSummary >>> ops.ScalarSummary()('loss', Tensor(1.0)) => None",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import creation, flow, joining, layout, movement, padding, quantiles
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.operands import operand

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import float32, int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32, int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, dropping, ordering, random
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation

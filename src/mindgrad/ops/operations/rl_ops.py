@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import float32, int32
+from mindgrad.core.ir.dtype import float32, int32
 from mindgrad.ops import clipping, comparison, creation, flow, indexing, layout, ordering
 from mindgrad.ops.arithmetic import add
 from mindgrad.ops.getitem import setitem

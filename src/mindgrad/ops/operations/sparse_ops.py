@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.common.sparse_tensor import COOTensor
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, sparse_values
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import operand

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad._base.absent import absent
-from mindgrad.ir.dtype import float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import creation, flow, layout, reduction, rounding
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import classes, operation

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks
-from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops import neighbor_exchange, uneven_collectives
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.collectives import partner

@@ -19,7 +19,7 @@ import numpy as np
 
 from mindgrad._base.missing import explain_package as _explain_package
 from mindgrad._base.shared_docs import with_sections
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.ops.clipping import maximum
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import zeros_like

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from mindgrad._base.checks import of_type
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 
 __all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "RunContext", "loss_of"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.hyperparameters import non_negative, positive_int, real
 from mindgrad.train.callback.base import Callback, RunContext, loss_of
 from mindgrad.train.callback.monitors import _say

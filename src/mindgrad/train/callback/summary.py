@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from mindgrad._base.location import warn_user
+from mindgrad.core.base.location import warn_user
 from mindgrad.train.callback.base import Callback
 
 __all__ = ["SummaryCollector", "SummaryLandscape", "SummaryRecord"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad._base.checks import of_type
-from mindgrad.ir.dtype import as_dtype, float32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import as_dtype, float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.probability.distribution.distribution import Distribution
 from mindgrad.nn.probability.distribution.transformed import TransformedDistribution

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
-from mindgrad.ir.dtype import float32, int32
-from mindgrad.ir.tensor import Tensor
+from mindgrad.core.ir.dtype import float32, int32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero, in_unit_interval
 from mindgrad.nn.probability.distribution.tails import log1mexp, log_gamma_cdf, log_gamma_survival, xlog1py
 

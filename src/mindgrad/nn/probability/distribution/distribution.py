@@ -14,9 +14,9 @@ import numpy as np
 
 from mindgrad import ops
 from mindgrad._base.checks import of_type
+from mindgrad.core.ir.dtype import DType, as_dtype, float32
+from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace import references
-from mindgrad.ir.dtype import DType, as_dtype, float32
-from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 
 __all__ = ["Distribution", "above_zero", "in_unit_interval"]

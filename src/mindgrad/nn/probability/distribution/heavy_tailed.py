@@ -6,7 +6,7 @@ import math
 from typing import Any, NoReturn
 
 from mindgrad import ops
-from mindgrad.ir.dtype import float32
+from mindgrad.core.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
 from mindgrad.nn.probability.distribution.tails import log1p_of_square, log_cauchy_survival
 

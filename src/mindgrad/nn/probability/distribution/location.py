@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mindgrad import ops
-from mindgrad.ir.dtype import float32
+from mindgrad.core.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
 from mindgrad.nn.probability.distribution.tails import log_normal_cdf, log_of_gumbel_survival, softplus
 

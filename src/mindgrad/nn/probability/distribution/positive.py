@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import ops
-from mindgrad.ir.dtype import float32
+from mindgrad.core.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
 from mindgrad.nn.probability.distribution.tails import (
     log1mexp,

@@ -10,11 +10,11 @@ import math
 from typing import Any
 
 from mindgrad import ops
-from mindgrad.ir.scope import apply
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.primitives.arithmetic import masked_multiply
+from mindgrad.core.primitives.log_incomplete import log_beta_tail, log_gamma_tail
+from mindgrad.core.primitives.scaled_erfc import scaled_erfc
 from mindgrad.ops.operands import promoted
-from mindgrad.primitives.arithmetic import masked_multiply
-from mindgrad.primitives.log_incomplete import log_beta_tail, log_gamma_tail
-from mindgrad.primitives.scaled_erfc import scaled_erfc
 
 __all__ = [
     "log1mexp", "log1p_of_square", "log_beta_cdf", "log_cauchy_survival", "log_gamma_cdf",

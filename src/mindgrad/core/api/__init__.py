@@ -1,0 +1,1 @@
+"""Derivatives of Python functions of tensors."""

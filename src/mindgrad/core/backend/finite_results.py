@@ -1,0 +1,155 @@
+"""Checks of compiled programs for NaN and infinity.
+
+They run if the context option ``debug_nans`` is set. The results of each run are checked. If a result is not
+finite, the same operands are evaluated again, one equation at a time and without rewrites. The error message
+names the first equation that computed a NaN or an infinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial, reduce
+from operator import itemgetter
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad.core.backend.xla import compile_ahead
+from mindgrad.core.base.refusal import SourceLocation, located_text
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.finite import first_fault, refuse_fault
+from mindgrad.core.ir.graph import Graph, Variable, is_communication, is_finite, silent
+from mindgrad.core.ir.kernels import numpy_kernel, runs_on_host
+from mindgrad.core.ir.rewriting import without_rewrites
+from mindgrad.core.ir.types import TensorType, type_of
+from mindgrad.core.primitives.logic import isfinite, logical_and
+from mindgrad.core.primitives.reduction import reduce_all
+
+__all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
+
+#: largest number of compiled checks in the cache
+_SIGNATURES = 256
+
+
+def traced_plainly(trace: Callable[[], Any]) -> Graph:
+    """Return the graph of ``trace()`` without rewrites, with all derivatives expanded."""
+    with without_rewrites():
+        return trace().graph
+
+
+def are_finite(results: Sequence[Any]) -> bool:
+    """Whether all elements of ``results``, on the host or a device, are finite."""
+    if runs_on_host():
+        return all(is_finite(np.asarray(y)) for y in results)
+    # check on the device: copying the results to the host may take longer than computing them
+    types = [type_of(y) for y in results]
+    real = [k for k, type_ in enumerate(types) if type_.dtype.kind == "float"]
+    device = (settings.options["device_target"], settings.options["device_id"])
+    is_real_finite = _finiteness(tuple([types[k] for k in real]), device)
+    others = [y for k, y in enumerate(results) if types[k].dtype.kind == "complex"]
+    return is_real_finite([results[k] for k in real]) and all(is_finite(np.asarray(y)) for y in others)
+
+
+@lru_cache(maxsize=_SIGNATURES)
+def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
+    """Compile a check on the device whether all elements of real arrays are finite."""
+    if not types:
+        return lambda arrays: True
+    builder = Builder()
+    with building(builder):
+        arrays = [builder.input(type_) for type_ in types]
+        are_whole = [reduce_all(isfinite(x), axes=tuple(range(x.type.rank))) for x in arrays]
+        executable = compile_ahead(builder.close([reduce(logical_and, are_whole)]))
+    return lambda arrays: bool(executable.run(arrays, [], executable.extra)[0])
+
+
+def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
+    """Add a check of its results to ``run``.
+
+    Args:
+        run: function ``run(arrays, donated, extra)`` on arrays of a device; it must not overwrite donated
+            arrays.
+        plain: the same program without rewrites.
+
+    Raises:
+        FloatingPointError: When the returned function is called, if a result is not finite because of an
+            equation whose operands are finite.
+    """
+
+    def run_checked(arrays: Sequence[Any], donated: Sequence[Any], extra: Sequence[Any]) -> Any:
+        results = run(arrays, donated, extra)
+        if not are_finite(results):
+            locate_fault(plain, [*arrays, *donated])
+        return results
+
+    return run_checked
+
+
+def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
+    """Raise an error for the first equation that computes a NaN or infinity.
+
+    An equation counts if its operands are finite and its NaN or infinity reaches a result. If the graph
+    communicates with other processes, only the equations before the first communication are evaluated,
+    because the other processes do not evaluate theirs again.
+
+    Args:
+        graph: the graph, without rewrites.
+        arrays: operands of the graph.
+
+    Raises:
+        FloatingPointError: If there is such an equation.
+    """
+    first = next((k for k, equation in enumerate(graph.equations) if is_communication(equation)), None)
+    if first is None:
+        _refuse_first(graph, arrays)
+        return
+    before, behind = graph.equations[:first], graph.equations[first:]
+    used = {*graph.outputs, *[x for equation in behind for x in equation.inputs]}
+    own = [y for equation in before for y in equation.outputs if y in used]
+    _refuse_first(Graph(graph.inputs, before, own), arrays)
+    if all(is_finite(np.asarray(x)) for x in arrays):
+        communication = behind[0]
+        reason = (
+            f"a NaN or an infinity first occurs at the operator '{communication.primitive.name}' or after "
+            "it, although the inputs are finite. The line is unknown, because the computation communicates "
+            "with other processes and is not repeated"
+        )
+        instead = "run in PYNATIVE_MODE, which checks every operator."
+        source = communication.source
+        raise FloatingPointError(
+            f"{reason}: {instead}"
+            if source is None
+            else located_text(reason, instead, SourceLocation(*source))
+        )
+
+
+def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
+    """Raise the error of the first faulty equation of a graph without communication."""
+    values: dict[Any, Any] = dict(zip(graph.inputs, map(np.asarray, arrays), strict=True))
+    faults: dict[Variable, tuple[int, Callable[[], NoReturn]]] = {}
+    for number, equation in enumerate(graph.equations):
+        operands = [values[x] if type(x) is Variable else x.array() for x in equation.inputs]
+        parameters = silent(equation.parameters) if equation.has_effect else equation.parameters
+        result = numpy_kernel(equation.primitive, operands, parameters)
+        results = result if equation.primitive.multiple else (result,)
+        values.update(zip(equation.outputs, results, strict=True))
+        faulty = first_fault(operands, results, parameters)
+        if faulty is not None:
+            fault = partial(refuse_fault, equation.primitive.name, operands, faulty, equation.source)
+            faults.update(dict.fromkeys(equation.outputs, (number, fault)))
+    makers = {y: equation for equation in graph.equations for y in equation.outputs}
+    waiting: list[Any] = [y for y in graph.outputs if type(y) is Variable]
+    visited: set[Variable] = set()
+    origins = []
+    while waiting:
+        variable = waiting.pop()
+        if variable in visited or is_finite(np.asarray(values[variable])):
+            continue
+        visited.add(variable)
+        if variable in faults:
+            origins.append(faults[variable])
+        if variable in makers:  # the cause may be an infinity that an earlier equation computed
+            waiting += [x for x in makers[variable].inputs if type(x) is Variable]
+    if origins:
+        min(origins, key=itemgetter(0))[1]()

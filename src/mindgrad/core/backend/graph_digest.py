@@ -1,0 +1,211 @@
+"""Digests of graphs: keys of the compile cache that do not require lowering.
+
+    digest(a) = digest(b)  ⟹  a and b are lowered to the same computation
+
+The digest is the SHA-256 hash of everything that lowering reads:
+
+- the types of the inputs
+- the equations, with numbered operands and with parameters including their types
+- the name and the XLA rule of each operator
+- the content of each constant, or its shape if it becomes an operand (``backend.xla``)
+- the cost model
+- the source code of the packages that determine lowering. If a package is edited, old entries are not found.
+
+The digest does not depend on identities of variables, source lines, and memory addresses. Therefore equal
+graphs in two processes have equal digests.
+
+A graph has no digest if it has collectives, a parameter of an unsupported type, or an operator whose XLA
+rule is defined outside these packages. No graph has a digest if the source code is missing or was changed
+after it was loaded. The cache identifies such graphs by their lowered text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.backend.executable import GraphProgram
+from mindgrad.core.base.location import PACKAGE
+from mindgrad.core.base.source import unchanged_source
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.dtype import DType
+from mindgrad.core.ir.graph import Constant, Graph, Variable, all_equations
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.types import TensorType
+
+__all__ = ["PACKAGES", "digest"]
+
+#: packages whose code determines how a graph is lowered: the back end and the packages that it imports
+PACKAGES = ("_base", "ir", "primitives", "transforms", "control", "optimize", "backend")
+#: version of the ``marshal`` format that writes floats in binary and repeats equal objects
+_FORMAT = 2
+#: types that ``marshal`` writes by value
+_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None)})
+
+
+class _Unknown(Exception):
+    """Raised if a part of a graph cannot be encoded by its value."""
+
+
+def digest(program: GraphProgram) -> bytes | None:
+    """Return the digest of a graph; ``None`` if it has none."""
+    equations = program.graph.equations
+    source = _source()
+    if source is None or any(equation.primitive.communicates for equation in all_equations(equations)):
+        return None
+    operands = {constant: number for number, constant in enumerate(program.hoisted)}
+    try:
+        content = (
+            source,
+            np.__version__,  # some XLA rules contain constants that NumPy computes
+            repr(costs()),
+            tuple([(_type(x.type), x.value.dtype.str, x.smallest().shape) for x in program.hoisted]),
+            tuple(program.donated),
+            _Encoder(operands).graph(program.graph),
+        )
+        return hashlib.sha256(marshal.dumps(content, _FORMAT)).digest()
+    except _Unknown:
+        return None
+
+
+class _Encoder:
+    """Encoder of graphs as nested tuples of plain values.
+
+    Different graphs have different codes. A plain value is its own code; every other value becomes a tuple
+    that starts with the name of its type.
+    """
+
+    def __init__(self, hoisted: Mapping[Constant, int]) -> None:
+        self._hoisted = hoisted
+        self._rows: dict[Primitive, int] = {}
+
+    def graph(self, graph: Graph) -> tuple[Any, ...]:
+        """Encode a graph, with variables numbered from 0 up and constants from -1 down."""
+        numbers: dict[Any, int] = {v: k for k, v in enumerate(graph.inputs)}
+        constants: list[Any] = []
+        lines: list[Any] = []
+
+        def number(atom: Any) -> int:
+            if atom not in numbers:
+                if type(atom) is Variable:
+                    raise _Unknown
+                constants.append(self._constant(atom))
+                numbers[atom] = -len(constants)
+            return numbers[atom]
+
+        count = len(graph.inputs)
+        for equation in graph.equations:
+            operands = tuple([number(atom) for atom in equation.inputs])
+            parameters = tuple([(name, self.value(x)) for name, x in equation.parameters.items()])
+            lines.append((self._row(equation.primitive), operands, parameters, len(equation.outputs)))
+            for y in equation.outputs:
+                numbers[y] = count
+                count += 1
+        inputs = tuple([_type(v.type) for v in graph.inputs])
+        outputs = tuple([number(atom) for atom in graph.outputs])
+        return "graph", inputs, tuple(lines), outputs, tuple(constants)
+
+    def _constant(self, atom: Constant) -> tuple[Any, ...]:
+        operand = self._hoisted.get(atom)
+        if operand is not None:
+            return "operand", operand
+        return "constant", _type(atom.type), atom.is_splat, self.value(atom.smallest())
+
+    def _row(self, primitive: Primitive) -> Any:
+        """Encode an operator: in full at its first occurrence, then by number."""
+        if primitive in self._rows:
+            return self._rows[primitive]
+        self._rows[primitive] = len(self._rows)
+        is_control = primitive.kind == "control"
+        return primitive.name, is_control, primitive.multiple, self.value(primitive.xla)
+
+    def value(self, value: Any) -> Any:
+        """Encode a parameter, or a part of one.
+
+        Raises:
+            _Unknown: If its type is not supported.
+        """
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
+        if kind is tuple or kind is list:
+            return kind.__name__, *map(self.value, value)
+        if kind is Graph:
+            return self.graph(value)
+        if kind is DType:
+            return "DType", value.identifier
+        if kind is TensorType:
+            return "TensorType", _type(value)
+        if kind is dict:
+            return "dict", *[(self.value(name), self.value(x)) for name, x in value.items()]
+        if kind is slice or kind is range:
+            return kind.__name__, *map(self.value, (value.start, value.stop, value.step))
+        if kind is Constant:
+            return self._constant(value)
+        if kind is np.ndarray or isinstance(value, np.generic):
+            return _array(value)
+        if kind is FunctionType:
+            return self._function(value)
+        if value is Ellipsis:
+            return ("Ellipsis",)
+        raise _Unknown
+
+    def _function(self, function: FunctionType) -> tuple[Any, ...]:
+        """Encode a function with its closure and its defaults.
+
+        It must be defined in one of the packages whose source code is part of the digest.
+        """
+        code = function.__code__
+        if not code.co_filename.startswith(_folders()):
+            raise _Unknown
+        return (
+            "function",
+            function.__module__,
+            function.__qualname__,
+            *_code(code),
+            tuple([self.value(cell.cell_contents) for cell in function.__closure__ or ()]),
+            self.value(function.__defaults__),
+            self.value(function.__kwdefaults__),
+        )
+
+
+def _type(type_: TensorType) -> tuple[Any, ...]:
+    return type_.dtype.identifier, type_.shape
+
+
+def _array(array: Any) -> tuple[Any, ...]:
+    if array.dtype.hasobject:
+        raise _Unknown
+    return type(array).__name__, array.dtype.name, array.dtype.str, array.shape, array.tobytes()
+
+
+def _code(code: CodeType) -> tuple[Any, ...]:
+    return code.co_firstlineno, code.co_code, code.co_names
+
+
+@lru_cache(maxsize=1)
+def _folders() -> tuple[str, ...]:
+    return tuple([os.path.join(PACKAGE, package, "") for package in PACKAGES])
+
+
+@lru_cache(maxsize=1)
+def _source() -> bytes | None:
+    """Return a digest of the source code of ``PACKAGES``; ``None`` if it is unknown."""
+    files = unchanged_source(PACKAGES)
+    if files is None:
+        return None
+    contents = []
+    try:
+        for file in files:
+            with open(file, "rb", buffering=0) as opened:
+                contents.append((file.removeprefix(PACKAGE), opened.read()))
+    except OSError:
+        return None
+    return hashlib.sha256(marshal.dumps(contents, _FORMAT)).digest()

@@ -1,0 +1,442 @@
+"""Compile graphs with XLA, through the public API of JAX.
+
+JAX is imported when the first graph is compiled, never by ``import mindgrad``. Its automatic differentiation
+is not used, because derivatives are already part of the graph. Graphs with 64-bit types run in a scoped
+``jax.enable_x64(True)``, which leaves the JAX settings of the user unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import lru_cache, partial
+from typing import Any
+
+from mindgrad.core.backend.executable import Executable, GraphProgram, ahead, noting, to_end
+from mindgrad.core.backend.jax_import import jax_module
+from mindgrad.core.backend.kept_constants import hidden, kept_constants
+from mindgrad.core.backend.options import kernel_options, options_of
+from mindgrad.core.base.collection import only_young_garbage
+from mindgrad.core.base.waiting import interruptible
+from mindgrad.core.control.trip_counts import has_long_loops, is_short
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.graph import Constant, Graph, Variable, calls_back, communicates
+from mindgrad.core.ir.memo import retained
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.placement import Layout, communication
+
+__all__ = [
+    "compile_ahead", "compile_graph", "compile_kernel", "device_count", "is_elsewhere", "lower",
+    "lower_ahead", "mesh_devices", "needs_x64", "start_runtime", "to_device", "use_device",
+    "use_device_later",
+]  # fmt: skip
+
+#: the JAX device on which compiled functions run; ``None`` for the CPU
+_device: Any = None
+#: function that sets ``_device`` at the first compilation
+_selection: Callable[[], Any] | None = None
+#: the JAX devices that this process has used so far
+_used: set[Any] = set()
+
+
+def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
+    """Apply ``primitive`` to JAX arrays or tracers."""
+    jax = jax_module()
+    if isinstance(primitive.xla, str):
+        return getattr(jax.lax, primitive.xla)(*operands, *parameters.values())
+    return primitive.xla(jax, *operands, **parameters)
+
+
+def _constant(jax: Any, atom: Constant) -> Any:
+    if atom.is_splat:
+        element = atom.value[()]
+        return jax.lax.broadcast(element, atom.shape) if atom.shape else jax.numpy.asarray(element)
+    return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
+
+
+def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
+    if smallest.shape == atom.shape:
+        return smallest
+    return jax.lax.broadcast_in_dim(smallest, atom.shape, tuple(range(len(atom.shape))))
+
+
+def _hoisted(graph: Graph) -> list[Constant]:
+    """Return the constants that become operands of the compiled function.
+
+    Their values are passed as :meth:`Constant.smallest` returns them, before broadcasting.
+    """
+    return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
+
+
+def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = False) -> Callable[..., Any]:
+    def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+        jax = jax_module()
+        given = {atom: _repeated(jax, atom, each) for atom, each in zip(hoisted, extra, strict=True)}
+        return _run(graph, arguments, _Shared(given), is_marked=is_marked)
+
+    return run
+
+
+class _Shared:
+    """Values that all graphs of a compiled function share.
+
+    Equal inner graphs share one function, so that JAX lowers it only once.
+
+    Attributes:
+        hoisted: dict that maps each constant that is an operand of the compiled function to its JAX value.
+    """
+
+    __slots__ = ("_functions", "hoisted")
+
+    def __init__(self, hoisted: dict[Any, Any]) -> None:
+        self.hoisted = hoisted
+        self._functions: dict[Any, Callable[..., Any]] = {}
+
+    def function(self, graph: Graph) -> Callable[..., Any]:
+        """Return ``graph`` as a function of JAX arrays or tracers."""
+        key = graph.key()
+        function = self._functions.get(key)
+        if function is None:
+            function = self._functions[key] = partial(_nested, graph, self)
+        return function
+
+
+def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
+    """Evaluate ``graph`` on JAX arrays or tracers.
+
+    If ``is_marked`` is true, the last result is an array that depends on all collectives of the graph.
+    """
+    jax = jax_module()
+    values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
+
+    def read(atom: Any) -> Any:
+        value = values.get(atom)
+        if value is None:
+            value = shared.hoisted.get(atom)
+            value = values[atom] = _constant(jax, atom) if value is None else value
+        return value
+
+    order = communication().order(graph) if communicates(graph) else None
+    hidden_operands = kept_constants(graph)
+    for equation in graph.equations:
+        primitive, parameters = equation.primitive, equation.parameters
+        operands = [read(atom) for atom in equation.inputs]
+        if order is not None:
+            operands = order.operands(equation, operands, values)
+        if primitive.kind == "control":
+            parameters = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
+        if hidden_operands:
+            operands = [
+                hidden(jax, x) if (equation, k) in hidden_operands else x for k, x in enumerate(operands)
+            ]
+        result = lower(primitive, *operands, **parameters)
+        if primitive.multiple:
+            values.update(zip(equation.outputs, result, strict=True))
+        else:
+            values[equation.outputs[0]] = result
+    results = [read(atom) for atom in graph.outputs]
+    return [*results, order.mark(values)] if is_marked and order is not None else results
+
+
+def _nested(graph: Graph, shared: _Shared, *arguments: Any) -> list[Any]:
+    return _run(graph, arguments, shared)
+
+
+def _constants(graph: Graph) -> dict[Any, None]:
+    """Return the constants of ``graph`` and of its inner graphs, as an ordered set."""
+    constants = {x: None for x in graph.outputs if type(x) is not Variable}
+    for equation in graph.equations:
+        constants.update((x, None) for x in equation.inputs if type(x) is not Variable)
+        for inner in equation.graphs.values():
+            constants.update(_constants(inner))
+    return constants
+
+
+def needs_x64(graph: Graph) -> bool:
+    """Return whether a value of ``graph`` has a 64-bit type or type complex128.
+
+    JAX needs ``enable_x64`` for such a graph.
+    """
+
+    def wide(type: Any) -> bool:
+        return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
+
+    atoms = [*graph.inputs, *graph.outputs]
+    for equation in graph.equations:
+        atoms.extend(equation.inputs)
+        atoms.extend(equation.outputs)
+        if any(map(needs_x64, equation.graphs.values())):
+            return True
+    return any(wide(atom.type) for atom in atoms)
+
+
+#: XLA may remove a conversion from float32 to float16 or bfloat16 and back; this option forbids it
+_EXACT = {"xla_allow_excess_precision": "False"}
+
+
+def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
+    """Compile ``graph`` to a function from a list of arrays to a list of JAX arrays.
+
+    The arguments are NumPy or JAX arrays with the types of the graph's inputs. When a call returns, all
+    output of the compiled function has been printed.
+    """
+    if communicates(graph):
+        executable = compile_ahead(graph)
+        return lambda arrays: executable.run(list(arrays), [], executable.extra)
+    hoisted = _hoisted(graph)
+    extra = [atom.smallest() for atom in hoisted]
+    jitted = jax_module().jit(_program(graph, hoisted))
+
+    def run(arrays: Sequence[Any]) -> list[Any]:
+        jax_module()  # in a forked process, this call raises RuntimeError
+        return jitted(arrays, extra)
+
+    if calls_back(graph):
+        run = to_end(run)
+    # JAX settings are per thread, and `interruptible` may run this function in another thread
+    scoped = _scoped(run, needs_x64(graph))
+    if has_long_loops(graph):
+        return partial(interruptible, scoped)
+    return scoped if _ends_soon(graph) else noting(scoped)
+
+
+def compile_ahead(
+    graph: Graph,
+    donated: Sequence[int] = (),
+    is_exact: bool = False,
+    placement: Layout | None = None,
+    pending_results: int = 0,
+) -> Executable:
+    """Compile ``graph`` for operands on the device, or load it from the compile cache.
+
+    Args:
+        graph: the graph.
+        donated: positions of inputs whose memory the compiled function may reuse.
+        is_exact: whether float16 and bfloat16 values are rounded, and overflow, as in eager mode.
+        placement: devices and array layouts of a sharded computation; ``None`` for one device.
+        pending_results: number of leading results that may be pending arrays. If several processes run the
+            graph, these results stay on the mesh and can be passed to another call without a copy.
+    """
+    jax = jax_module()
+    hoisted = _hoisted(graph)
+    mesh = communication().mesh_of(graph, _selected()) if communicates(graph) else None
+    # XLA removes computations that affect only empty arrays. If it removes a collective of one rank, the
+    # other ranks wait forever.
+    is_marked = mesh is not None and _has_empty_arrays(graph)
+    program = _program(graph, hoisted, is_marked=is_marked)
+    undonated = [k for k in range(len(graph.inputs)) if k not in donated]
+    places = [*undonated, *donated]
+
+    def run(arrays: Sequence[Any], given: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+        operands: list[Any] = [None] * len(places)
+        for place, operand in zip(places, [*arrays, *given], strict=True):
+            operands[place] = operand
+        return program(operands, extra)
+
+    def shapes(places: Sequence[int]) -> list[Any]:
+        types = [graph.inputs[k].type for k in places]
+        layouts = [None if placement is None else placement.input_sharding(k) for k in places]
+        return [
+            jax.ShapeDtypeStruct(type_.shape, type_.dtype.numpy, sharding=layout)
+            for type_, layout in zip(types, layouts, strict=True)
+        ]
+
+    extra = [atom.smallest() for atom in hoisted]
+    operands = [
+        shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
+    ]  # fmt: skip
+    device = _target()
+    function: Any = run
+    if mesh is not None:
+        shapes_of_results = [y.shape for y in graph.outputs] + [(1,)] * is_marked
+        function, operands = mesh.mapped(run, operands, shapes_of_results)
+    with nullcontext() if placement is None else placement.lowering():
+        compiled = ahead(
+            function,
+            operands,
+            needs_x64(graph),
+            device,
+            None if calls_back(graph) or mesh is not None else GraphProgram(graph, hoisted, donated),
+            options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
+            placement,
+        )
+    layouts = None if placement is None else placement.laid_out(compiled, undonated, donated)
+    constants = (
+        list(map(to_device, extra)) if placement is None else placement.constants(compiled, extra, to_device)
+    )
+    return _executable(compiled, graph, constants, layouts, placement, mesh, pending_results)
+
+
+def _executable(
+    compiled: Any,
+    graph: Graph,
+    constants: Sequence[Any],
+    layouts: Sequence[Any] | None,
+    placement: Layout | None,
+    mesh: Any,
+    pending_results: int,
+) -> Executable:
+    """Wrap a compiled function. If its calls may take long, they are interruptible."""
+    may_take_long = has_long_loops(graph)
+    if calls_back(graph) or may_take_long:
+        pending_results = 0  # every call waits for its results, so none is pending
+    call = compiled if placement is None else placement.noted(compiled, graph)
+    if mesh is not None:
+        call = mesh.joining(compiled, graph, pending_results)
+    if not may_take_long and (mesh or placement or not _ends_soon(graph)):
+        call = noting(call)
+    executable = Executable(call, constants, calls_back(graph), may_take_long, layouts)
+    executable.compiled, executable.takes_parts = compiled, mesh is not None
+    return executable
+
+
+def _ends_soon(graph: Graph) -> bool:
+    """Return whether a call of ``graph`` ends before a user would press Ctrl-C.
+
+    This is unknown, and taken as false, for graphs with callbacks and for devices other than the CPU.
+    """
+    return getattr(_selected(), "platform", "cpu") == "cpu" and not calls_back(graph) and is_short(graph)
+
+
+def _has_empty_arrays(graph: Graph) -> bool:
+    return any(not y.type.size for equation in graph.equations for y in equation.outputs)
+
+
+def lower_ahead(graph: Graph) -> Any:
+    """Lower ``graph`` without compiling it, and return the lowered object of JAX."""
+    jax = jax_module()
+    shapes = [jax.ShapeDtypeStruct(v.shape, v.type.dtype.numpy) for v in graph.inputs]
+    with jax.enable_x64(needs_x64(graph)), only_young_garbage:
+        return jax.jit(_program(graph, ())).lower(shapes, ())
+
+
+def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
+    """Return one operator as a compiled function of arrays.
+
+    Loops and branches with equal graphs share one compiled function.
+    """
+    if primitive.kind == "control":
+        parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
+    return _kernel(primitive, parameters, _selected())
+
+
+@lru_cache(maxsize=4096)
+def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
+    shared = _Shared({})
+    keywords = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters}
+    jitted = jax_module().jit(
+        lambda *arrays: lower(primitive, *arrays, **keywords), compiler_options=kernel_options(device) or None
+    )
+    return _scoped(jitted, True)
+
+
+def start_runtime() -> None:
+    """Start the runtime and the threads of JAX before the first computation."""
+    jax_module().devices()
+
+
+def mesh_devices(count: int) -> tuple[Any, ...]:
+    """Return ``count`` JAX devices of the same kind as the selected device.
+
+    Raises:
+        ValueError: If there are fewer devices.
+    """
+    devices = _devices()
+    if count > len(devices):
+        raise ValueError(
+            f"a computation is divided among {count} devices, but JAX finds {len(devices)}. On a CPU, set "
+            f"XLA_FLAGS=--xla_force_host_platform_device_count={count} before the program starts to create "
+            "more devices."
+        )
+    return tuple(devices[:count])
+
+
+def _devices() -> list[Any]:
+    target = _target()
+    return list(jax_module().devices(None if target is None else target.platform))
+
+
+@lru_cache(maxsize=4)
+def _count(device: Any) -> int:
+    return len(_devices())
+
+
+def device_count() -> int:
+    """Return the number of JAX devices of the same kind as the selected device."""
+    return _count(_selected())
+
+
+def use_device(device: Any) -> None:
+    """Set the JAX device of later compilations; ``None`` for the CPU."""
+    global _device, _selection
+    _device, _selection = device, None
+
+
+def use_device_later(selection: Callable[[], Any]) -> None:
+    """Let ``selection`` set the device at the next compilation.
+
+    Selecting a device starts the runtime of JAX, which must not happen earlier.
+    """
+    global _selection
+    _selection = selection
+
+
+def _selected() -> Any:
+    """Return the JAX device of compilations; ``None`` for the CPU."""
+    global _selection
+    if _selection is not None:
+        selection, _selection = _selection, None
+        selection()
+    return _device
+
+
+def _target() -> Any:
+    """Return the device to pass to JAX; ``None`` for the default device of JAX."""
+    jax = jax_module()
+    _used.add(_selected())
+    if _device is None and jax.default_backend() != "cpu":
+        return jax.local_devices(backend="cpu")[0]
+    return _device
+
+
+def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
+    """Let ``function`` run on the selected device, with 64-bit types if ``x64``."""
+    jax = jax_module()
+    device = _target()
+    if device is not None:
+
+        def run_there(*arguments: Any) -> Any:
+            with jax.default_device(device), jax.enable_x64(x64 or jax.config.jax_enable_x64):
+                return function(*arguments)
+
+        return run_there
+    if not x64:
+        return function
+
+    def run_wide(*arguments: Any) -> Any:
+        with jax.enable_x64(True):
+            return function(*arguments)
+
+    return run_wide
+
+
+def is_elsewhere(array: Any) -> bool:
+    """Return whether a JAX array is on one device that is not the selected device.
+
+    This happens after the user has selected a different device.
+    """
+    _used.add(_selected())
+    if len(_used) == 1:
+        return False
+    devices = array.devices()
+    return len(devices) == 1 and devices != {_target() or jax_module().local_devices(backend="cpu")[0]}
+
+
+def to_device(array: Any) -> Any:
+    """Put a NumPy or JAX array on the selected device.
+
+    The element type is kept, independent of JAX settings. On a CPU, an aligned array shares its memory.
+    """
+    jax = jax_module()
+    with jax.enable_x64(True):
+        return jax.device_put(array, _target())

@@ -1,0 +1,194 @@
+"""Pytrees: flatten nested Python containers to a list of leaves, and rebuild them.
+
+Tuples, named tuples, lists, dicts and dataclasses are containers. Everything else is a leaf, including
+``None``. A rebuilt container has the original type: a ``defaultdict`` has the same factory, a dict the same
+order of keys, and a dataclass instance the same attributes. Rebuilding a dataclass does not call ``__init__``
+or ``__post_init__``, so it works for frozen classes and for fields with ``init=False``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+__all__ = [
+    "attributes_of", "differences", "flatten", "is_leaf", "is_record", "map_leaves", "paths", "record_of",
+    "unflatten",
+]  # fmt: skip
+
+_LEAF = object()
+
+#: types for which an instance was a leaf before; such trees take a fast path, because most trees are one leaf
+_LEAVES: set[type] = set()
+#: largest number of types in `_LEAVES`
+_LEAVES_KNOWN = 256
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """Return the leaves of ``tree`` in order, and the structure for :func:`unflatten`.
+
+    >>> from mindgrad.core.base.tree import flatten, unflatten
+    >>> leaves, structure = flatten((1, {"a": 2, "b": [3]}))
+    >>> leaves
+    [1, 2, 3]
+    >>> unflatten(structure, [10, 20, 30])
+    (10, {'a': 20, 'b': [30]})
+    """
+    if type(tree) in _LEAVES:
+        return [tree], _LEAF
+    leaves: list[Any] = []
+    structure = _describe(tree, leaves)
+    if structure is _LEAF and len(_LEAVES) < _LEAVES_KNOWN:
+        _LEAVES.add(type(tree))
+    return leaves, structure
+
+
+# A structure is _LEAF, (type, items) for a sequence, or (type, names, items) for a dict or dataclass.
+
+
+def _describe(tree: Any, leaves: list[Any]) -> Any:
+    kind: Any = type(tree)
+    if not isinstance(tree, (tuple, list, dict)):
+        if not is_record(kind):
+            leaves.append(tree)
+            return _LEAF
+        attributes = attributes_of(tree)
+        return (kind, tuple(attributes), tuple([_describe(child, leaves) for child in attributes.values()]))
+    if isinstance(tree, dict):
+        names = (tree.default_factory, *tree) if isinstance(tree, defaultdict) else tuple(tree)
+        return (kind, names, tuple([_describe(child, leaves) for child in tree.values()]))
+    return (kind, tuple([_describe(child, leaves) for child in tree]))
+
+
+@lru_cache(maxsize=1024)
+def is_record(kind: type) -> bool:
+    """Check whether ``flatten`` enters instances of ``kind`` by their attributes.
+
+    It does if ``kind`` is a dataclass without a method ``construct``.
+    """
+    return dataclasses.is_dataclass(kind) and not hasattr(kind, "construct")
+
+
+def attributes_of(record: Any) -> dict[str, Any]:
+    """Return the attributes of a dataclass instance: first its fields, then others."""
+    names = [field.name for field in dataclasses.fields(record)]
+    # a field with init=False and without a default may be unset
+    held = {name: getattr(record, name) for name in names if hasattr(record, name)}
+    held.update(getattr(record, "__dict__", {}))
+    return held
+
+
+def is_leaf(structure: Any) -> bool:
+    """Check whether the structure describes a tree that is a single leaf."""
+    return structure is _LEAF
+
+
+def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
+    """Rebuild a tree from its structure and its leaves."""
+    return _rebuild(structure, iter(leaves))
+
+
+def _rebuild(structure: Any, leaves: Iterator[Any]) -> Any:
+    if structure is _LEAF:
+        return next(leaves)
+    kind = structure[0]
+    items = [_rebuild(child, leaves) for child in structure[-1]]
+    if kind is tuple:
+        return tuple(items)
+    if kind is list:
+        return items
+    if len(structure) == 2:
+        return _sequence(kind, items)
+    names = structure[1]
+    if kind is dict:
+        return dict(zip(names, items, strict=True))
+    if not issubclass(kind, dict):
+        return record_of(kind, dict(zip(names, items, strict=True)))
+    mapping = kind(names[0]) if issubclass(kind, defaultdict) else kind.__new__(kind)
+    for name, item in zip(names[len(names) - len(items) :], items, strict=True):
+        mapping[name] = item  # kind(pairs) would be wrong, because a Counter counts the pairs
+    return mapping
+
+
+def _sequence(kind: Any, items: list[Any]) -> Any:
+    """Create a tuple or list of type ``kind`` without calling its constructor.
+
+    The constructor may check the types of the items, and reject the placeholders used during tracing.
+    """
+    if issubclass(kind, list):
+        made = kind.__new__(kind)
+        made.extend(items)
+        return made
+    try:
+        return tuple.__new__(kind, items)
+    except TypeError:  # the type is implemented in C, such as time.struct_time
+        return kind(items)
+
+
+def record_of(kind: type, attributes: dict[str, Any]) -> Any:
+    """Create an instance of the dataclass ``kind`` without calling its constructor."""
+    record: Any = object.__new__(kind)
+    for name, value in attributes.items():
+        object.__setattr__(record, name, value)  # the method of ``object`` also works for frozen classes
+    return record
+
+
+def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Apply ``function`` to every leaf of ``tree``."""
+    leaves, structure = flatten(tree)
+    return unflatten(structure, [function(leaf) for leaf in leaves])
+
+
+def differences(before: Any, after: Any, path: str = "") -> str:
+    """Describe the first difference between two structures. ``""``: they are equal.
+
+    >>> from mindgrad.core.base.tree import differences, flatten
+    >>> differences(flatten([1, (2, 3)])[1], flatten([1, (2,)])[1], "x")
+    'x[1] changed from a tuple of 2 to a tuple of 1'
+    """
+    if before is _LEAF or after is _LEAF:
+        return "" if before is after else f"{path} changed from {_said(before)} to {_said(after)}"
+    if before[0] is not after[0] or len(before[-1]) != len(after[-1]):
+        return f"{path} changed from {_said(before)} to {_said(after)}"
+    if before[1:-1] != after[1:-1]:
+        return f"the keys of {path} changed from {list(before[1])} to {list(after[1])}"
+    for step, one, other in zip(steps(before), before[-1], after[-1], strict=True):
+        found = differences(one, other, path + step)
+        if found:
+            return found
+    return ""
+
+
+def _said(structure: Any) -> str:
+    if structure is _LEAF:
+        return "a single value"
+    return f"a {structure[0].__name__} of {len(structure[-1])}"
+
+
+def steps(structure: Any) -> list[str]:
+    """Return the access path of each item: ``[0]``, ``['a']``, ``.name``."""
+    if len(structure) == 2:
+        return [f"[{index}]" for index in range(len(structure[1]))]
+    kind, names, items = structure
+    if issubclass(kind, dict):
+        return [f"[{name!r}]" for name in names[len(names) - len(items) :]]
+    return [f".{name}" for name in names]
+
+
+def paths(structure: Any, path: str = "") -> list[str]:
+    """Return the access paths of all leaves of a structure, in order.
+
+    >>> from mindgrad.core.base.tree import flatten, paths
+    >>> paths(flatten({"a": [1, 2]})[1], "x")
+    ["x['a'][0]", "x['a'][1]"]
+    """
+    if structure is _LEAF:
+        return [path]
+    return [
+        leaf
+        for step, item in zip(steps(structure), structure[-1], strict=True)
+        for leaf in paths(item, path + step)
+    ]

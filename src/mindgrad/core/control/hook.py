@@ -1,0 +1,100 @@
+"""Gradient hooks: Python functions that receive cotangents of eager gradients.
+
+    hook(*cts) = function(cts), or cts if the function returns None
+
+The primitive ``hook`` calls a Python function with the values of the gradients. This call is an effect, so
+equal calls are not merged. For a batch of gradients, the function is called once per sample. The primitive
+exists only in eager mode. A compiled function raises an error if code attaches a hook in it.
+
+A second derivative needs the derivative of the Python function. If the function object has a method
+``graph(*types)``, the derivative of the graph that this method returns is used. Otherwise a second derivative
+through the hook raises ``RuntimeError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.control.subgraphs import active, forward_body
+from mindgrad.core.ir.build import current
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+from mindgrad.core.ir.types import type_of
+from mindgrad.core.ir.work import FREE
+from mindgrad.core.primitives.batching import at_front
+
+__all__ = ["hook"]
+
+
+def _call(*cts: Any, function: Any) -> tuple[np.ndarray, ...]:
+    cotangents = [np.asarray(ct) for ct in cts]
+    returned = function(tuple(make_tensor(ct, type_of(ct)) for ct in cotangents))
+    if returned is None:
+        return tuple(cotangents)
+    listed = returned if isinstance(returned, tuple) else (returned,)
+    if len(listed) != len(cotangents):
+        raise ValueError(
+            f"a gradient hook must return {len(cotangents)} gradients, or None to keep them, but got "
+            f"{len(listed)}."
+        )
+    return tuple(_checked(new, old) for new, old in zip(listed, cotangents, strict=True))
+
+
+def _checked(new: Any, old: np.ndarray) -> np.ndarray:
+    if new is None:
+        return old
+    if not isinstance(new, Tensor):
+        raise TypeError(
+            f"a gradient hook must return a Tensor, or None to keep the gradient, but got "
+            f"{type(new).__name__}."
+        )
+    if new.shape != old.shape:
+        raise ValueError(f"a gradient hook must return a gradient of shape {old.shape}, but got {new.shape}.")
+    return new.host_array().astype(old.dtype)
+
+
+def _batch(size: int, cts: Sequence[Any], at: Sequence[int | None], function: Any) -> Any:
+    def rows(gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        arrays = [gradient.numpy() for gradient in gradients]
+        seen = [_call(*[array[row] for array in arrays], function=function) for row in range(size)]
+        stacked = [np.stack(column) for column in zip(*seen, strict=True)] if size else arrays
+        return tuple([make_tensor(array, type_of(array)) for array in stacked])
+
+    operands = [at_front(size, ct, axis) for ct, axis in zip(cts, at, strict=True)]
+    return hook(*operands, function=rows), 0
+
+
+def _jvp(_: Any, cts: Sequence[Any], ts: Sequence[Any], function: Any) -> Sequence[Any]:
+    traced = getattr(function, "graph", None)
+    if traced is not None:
+        program = traced(*[ct.type for ct in cts])
+        active_inputs = active(ts)
+        pushed = forward_body(program, active_inputs, tuple(range(len(cts))))
+        return current().inline(pushed, [*cts, *[ts[k] for k in active_inputs]])[len(cts) :]
+    raise RuntimeError(
+        "cannot differentiate a gradient that passed through a hook, because the derivative of a Python "
+        "hook is unknown. Use ops.InsertGradientOf(f), whose function is differentiated, or remove "
+        "the hook."
+    )
+
+
+def _compiled(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("a gradient hook cannot run inside a compiled function.")
+
+
+hook = Primitive(
+    "hook",
+    "control",
+    work=FREE,
+    type_rule=lambda *cts, function: cts,
+    numpy=_call,
+    xla=_compiled,
+    jvp=_jvp,
+    batch=_batch,
+    multiple=True,
+    effect=True,
+    by_user=True,
+)

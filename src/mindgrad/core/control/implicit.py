@@ -1,0 +1,298 @@
+"""Implicit differentiation of linear systems and roots.
+
+    linear_solve(c, b) = x   with  A(c) x = b        ẋ = A⁻¹ (ḃ − Ȧ x)        b̄ = A⁻ᵀ x̄
+    root(y, c) = y           with  f(c, y) = 0       ẏ = −(∂f/∂y)⁻¹ (∂f/∂c) ċ
+
+The second line is the implicit function theorem. Both tangents are solutions of linear systems. Reverse mode
+solves the transposed system. Higher derivatives differentiate ``A`` and ``f``. The iterations of a solver are
+never differentiated.
+
+The operands of ``linear_solve`` are ``(*consts, *right-hand sides)``. The operands of ``root`` are ``(*ys,
+*consts)``, where ``ys`` are the values that a solver found and ``consts`` are the values ``c`` on which ``f``
+depends. ``root`` returns ``ys`` unchanged. Each tangent or cotangent costs one linear solve. The derivatives
+are correct only if ``y`` solves the equation and the matrix (``A`` or ``∂f/∂y``) is regular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.control.batches import Flags, batched_graph, fronted
+from mindgrad.core.control.subgraphs import active, forward_body, marked, reach, split
+from mindgrad.core.ir.build import Builder, building, current
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Graph, Variable, without_effects
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.ir.work import FREE
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.transforms.reverse import pull_back
+
+__all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
+
+#: function of the graph ``(*consts, *xs) ↦ A x`` and the number of ``consts``. It returns the graph that
+#: solves the system: ``(*consts, *bs) ↦ A⁻¹ b``
+Solver = Callable[[Graph, int], Graph]
+
+
+class System:
+    """A linear system ``A(c) x = b``, defined by products with ``A`` and ``Aᵀ``.
+
+    Args:
+        product: graph ``(*consts, *xs) ↦ A x`` for one sample of a batch.
+        pulled: graph ``(*consts, *bs) ↦ Aᵀ b`` for one sample of a batch.
+        consts: number of operands on which the matrix depends.
+        solver, transposed_solver: build the graphs that solve the system and the transposed system.
+        batches: for each batch axis, innermost first: flags of the constants that have the axis, and its
+            size.
+    """
+
+    def __init__(
+        self,
+        product: Graph,
+        pulled: Graph,
+        consts: int,
+        solver: Solver,
+        transposed_solver: Solver,
+        batches: tuple[tuple[Flags, int], ...] = (),
+    ) -> None:
+        self._given = (product, pulled, consts, solver, transposed_solver)
+        self._batches = batches
+        self.consts = consts
+
+    def _of_batch(self, graph: Graph) -> Graph:
+        count = len(graph.outputs)
+        for flags, size in self._batches:
+            graph = batched_graph(graph, (*flags, *[True] * count), (True,) * count, size)
+        return graph
+
+    @cached_property
+    def product(self) -> Graph:
+        """Graph of the product: ``(*consts, *xs) ↦ A x``."""
+        return self._of_batch(self._given[0])
+
+    @cached_property
+    def solution(self) -> Graph:
+        """Graph that solves the system for each sample: ``(*consts, *bs) ↦ A⁻¹ b``."""
+        product, _, consts, solver, _ = self._given
+        return self._of_batch(solver(product, consts))
+
+    @cached_property
+    def transposed(self) -> System:
+        """The system of the transposed matrix."""
+        product, pulled, consts, solver, transposed_solver = self._given
+        made = System(pulled, product, consts, transposed_solver, solver, self._batches)
+        made.__dict__["transposed"] = self
+        return made
+
+    def batched(self, flags: Flags, size: int) -> System:
+        """Return the system for ``size`` samples.
+
+        The constants in ``flags`` have a leading batch axis.
+        """
+        return _batched(self, flags, size)
+
+
+@lru_cache(maxsize=256)
+def _batched(system: System, flags: Flags, size: int) -> System:
+    return System(*system._given, batches=(*system._batches, (flags, size)))
+
+
+@lru_cache(maxsize=256)
+def linear_system(
+    product: Graph, consts: int, solver: Solver, transposed_solver: Solver, symmetric: bool = False
+) -> System:
+    """Build the system of a graph ``(*consts, *xs) ↦ A x`` that is linear in ``xs``."""
+    _refuse_affine(product, consts)
+    pulled = product if symmetric else _pulled(product, consts, with_xs=False)
+    return System(product, pulled, consts, solver, transposed_solver)
+
+
+@memoized
+def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_solver: Solver) -> System:
+    """Build the system of ``∂f/∂x`` for a graph ``(*consts, *xs) ↦ f``.
+
+    Both ``consts`` and ``xs`` are constants of the system.
+    """
+    function = without_effects(function)  # the solver has already run the effects, such as printing
+    count = len(function.inputs)
+    pushed = forward_body(function, tuple(range(consts, count)), tuple(range(count - consts)))
+    outputs = pushed.outputs[len(function.outputs) :]
+    builder = Builder()
+    with building(builder):
+        operands = builder.inputs_like(pushed.inputs)
+        product = builder.close(builder.inline(Graph(pushed.inputs, pushed.equations, outputs), operands))
+    return System(product, _pulled(function, consts, with_xs=True), count, solver, transposed_solver)
+
+
+def _refuse_affine(product: Graph, consts: int) -> None:
+    """Raise ``ValueError`` if ``product`` adds a term independent of the vector."""
+    dependent: set[Any] = set(product.inputs[consts:])
+    for equation in product.equations:
+        if dependent.isdisjoint(equation.inputs):
+            continue
+        dependent.update(equation.outputs)
+        together = equation.primitive.linear_operands(len(equation.inputs))
+        others = [x for x in (equation.inputs[k] for k in together) if x not in dependent]
+        if any(type(x) is Variable or np.any(x.value) for x in others):
+            raise ValueError(
+                "For 'custom_linear_solve', the 'matvec' is not linear: it adds a value that does not depend "
+                "on the vector. Leave it out of 'matvec' and subtract it from 'b'."
+            )
+
+
+def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
+    """Return the graph ``(*consts, *cts) ↦ (∂f/∂x)ᵀ ct``.
+
+    If ``with_xs`` is true, its inputs are ``(*consts, *xs, *cts)``.
+    """
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(function.inputs)
+        cotangents = builder.inputs_like(function.outputs)
+        outputs = builder.inline(function, inputs)
+        pullback = builder.close(pull_back(builder, inputs[consts:], outputs, cotangents))
+    if with_xs:
+        return pullback
+    xs = set(pullback.inputs[consts : len(function.inputs)])
+    if any(x in xs for equation in pullback.equations for x in equation.inputs):
+        raise ValueError(
+            "For 'custom_linear_solve', the 'matvec' is not linear: its derivative depends on its argument. "
+            "For a nonlinear equation, use custom_root."
+        )
+    return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
+
+
+def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+    """Return the tangents of ``graph`` for tangents of ``consts`` and fixed ``xs``.
+
+    The derivative is computed in a separate graph, which is then inlined. If ``graph`` itself was inlined and
+    differentiated, simplification could replace an operand by a value from which the operand was computed.
+    This value would have no tangent.
+    """
+    moving = active(ts)
+    operands = [*consts, *xs]
+    graph = marked(without_effects(graph), operands)
+    reached = reach(graph, moving) if moving else ()
+    directions = [ts[k] for k in moving]
+    count, builder = len(graph.outputs), current()
+    tangents: list[Any] = [None] * count
+    if not reached:
+        return tangents
+    if any(t.linear for t in directions):
+        part = split(graph, moving, reached)
+        residuals = builder.inline(part.primal(part.residuals), operands)[count:]
+        linear = part.linear_graph([*part.inputs, *part.residuals])
+        changes = builder.inline(linear, [*operands, *residuals, *directions])
+    else:
+        changes = builder.inline(forward_body(graph, moving, reached), [*operands, *directions])[count:]
+    for k, t in zip(reached, changes, strict=True):
+        tangents[k] = t
+    return tangents
+
+
+def _solved(system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]) -> list:
+    if all(b is None for b in bs):
+        return [None] * len(types)
+    operands = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
+    return linear_solve(*consts, *operands, system=system, solution=system.solution)
+
+
+def _difference(a: Any, b: Any) -> Any:
+    return a if b is None else -b if a is None else a - b
+
+
+# -- linear systems --------------------------------------------------------------------------------
+
+
+def _solve_types(*types: TensorType, system: System, solution: Graph) -> Any:
+    expected = tuple([v.type for v in solution.inputs])
+    if types != expected:
+        raise TypeError(f"For 'linear_solve', the system takes {expected}, but the operands are {types}.")
+    return tuple([y.type for y in solution.outputs])
+
+
+def _solve_numpy(*operands: Any, system: System, solution: Graph) -> Any:
+    return tuple(evaluate(solution, operands))
+
+
+def _solve_jvp(y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> list[Any]:
+    system, count = parameters["system"], parameters["system"].consts
+    consts = operands[:count]
+    changed = _change(system.product, consts, y, ts[:count])
+    bs = [_difference(t, each) for t, each in zip(ts[count:], changed, strict=True)]
+    return _solved(system, consts, bs, [b.type for b in operands[count:]])
+
+
+def _solve_transpose(cts: Sequence[Any], *operands: Any, system: System, solution: Graph) -> list[Any]:
+    consts = operands[: system.consts]
+    pulled = _solved(system.transposed, consts, cts, [ct.type for ct in cts])
+    return [None] * system.consts + list(pulled)
+
+
+def _solve_batch(size: int, operands: Any, at: Sequence[int | None], system: System, solution: Graph) -> Any:
+    flags = tuple([axis is not None for axis in at[: system.consts]])
+    bs = (True,) * (len(operands) - system.consts)
+    made = system.batched(flags, size)
+    found = linear_solve(*fronted(size, operands, at, (*flags, *bs)), system=made, solution=made.solution)
+    return found, [0] * len(found)
+
+
+linear_solve = Primitive(
+    "linear_solve",
+    "control",
+    type_rule=_solve_types,
+    numpy=_solve_numpy,
+    xla=lambda jax, *operands, system, solution: tuple(solution(*operands)),
+    jvp=_solve_jvp,
+    transpose=_solve_transpose,
+    batch=_solve_batch,
+    multiple=True,
+    taint="starts",
+)
+
+
+# -- roots -----------------------------------------------------------------------------------------
+
+
+def _root_jvp(
+    y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], function: Graph, system: System, count: int
+) -> list[Any]:
+    consts = operands[count:]
+    changed = _change(function, consts, y, ts[count:])
+    bs = [None if each is None else -each for each in changed]
+    return _solved(system, [*consts, *y], bs, [r.type for r in function.outputs])
+
+
+def _root_batch(
+    size: int, operands: Any, at: Sequence[int | None], function: Graph, system: System, count: int
+) -> Any:
+    flags = tuple([axis is not None for axis in at[count:]])
+    ys = (True,) * count
+    solution = root(
+        *fronted(size, operands, at, (*ys, *flags)),
+        function=batched_graph(function, (*flags, *ys), ys, size),
+        system=system.batched((*flags, *ys), size),
+        count=count,
+    )
+    return solution, [0] * count
+
+
+root = Primitive(
+    "root",
+    "control",
+    work=FREE,
+    type_rule=lambda *types, function, system, count: types[:count],
+    numpy=lambda *operands, function, system, count: operands[:count],
+    xla=lambda jax, *operands, function, system, count: operands[:count],
+    jvp=_root_jvp,
+    batch=_root_batch,
+    multiple=True,
+    taint="passes",
+    runs_graphs=False,
+)

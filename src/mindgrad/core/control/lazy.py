@@ -1,0 +1,131 @@
+"""Lazy primitives: derivatives that stay one equation until their graph is needed.
+
+    lazy[G, …](x) = expand(G, …)(x)
+
+A lazy equation stands for the graph that ``expand`` builds. As long as the derivative is one equation, other
+code can recognize it. For example, a further derivative adds one coefficient to ``taylor_coefficients``, and
+a rewrite finds that only the trace of a ``lazy_hessian`` is used. All other transformations (forward mode,
+batching, Taylor series) transform the expanded graph. Before compilation, :func:`expand_lazy` replaces each
+lazy equation by its graph, and value numbering merges common subexpressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.core.ir.build import Builder, building, current
+from mindgrad.core.ir.evaluate import evaluate
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.primitives.kinds import zeros
+from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.forward import forward
+from mindgrad.core.transforms.taylor import taylor
+
+__all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
+
+
+@memoized
+def _is_settled(graph: Graph) -> bool:
+    for equation in graph.equations:
+        if equation.primitive.expand is not None:
+            return False
+        if equation.graphs and not all(map(_is_settled, equation.graphs.values())):
+            return False
+    return True
+
+
+@memoized
+def expand_lazy(graph: Graph) -> Graph:
+    """Expand all lazy equations of ``graph`` and of its inner graphs."""
+    if _is_settled(graph):
+        return graph
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        values: dict[Any, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        for equation in graph.equations:
+            operands = tuple([values[x] if type(x) is Variable else x for x in equation.inputs])
+            made = _settled_equation(builder, equation, operands)
+            values.update(zip(equation.outputs, made, strict=True))
+        return builder.close([values[y] if type(y) is Variable else y for y in graph.outputs])
+
+
+def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
+    expand = equation.primitive.expand
+    if expand is not None:
+        return builder.inline(expand_lazy(expand(**equation.parameters)), operands)
+    programs = {name: expand_lazy(inner) for name, inner in equation.graphs.items()}
+    return builder.emit_again(equation, operands, **programs)
+
+
+# -- rules of lazy primitives, applied to their expansion ------------------------------------------
+
+
+@memoized
+def _pushed(graph: Graph, active: tuple[int, ...]) -> Graph:
+    return forward(graph, active)
+
+
+def pushed(graph: Graph, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Sequence[Any]:
+    """Return the tangents of ``ys``."""
+    active = tuple([k for k, t in enumerate(ts) if t is not None])
+    return current().inline(_pushed(graph, active), [*xs, *[ts[k] for k in active]])[len(ys) :]
+
+
+def series(
+    graph: Graph, equation: Equation, coefficients: Sequence[Sequence[Any]], order: int
+) -> list[list[Any]]:
+    """Return the Taylor coefficients of the results."""
+    moving = [k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])]
+    starts = [
+        x if each[0] is None else each[0] for x, each in zip(equation.inputs, coefficients, strict=True)
+    ]
+    tangents = [
+        zeros(equation.inputs[k].type) if c is None else c for k in moving for c in coefficients[k][1:]
+    ]
+    found = current().inline(taylor(graph, moving, order), [*starts, *tangents])
+    count = len(equation.outputs)
+    values, rest = found[:count], found[count:]
+    return [[values[k], *rest[k * order : (k + 1) * order]] for k in range(count)]
+
+
+def lazy_primitive(
+    name: str, expand: Callable[..., Graph], type_rule: Callable[..., Any], taint: Callable[..., str]
+) -> Primitive:
+    """Create a lazy primitive with one result.
+
+    Args:
+        name: name of the primitive.
+        expand: function of the parameters that returns the graph from the operands to the result.
+        type_rule, taint: fields of the ``Primitive``.
+    """
+
+    def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
+        return pushed(expand(**parameters), [y], xs, ts)[0]
+
+    def batch(size: int, xs: Any, at: Any, **parameters: Any) -> Any:
+        found, places = push_batch(expand(**parameters), xs, at, size)
+        return found[0], places[0]
+
+    return Primitive(
+        name,
+        "control",
+        type_rule=type_rule,
+        numpy=lambda *xs, **parameters: evaluate(expand(**parameters), xs)[0],
+        xla=never,
+        jvp=jvp,
+        batch=batch,
+        series=lambda equation, coefficients, order: series(
+            expand(**equation.parameters), equation, coefficients, order
+        ),
+        taint=taint,
+        expand=expand,
+    )
+
+
+def never(*_: Any, **__: Any) -> Any:
+    """Raise ``RuntimeError``: lazy equations must be expanded before compilation."""
+    raise RuntimeError("a lazy derivative was not expanded before compilation.")

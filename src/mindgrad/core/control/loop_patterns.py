@@ -1,0 +1,124 @@
+"""Sparsity patterns of branches, loops, and custom VJPs.
+
+A pattern lists, for each element of a value, the elements of the inputs on which it depends:
+
+    cond     union of the patterns of both branches
+    scan     propagate patterns iteration by iteration; for a long loop, as for ``while``
+    while    P ← P ∪ body(P), until nothing is added
+    custom   transpose of the pattern of the pullback with respect to the cotangents
+
+``sparse.sparsity`` calls these rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.graph import Equation, Graph
+
+__all__ = ["branched", "customized", "looped", "scanned"]
+
+
+def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the union of the patterns of both branches."""
+    values = [run.known(x) for x in equation.inputs[1:]]
+    runs = [
+        (graph, run.inside(graph, patterns[1:], values))
+        for graph in (equation.parameters["true"], equation.parameters["false"])
+    ]
+    return [
+        run.union([inside.pattern(graph.outputs[k]) for graph, inside in runs])
+        for k in range(len(equation.outputs))
+    ]
+
+
+def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the patterns of a scan, iteration by iteration unless it is long."""
+    parameters = equation.parameters
+    body, length = parameters["body"], parameters["length"]
+    first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
+    if length * max(len(body.equations), 1) > costs().pattern_equations:
+        return _settled(run, equation, patterns, body, first, end)
+    values = [run.known(x) for x in equation.inputs]
+    carry, carry_values = list(patterns[first:end]), values[first:end]
+    sizes = [v.type.size for v in body.inputs[end:]]
+    ys: list[list[Any]] = [[None] * length for _ in body.outputs[end - first :]]
+    iterations = range(length)
+    for iteration in reversed(iterations) if parameters.get("reverse", False) else iterations:
+        slices = [
+            None if p is None else p[iteration * size : (iteration + 1) * size]
+            for p, size in zip(patterns[end:], sizes, strict=True)
+        ]
+        slice_values = [None if each is None else (each[0][iteration], each[1]) for each in values[end:]]
+        inside = run.inside(
+            body, [*patterns[:first], *carry, *slices], [*values[:first], *carry_values, *slice_values]
+        )
+        outputs = [inside.pattern(y) for y in body.outputs]
+        carry = outputs[: end - first]
+        carry_values = [inside.known(y) if y.type.size == 1 else None for y in body.outputs[: end - first]]
+        for listed, p in zip(ys, outputs[end - first :], strict=True):
+            listed[iteration] = p
+    return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
+
+
+def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the patterns after any number of iterations, and of the saved carries."""
+    body, first = equation.parameters["body"], equation.parameters["consts"]
+    outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
+    carries = len(body.outputs)
+    saved = [
+        None if p is None else run.rows(p, np.tile(np.arange(p.shape[0]), equation.parameters["slots"]))
+        for p in (outputs[:carries] if len(equation.outputs) > carries else [])
+    ]
+    return [*outputs[:carries], *([None, None] if saved else []), *saved]
+
+
+def _settled(
+    run: Any, equation: Equation, patterns: list[Any], body: Graph, first: int, end: int
+) -> list[Any]:
+    """Return the patterns of a loop's outputs after any number of iterations."""
+    slices = []
+    for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
+        group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
+        slices.append(None if p is None else run.grouped(p, group, v.type.size))
+    values = [run.known(x) for x in equation.inputs[:first]]
+    carry = list(patterns[first:end])
+    for _ in range(costs().pattern_iterations):
+        nothing = [None] * (len(body.inputs) - first)
+        inside = run.inside(body, [*patterns[:first], *carry, *slices], [*values, *nothing])
+        outputs = [inside.pattern(y) for y in body.outputs]
+        after = [run.union([a, b]) for a, b in zip(carry, outputs, strict=False)]
+        if all(_count(a) == _count(b) for a, b in zip(carry, after, strict=True)):
+            ys = zip(outputs[end - first :], equation.outputs[end - first :], strict=False)
+            spread = [
+                None if p is None else run.rows(p, np.tile(np.arange(p.shape[0]), y.shape[0])) for p, y in ys
+            ]
+            return [*after, *spread][: len(equation.outputs)]
+        carry = after
+    return run.mixed(patterns, equation.outputs)
+
+
+def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the transpose of the pullback's pattern with respect to the cotangents."""
+    pullback = equation.parameters["pullback"]
+    outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
+    cts = range(inputs + outputs, inputs + 2 * outputs)
+    backwards = run.by_inputs(pullback, cts)
+    by_output: list[Any] = []
+    start = 0
+    for y in equation.outputs:
+        parts = []
+        for transposed, p in zip(backwards, patterns[outputs : outputs + inputs], strict=True):
+            if transposed is not None and p is not None:
+                part = transposed[:, start : start + y.type.size].T.tocsr()
+                parts.append(run.product(part, p))
+        by_output.append(run.union(parts))
+        start += y.type.size
+    return outputs
+
+
+def _count(pattern: Any) -> int:
+    return 0 if pattern is None else pattern.nnz

@@ -1,0 +1,228 @@
+"""Choose which residuals of a scan are stored and which are recomputed.
+
+Reverse mode of a scan needs residuals: values of the body that the linear part uses. The first plan is:
+
+    values that depend only on constants of the loop   compute them once, before the loop
+    slices of scanned operands                         read them again from the operands
+    the carry, and expensive values                    stack them over iterations
+    cheap pointwise functions of available values      recompute them, for example 1 − y² of tanh
+
+If the stacks of the first plan have more than ``residual_bytes``, which is about the size of the caches, a
+second plan is considered. It stacks only the carry and the values that take long to compute. It recomputes
+sums, products, and copies. Each byte that is not stacked saves one write and one read, and each of them
+counts as ``flops_per_byte`` operations. The second plan is used if this saves more operations than the plan
+recomputes.
+
+Both plans are heuristics; neither solves for a minimum cut. The second plan is not tried if the body contains
+a matrix product or another library routine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.core.control.subgraphs import Split, in_loop, split
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.ir.work import flops_of
+
+__all__ = ["PartialEval", "partial_eval_body"]
+
+Indices = tuple[int, ...]
+
+#: kinds of work (``ir.work``) of the equations that the second plan recomputes instead of stacking results
+_RECOMPUTED = ("free", "view", "move", "arithmetic")
+
+
+class PartialEval:
+    """The linearized body of a loop, with a plan for its residuals.
+
+    Attributes:
+        body: the body, with the residuals to be stacked as further outputs.
+        reused: positions of outputs of the original body that are also residuals.
+        stacked_types: types of the further outputs in one iteration.
+        streamed: positions, among the scanned inputs, of those that the linear part uses.
+        outside: graph from the constants of the loop to the residuals that depend only on them.
+        linear: linear iteration ``(*outside, *tangents of constants, *tangents of the carry, *streamed,
+            *reused, *stacked, *tangents of slices) ↦ tangents of the active outputs``.
+    """
+
+    __slots__ = ("body", "linear", "outside", "reused", "stacked_types", "streamed")
+
+    def __init__(
+        self,
+        body: Graph,
+        consts: int,
+        carries: int,
+        active_inputs: Indices,
+        active_outputs: Indices,
+        length: int,
+    ) -> None:
+        with in_loop():
+            part = split(body, active_inputs, active_outputs)
+        fixed, scanned = part.inputs[:consts], part.inputs[consts + carries :]
+        ys = part.outputs[carries:]
+        plan = _cheapest_plan(part, fixed, scanned, set(ys), length)
+        reused = [x for x in plan.stacked if x in ys]
+        stacked = [x for x in plan.stacked if x not in ys]
+        outside = list(plan.outside)
+        streamed = [x for x in scanned if x in plan.streamed]
+        self.reused = tuple([carries + ys.index(x) for x in reused])
+        self.stacked_types = [x.type for x in stacked]
+        self.body = part.primal(stacked) if stacked else body
+        self.streamed = tuple([scanned.index(x) for x in streamed])
+        self.outside = Graph(fixed, live_equations(list(plan.invariant), outside), outside)
+        groups: tuple[list[Variable], ...] = ([], [], [])
+        for k, direction in zip(active_inputs, part.directions, strict=True):
+            groups[(k >= consts) + (k >= consts + carries)].append(direction)
+        inputs = [*outside, *groups[0], *groups[1], *streamed, *reused, *stacked, *groups[2]]
+        again = [e for e in part.equations if e in plan.again]
+        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)
+
+
+def _is_known(atom: Any) -> bool:
+    return type(atom) is Variable and not atom.linear
+
+
+def _cheapest_plan(
+    part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
+) -> _Plan:
+    """Choose the plan for a loop of ``length`` iterations.
+
+    The outputs ``ys`` are results of the loop, so stacking them costs nothing.
+    """
+    needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
+    plan = _Plan(part.equations, fixed, scanned)
+    # decide in program order, so that a value can be recomputed from values that were decided before
+    for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
+        if x in needed:
+            plan.keep(x)
+    size = plan.stacked_bytes(ys)
+    if length * size <= costs().residual_bytes or any(
+        e.primitive.work.kind == "library" for e in part.equations
+    ):
+        return plan
+    other = _Plan(part.equations, fixed, scanned)
+    other.keep_least(needed)
+    # factor 2, because a value that is not stacked is neither written nor read
+    operations = 2 * costs().flops_per_byte * (size - other.stacked_bytes(ys))
+    return other if operations > other.operations() - plan.operations() else plan
+
+
+class _Plan:
+    """A plan that divides residuals into stored and recomputed ones.
+
+    Each dict is an ordered set of values or equations.
+
+    Attributes:
+        streamed: values that are slices of scanned operands.
+        stacked: values that the loop stacks.
+        outside: values that are computed before the loop.
+        invariant: equations that depend only on constants of the loop.
+        again: equations that the linear part recomputes.
+    """
+
+    def __init__(
+        self, equations: Sequence[Equation], fixed: Sequence[Variable], scanned: Sequence[Variable]
+    ) -> None:
+        self.streamed: dict[Variable, None] = {}
+        self.stacked: dict[Variable, None] = {}
+        self.outside: dict[Variable, None] = {}
+        self.invariant: dict[Equation, None] = {}
+        self.again: dict[Equation, None] = {}
+        self._equations = equations
+        self._scanned = set(scanned)
+        self._fixed = set(fixed)
+        self._made_by: dict[Variable, Equation] = {}
+        for equation in equations:
+            self._made_by.update((y, equation) for y in equation.outputs)
+            if not equation.has_effect and all(
+                type(x) is not Variable or x in self._fixed for x in equation.inputs
+            ):
+                self.invariant[equation] = None
+                self._fixed.update(equation.outputs)
+
+    def stacked_bytes(self, ys: set[Any]) -> int:
+        """Return the bytes that one iteration stacks in addition to ``ys``."""
+        return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
+
+    def operations(self) -> int:
+        """Return the number of operations that one iteration repeats.
+
+        Copying an element counts as one operation.
+        """
+        return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
+
+    def keep_least(self, needed: set[Variable]) -> None:
+        """Make ``needed`` available to the linear part, stacking as little as possible."""
+        waiting = {x: None for x in needed if not self._is_there(x)}
+        for equation in reversed(self._equations):
+            outputs = [y for y in equation.outputs if y in waiting]
+            if not outputs:
+                continue
+            for y in outputs:
+                del waiting[y]
+            if equation.has_effect or equation.primitive.work.kind not in _RECOMPUTED:
+                self.stacked.update((y, None) for y in outputs)
+            else:
+                self.again[equation] = None
+                waiting.update((x, None) for x in equation.inputs if not self._is_there(x))
+        self.stacked.update(waiting)
+
+    def keep(self, x: Any) -> None:
+        """Make ``x`` available to the linear part."""
+        if not self._is_there(x):
+            if self._is_free(x):
+                self._make_again(x)
+            else:
+                self.stacked[x] = None
+
+    def _is_there(self, x: Any) -> bool:
+        """Return whether ``x`` is available without recomputation.
+
+        If ``x`` depends only on constants, or is a slice of a scanned operand, the plan notes that the linear
+        part uses it.
+        """
+        if type(x) is not Variable or x in self.stacked:
+            return True
+        for values, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
+            if x in values:
+                used[x] = None
+                return True
+        return False
+
+    def _is_free(self, x: Variable) -> bool:
+        """Return whether cheap equations compute ``x`` from available values."""
+        waiting = [x]
+        for _ in range(costs().rematerialized_equations):
+            if not waiting:
+                return True
+            now = waiting.pop()
+            if type(now) is not Variable or now in self._fixed or now in self._scanned or now in self.stacked:
+                continue
+            equation = self._made_by.get(now)
+            if equation is None or not equation.primitive.work.is_cheap:
+                return False
+            waiting.extend(equation.inputs)
+        return False
+
+    def _make_again(self, x: Variable) -> None:
+        equation = self._made_by[x]
+        if equation not in self.again:
+            self.again[equation] = None
+            for needed in equation.inputs:
+                if not self._is_there(needed):
+                    self._make_again(needed)
+
+
+@memoized
+def partial_eval_body(
+    body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, length: int
+) -> PartialEval:
+    """Linearize a loop body and choose its residuals.
+
+    Only the inputs ``active_inputs`` and the outputs ``active_outputs`` have tangents.
+    """
+    return PartialEval(body, consts, carries, active_inputs, active_outputs, length)

@@ -1,0 +1,376 @@
+"""Memoized transformations of inner graphs, such as branches and loop bodies.
+
+Each transformation is computed once per graph and choice of active inputs. If a loop is differentiated twice
+in the same way, both derivatives have the same body, and value numbering merges them into one equation.
+
+A *mark* (``Atom.tainted``, see ``ir.graph``) states how a product treats the zeros and infinities of a value.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.graph import (
+    DISCARDS,
+    INHERITED,
+    STEADY,
+    Graph,
+    Variable,
+    live_equations,
+    without_effects,
+)
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.primitives.exact_zeros import has_cuts, nonzeros
+from mindgrad.core.primitives.kinds import full, zeros
+from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
+from mindgrad.core.transforms.linearize import linearize
+from mindgrad.core.transforms.taylor import taylor
+from mindgrad.core.transforms.transpose import pull_cotangents
+
+__all__ = [
+    "Split",
+    "active",
+    "closure",
+    "forward_body",
+    "in_loop",
+    "is_in_loop",
+    "marked",
+    "marked_loop",
+    "marks_of",
+    "nonzeros_of",
+    "reach",
+    "series_operands",
+    "series_results",
+    "split",
+    "starts_of",
+    "starts_taint",
+    "taylor_body",
+    "transposed_body",
+    "used_inputs",
+    "varying",
+]
+
+Indices = tuple[int, ...]
+
+
+class _Local(threading.local):
+    depth = 0
+
+
+_local = _Local()
+
+
+@contextmanager
+def in_loop() -> Iterator[None]:
+    """Mark derivatives that are built inside the ``with`` block as parts of a loop."""
+    _local.depth += 1
+    try:
+        yield
+    finally:
+        _local.depth -= 1
+
+
+def is_in_loop() -> bool:
+    """Return whether this thread is inside an :func:`in_loop` block."""
+    return _local.depth > 0
+
+
+def active(ts: Sequence[Any]) -> Indices:
+    """Return the positions of the nonzero tangents."""
+    return tuple([k for k, t in enumerate(ts) if t is not None])
+
+
+# -- values that can be infinite or NaN (see ``primitives.kinds``) -------------------------------
+
+
+def marks_of(atoms: Iterable[Any]) -> Indices:
+    """Return the marks of ``atoms`` that the results of operators inherit."""
+    return tuple([x.tainted & INHERITED for x in atoms])
+
+
+def starts_taint(*graphs: Graph) -> int:
+    """Return all marks that an output of one of ``graphs`` has."""
+    marks = 0
+    for graph in graphs:
+        for y in graph.outputs:
+            marks |= y.tainted & INHERITED
+    return marks
+
+
+@memoized
+def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
+    builder = Builder()
+    with building(builder):
+        inputs = [builder.input(v.type, tainted=flag) for v, flag in zip(graph.inputs, flags, strict=True)]
+        outputs = builder.inline(graph, inputs)
+        _unmark_covered(outputs)
+        return builder.close(outputs)
+
+
+def _unmark_covered(atoms: Sequence[Any]) -> None:
+    """Remove the mark ``DISCARDS`` from sums of slices that cover the whole value."""
+    for atom in atoms:
+        if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
+            atom.tainted &= ~DISCARDS
+
+
+def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
+    """Return ``graph`` after its inputs get the marks of ``operands``.
+
+    The marks are propagated to all values of the graph.
+    """
+    flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
+    return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
+
+
+def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
+    """Apply :func:`marked` to the body of a loop.
+
+    An iteration can add marks to the carry of the next iteration. The marks are therefore propagated until
+    they do not change.
+    """
+    while True:
+        carried = [
+            (y.tainted | x.tainted) & INHERITED
+            for y, x in zip(body.outputs[:carries], operands[consts : consts + carries], strict=True)
+        ]
+        flags = [v.tainted | (x.tainted & INHERITED) for v, x in zip(body.inputs, operands, strict=True)]
+        for k, flag in enumerate(carried, consts):
+            flags[k] |= flag
+        if flags == [v.tainted for v in body.inputs]:
+            return body
+        body = _marked(body, tuple(flags))
+
+
+# -- zeros that stay zero when inputs move (see ``primitives.exact_zeros``) -----------------------
+
+
+@memoized
+def used_inputs(graph: Graph, output: int) -> Indices:
+    """Return the inputs on which the output at position ``output`` depends."""
+    y = graph.outputs[output]
+    used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
+    return tuple([k for k, v in enumerate(graph.inputs) if v in used])
+
+
+@memoized
+def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> Graph | None:
+    """Return a graph that computes which elements of an output are not exactly zero.
+
+    Args:
+        graph: inner graph, such as a branch or the body of a loop.
+        output: position of the output of ``graph`` whose nonzeros are computed.
+        moving: positions of the inputs that depend on the inputs of the derivative.
+        masked: the inputs among ``moving`` for which the caller has a mask of the elements that are not
+            exactly zero.
+
+    Returns:
+        The graph ``(*inputs, *masks of masked) ↦ mask of the output``. ``None`` if the mask would only
+        compare the output with zero.
+    """
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        masks = [builder.input(inputs[k].type.with_dtype(bool_)) for k in masked]
+        y = builder.inline(without_effects(graph), inputs)[output]
+        builder.differentiate([inputs[k] for k in moving])
+        builder.nonzeros.update(((inputs[k], builder.moving), m) for k, m in zip(masked, masks, strict=True))
+        mask = nonzeros(y)
+        found = builder.close([full(y.type.with_dtype(bool_), True) if mask is None else mask])
+    made_by = y.made_by if type(y) is Variable else None
+    return None if made_by is not None and made_by in found.equations else found
+
+
+def _pushed(
+    graph: Graph, active_inputs: Iterable[int]
+) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        directions = builder.inputs_like(graph.inputs[i] for i in active_inputs)
+        outputs = builder.inline(graph, inputs)
+        tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
+        push_tangents(list(builder.equations), tangents)
+    return builder, inputs, directions, outputs, tangents
+
+
+@memoized
+def reach(graph: Graph, active_inputs: Indices) -> Indices:
+    """Return the outputs that have a tangent if the inputs ``active_inputs`` have one."""
+    *_, outputs, tangents = _pushed(graph, active_inputs)
+    return tuple([k for k, y in enumerate(outputs) if y in tangents])
+
+
+@memoized
+def closure(
+    body: Graph, consts: int, active_others: Indices, active_carry: Indices, carries: int | None = None
+) -> Indices:
+    """Return the parts of a loop's carry that have a tangent after some iteration.
+
+    Args:
+        body: graph from constants, carry and further inputs to the next carry. Further outputs are ignored.
+        consts: number of inputs that are constants of the loop.
+        active_others: the inputs, other than the carry, that have a tangent.
+        active_carry: the parts of the carry that have a tangent before the first iteration.
+        carries: number of parts of the carry. Default: all inputs after the constants.
+    """
+    if carries is None:
+        carries = len(body.inputs) - consts
+    reached = set(active_carry)
+    while True:
+        active_inputs = tuple(sorted([*active_others, *[consts + k for k in reached]]))
+        more = {k for k in reach(body, active_inputs) if k < carries} - reached
+        if not more:
+            return tuple(sorted(reached))
+        reached |= more
+
+
+@memoized
+def forward_body(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Graph:
+    """Return the graph of values and tangents of ``graph``.
+
+    It maps ``(*inputs, *tangents of active_inputs)`` to ``(*outputs, *tangents of active_outputs)``.
+    """
+    builder, _, _, outputs, tangents = _pushed(graph, active_inputs)
+    with building(builder):
+        return builder.close([*outputs, *[tangent_or_zero(outputs[k], tangents) for k in active_outputs]])
+
+
+@memoized
+def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, order: int) -> Graph:
+    """Return the graph of Taylor coefficients of ``graph``.
+
+    It maps ``(*inputs, *coefficients of active_inputs)`` to ``(*outputs, *coefficients of active_outputs)``,
+    with the coefficients 1 to ``order`` of each value.
+    """
+    series = taylor(graph, active_inputs, order)
+    count = len(graph.outputs)
+    coefficients = [series.outputs[count + k * order + j] for k in active_outputs for j in range(order)]
+    outputs = [*series.outputs[:count], *coefficients]
+    return Graph(series.inputs, live_equations(series.equations, outputs), outputs)
+
+
+def series_operands(
+    xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
+) -> list[Any]:
+    """Return the coefficients from order 1 on of the operands ``active_inputs``."""
+    return [zeros(xs[k].type) if c is None else c for k in active_inputs for c in coefficients[k][1:]]
+
+
+def series_results(
+    ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
+) -> list[list[Any]]:
+    """Return the list of coefficients of each of ``count`` outputs.
+
+    Coefficient 0 is the value in ``ys``. For the outputs ``active_outputs``, ``coefficients`` contains the
+    higher coefficients. For other outputs, they are zero.
+    """
+    result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
+    for at, k in enumerate(active_outputs):
+        result[k][1:] = coefficients[at * order : (at + 1) * order]
+    return result
+
+
+def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
+    """Return the operands that have a nonzero coefficient after the first."""
+    return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
+
+
+def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
+    """Return each coefficient 0, and whether all of them are the operands ``xs``."""
+    firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
+    return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
+
+
+class Split:
+    """A graph that is split into a nonlinear and a linear part.
+
+    Attributes:
+        inputs: inputs of the graph.
+        outputs: outputs of the graph.
+        equations: equations that compute the outputs and the residuals.
+        residuals: values that the linear part uses, except inputs and constants.
+        directions: tangents of the active inputs.
+        tangents: tangents of the active outputs.
+        linear: linear equations that compute ``tangents`` from ``directions``.
+    """
+
+    __slots__ = ("directions", "equations", "inputs", "linear", "outputs", "residuals", "tangents")
+
+    def __init__(self, graph: Graph, active_inputs: Indices, active_outputs: Indices) -> None:
+        builder = Builder()
+        with building(builder):
+            self.inputs = builder.inputs_like(graph.inputs)
+            outputs = builder.inline(graph, self.inputs)
+            self.directions, tangents = linearize(builder, [self.inputs[i] for i in active_inputs], outputs)
+            self.outputs = [builder.value(y) for y in outputs]
+        self.tangents = [
+            zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in active_outputs
+        ]
+        self.linear = live_equations(builder.linear_equations, self.tangents)
+        used = dict.fromkeys(x for e in self.linear for x in e.inputs if type(x) is Variable and not x.linear)
+        for x in used:
+            x.tainted = x.tainted & ~STEADY if builder.moves(x) else x.tainted | STEADY
+        known = set(self.inputs)
+        self.residuals = [x for x in used if x not in known]
+        self.equations = builder.equations
+
+    def primal(self, residuals: Sequence[Any]) -> Graph:
+        """Return the nonlinear part: the graph ``inputs ↦ (*outputs, *residuals)``."""
+        outputs = [*self.outputs, *residuals]
+        return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
+
+    def linear_graph(self, known: Sequence[Any]) -> Graph:
+        """Return the linear part: the graph ``(*known, *directions) ↦ tangents``."""
+        return Graph([*known, *self.directions], self.linear, self.tangents)
+
+
+@memoized
+def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Split:
+    """Linearize ``graph`` in ``active_inputs`` for the outputs ``active_outputs``."""
+    return Split(graph, active_inputs, active_outputs)
+
+
+@memoized
+def transposed_body(
+    graph: Graph, directions: Indices, present: Indices | None = None, marks: Indices | None = None
+) -> tuple[Graph, Indices]:
+    """Transpose a graph that is linear in the inputs ``directions``.
+
+    Args:
+        graph: a graph that is linear in some of its inputs.
+        directions: positions of the inputs in which ``graph`` is linear.
+        present: positions of the outputs whose cotangents are given; all other cotangents are zero. Default:
+            all outputs.
+        marks: marks of the given cotangents. Default: no marks.
+
+    Returns:
+        The graph ``(*other inputs, *cotangents of present) ↦ cotangents``, and the inputs to which these
+        cotangents belong. All other inputs in ``directions`` have cotangent zero.
+    """
+    if present is None:
+        present = tuple(range(len(graph.outputs)))
+    builder = Builder()
+    with building(builder):
+        chosen = set(directions)
+        inputs = [builder.input(v.type, k in chosen, v.tainted) for k, v in enumerate(graph.inputs)]
+        cotangents = [
+            builder.input(graph.outputs[k].type, tainted=graph.outputs[k].tainted | mark)
+            for k, mark in zip(present, marks or [0] * len(present), strict=True)
+        ]
+        builder.differentiate([x for k, x in enumerate(inputs) if k not in chosen and not x.tainted & STEADY])
+        outputs = builder.inline(graph, inputs)
+        pulled = pull_cotangents(
+            list(builder.linear_equations),
+            [outputs[k] for k in present],
+            cotangents,
+            [inputs[k] for k in directions],
+        )
+        found = [(k, ct) for k, ct in zip(directions, pulled, strict=True) if ct is not None]
+        _unmark_covered([ct for _, ct in found])
+        return builder.close([ct for _, ct in found]), tuple([k for k, _ in found])

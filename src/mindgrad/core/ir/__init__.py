@@ -1,0 +1,5 @@
+"""Core data structures: types, graphs, the builder, and tensors; no operators."""
+
+from mindgrad.core.ir import verify
+
+__all__ = ["verify"]  # imported before any graph is built, so that MINDGRAD_VERIFY applies to every graph

@@ -1,0 +1,456 @@
+"""The builder: emit the equations of a graph, and simplify them at the same time.
+
+Value numbering: if a primitive is applied twice to the same atoms with the same parameters, the second
+application returns the variable of the first. Repeated subexpressions of nested derivatives are therefore
+built only once. Folding: an equation on small constants becomes a constant. Simplification: each primitive
+may have a local rewrite (``simplify``) that does not change the value.
+
+While a derivative is built, an equation that depends on a tangent is *linear*. The builder stores linear
+equations in a separate list, so that the list of nonlinear equations contains no tangent.
+
+A derivative *moves* a value if the value depends differentiably on an input of the derivative.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mindgrad.core.ir.graph import (
+    CUT,
+    DISCARDS,
+    INFINITE,
+    INHERITED,
+    MASKED,
+    Constant,
+    Equation,
+    Graph,
+    Variable,
+    live_equations,
+)
+from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mindgrad.core.ir.primitive import Primitive
+
+__all__ = [
+    "EVERYTHING",
+    "POINTWISE",
+    "SET_LATER",
+    "Builder",
+    "building",
+    "current",
+    "is_tainted",
+    "pass_taint",
+]
+
+#: kinds of pointwise operators: operands share one shape, and elements are independent
+POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
+
+#: a constant with more bytes than this is not compared with other constants, so equal ones are not merged
+_COMPARED = 1 << 22
+#: two constants with more bytes than this are compared in two steps: first a few elements, then all
+_COPIED = 1 << 12
+#: the marks that derivative rules set on cotangents, and that the ``taint`` rules of operators never set
+SET_LATER = MASKED | CUT | DISCARDS
+#: value of ``Builder.moving`` with which every variable counts as dependent on the inputs
+EVERYTHING = None
+_FOLD = 64  # equations are folded if their constants have at most this many elements
+
+
+class _Local(threading.local):
+    builder: Builder | None = None
+
+
+_local = _Local()
+
+
+def current() -> Builder:
+    """Return the builder into which the rules on this thread emit equations."""
+    builder = _local.builder
+    if builder is None:
+        raise RuntimeError("no graph is being built: a rule was called outside a transform.")
+    return builder
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[Builder]:
+    """Make ``builder`` the current builder of this thread inside the ``with`` block."""
+    previous = _local.builder
+    _local.builder = builder
+    try:
+        yield builder
+    finally:
+        _local.builder = previous
+
+
+def is_tainted(
+    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
+) -> int:
+    """Return the marks of a result of ``primitive``.
+
+    ``passed`` contains the marks of its operands. Default: they are computed from ``inputs``.
+    """
+    taint: Any = primitive.taint
+    if callable(taint):
+        taint = taint(*inputs, **parameters)
+    if taint == "stops":
+        return 0
+    if passed is None:
+        passed = 0
+        for atom in inputs:
+            passed |= atom.tainted & INHERITED
+    return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)
+
+
+def pass_taint(old: Any, new: Any) -> None:
+    """Copy the marks of ``old`` to ``new``, an atom with the same value.
+
+    A constant gets only the marks ``SET_LATER``.
+    """
+    if type(new) is Constant:
+        new.marks |= 0 if new.is_splat else old.tainted & SET_LATER
+    elif not new.linear:
+        new.tainted |= old.tainted & INHERITED
+
+
+def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether two arrays of at most ``_COMPARED`` bytes are equal, byte by byte."""
+    if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return False
+    if a.nbytes > _COPIED and a.ravel()[:_FOLD].tobytes() != b.ravel()[:_FOLD].tobytes():
+        return False
+    return a.tobytes() == b.tobytes()
+
+
+class Builder:
+    """Collects the equations of one graph."""
+
+    __slots__ = (
+        "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
+        "derived", "equations", "inputs", "is_differentiating", "known_masks", "knows_infinite",
+        "linear_equations", "moving", "nonzeros", "operands", "source",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.inputs: list[Variable] = []
+        self.equations: list[Equation] = []
+        self.linear_equations: list[Equation] = []
+        self.source: tuple[str, int] | None = None
+        #: graphs derived from compiled functions, by their structural keys (``trace.record``)
+        self.derived: dict[Any, Any] = {}
+        #: operands of all operators that the traced function called, including simplified operators
+        self.operands: set[Any] = set()
+        self._table: dict[Any, Any] = {}
+        self._constants: dict[Any, Constant] = {}
+        self._last: dict[TensorType, Constant] = {}
+        self._inlined: dict[Any, list[Any]] = {}
+        #: maps each atom that :meth:`rebind` has replaced to its replacement
+        self._rebound: dict[Any, Any] = {}
+        #: whether a derivative is being built. ``nonzeros`` holds its masks of ``primitives.exact_zeros``
+        self.is_differentiating = False
+        self.nonzeros: dict[Any, Any] = {}
+        #: maps masks that depend only on constants to their arrays (``primitives.exact_zeros``)
+        self.known_masks: dict[Any, Any] = {}
+        #: whether the mark ``INFINITE`` is set on every input with infinite elements, as in eager mode. In
+        #: compiled functions, the values of inputs are not known
+        self.knows_infinite = False
+        #: bit mask of inputs of the derivative: those on which the operand of the current cotangent depends
+        self.moving: int | None = -1
+        self._moves: dict[Any, int] = {}
+        self._always_move: list[Any] = []
+
+    def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
+        """Create an input of the graph; if ``linear``, a tangent that is not an input."""
+        variable = Variable(type, linear, tainted)
+        if not linear:
+            self.inputs.append(variable)
+        return variable
+
+    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+        """Create inputs with the types and marks of ``atoms``."""
+        return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
+
+    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+        """Return the representative of this constant in the graph."""
+        return self._kept(Constant(value, type))
+
+    def _kept(self, constant: Constant) -> Constant:
+        """Return the constant of this builder that is equal to ``constant``.
+
+        Equal small constants become one. A larger constant is compared only with the previous constant of its
+        type. This comparison is needed because a value that is computed from captured data alone is a new
+        array each time that it is read.
+        """
+        representative = self._constants.get(constant.key)
+        if representative is None:
+            representative = constant
+            if constant.value.size > 1:
+                last = self._last.setdefault(constant.type, constant)
+                if last is not constant and _is_equal(last.value, constant.value):
+                    representative = last
+                self._last[constant.type] = representative
+            self._constants[constant.key] = representative
+        representative.marks |= constant.marks
+        return representative
+
+    def trace(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        source: tuple[str, int] | None,
+    ) -> Any:
+        """Emit an operator of the traced function, and add its operands to ``operands``."""
+        self.source = source
+        result = self.emit(primitive, inputs, parameters)
+        self.source = None
+        if not any(atom is result for atom in inputs):  # else the operator was simplified, like x · 1 = x
+            self.operands.update(inputs)
+        return result
+
+    def emit(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        counterparts: tuple[Variable, ...] | None = None,
+    ) -> Any:
+        """Apply ``primitive`` and return the variable (or variables) of the result.
+
+        ``counterparts`` are the results of the same operator on other operands of the same types. If they are
+        given, the new results take their types, and the type rule is not called.
+        """
+        if self._rebound:
+            inputs = tuple([self.value(x) for x in inputs])
+        linear = False
+        tainted = 0
+        folds = True
+        for position, atom in enumerate(inputs):
+            if type(atom) is Variable:
+                folds = False
+                if atom.linear:
+                    linear = True
+                tainted |= atom.tainted
+            else:
+                tainted |= atom.tainted
+                kept = self._constants.get(atom.key) or self._kept(atom)
+                if kept is not atom:
+                    inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
+        if primitive.simplify is not None:
+            if _local.builder is self:
+                simpler = primitive.simplify(*inputs, **parameters)
+            else:
+                with building(self):  # a simplification rule emits its replacement into this builder
+                    simpler = primitive.simplify(*inputs, **parameters)
+            if simpler is not None:
+                return simpler
+        if folds and inputs:
+            folded = self._fold(primitive, inputs, parameters)
+            if folded is not None:
+                folded.marks |= tainted & SET_LATER
+                return folded
+        key = self._key(primitive, inputs, parameters)
+        found = self._table.get(key)
+        if found is not None:
+            return found
+        tainted &= INHERITED
+        if primitive.taint != "passes":
+            tainted = is_tainted(primitive, inputs, parameters, tainted)
+        if counterparts is None:
+            types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+        if primitive.multiple:
+            types = types if counterparts is None else [y.type for y in counterparts]
+            outputs = tuple([Variable(each, linear, tainted) for each in types])
+            result: Any = outputs
+        else:
+            result = Variable(types if counterparts is None else counterparts[0].type, linear, tainted)
+            outputs = (result,)
+        equation = Equation(primitive, inputs, parameters, outputs, self.source)
+        for output in outputs:
+            output.made_by = equation
+        (self.linear_equations if linear else self.equations).append(equation)
+        if not equation.is_unique:
+            self._table[key] = result
+        return result
+
+    def _key(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+        if primitive.commutative and id(inputs[0]) > id(inputs[1]):
+            inputs = (inputs[1], inputs[0])
+        return primitive, inputs, tuple(parameters.items())
+
+    def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
+        """Evaluate an equation on constants if that is cheap and the result is small."""
+        if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
+            return None
+        splats = all(atom.is_splat for atom in inputs)
+        if splats and primitive.kind in POINTWISE:
+            result_type = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            with np.errstate(all="ignore"):
+                value = np.asarray(primitive.numpy(*[atom.value for atom in inputs], **parameters))
+            if value.ndim == 0:
+                return self.constant(value.astype(result_type.dtype.numpy), result_type)
+            return None
+        if all(atom.type.size <= _FOLD for atom in inputs):
+            result_type = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            if result_type.size <= _FOLD:
+                with np.errstate(all="ignore"):
+                    value = primitive.numpy(*[atom.array() for atom in inputs], **parameters)
+                return self.constant(np.asarray(value, result_type.dtype.numpy))
+        return None
+
+    def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
+        """Emit ``equation`` on other operands, with ``changed`` parameters.
+
+        Returns the results. The new equation has the source line of ``equation``, or the current line if
+        ``equation`` has none.
+        """
+        outer = self.source
+        if equation.source is not None:
+            self.source = equation.source
+        parameters = {**equation.parameters, **changed} if changed else equation.parameters
+        counterparts = None if changed else equation.outputs
+        for old, new in zip(equation.inputs, operands, strict=True):
+            if old.type is not new.type:
+                counterparts = None
+        result = self.emit(equation.primitive, tuple(operands), parameters, counterparts)
+        self.source = outer
+        results = result if equation.primitive.multiple else (result,)
+        for old, new in zip(equation.outputs, results, strict=True):
+            if old.tainted:
+                pass_taint(old, new)
+        return results
+
+    def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+        """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
+        call = (graph, *inputs)
+        if call in self._inlined:  # the same graph on the same inputs has the same results
+            return list(self._inlined[call])
+        values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        for equation in graph.equations:
+            operands = [values[atom] if type(atom) is Variable else atom for atom in equation.inputs]
+            values.update(zip(equation.outputs, self.emit_again(equation, operands), strict=True))
+        outputs = [values[atom] if type(atom) is Variable else atom for atom in graph.outputs]
+        if not graph.is_unique:
+            self._inlined[call] = outputs
+        return list(outputs)
+
+    # -- which values a derivative moves ------------------------------------------------------------
+
+    def differentiate(self, inputs: Iterable[Any]) -> None:
+        """Start a derivative with respect to ``inputs``."""
+        self.is_differentiating, self.moving = True, -1
+        self.nonzeros = {}
+        self._moves = {x: 1 << k for k, x in enumerate(inputs)}
+        self._moves.update(dict.fromkeys(self._always_move, -1))
+
+    def let_move(self, atom: Any) -> None:
+        """Count ``atom`` as dependent on the inputs, in this derivative and in later ones."""
+        self._always_move.append(atom)
+        self._moves[atom] = -1
+
+    def moves(self, atom: Any) -> bool:
+        """Whether ``atom`` depends differentiably on one of the inputs in ``moving``."""
+        if type(atom) is not Variable or self.moving is EVERYTHING:
+            return type(atom) is Variable
+        depends, waiting = self._moves, [atom]
+        while waiting:
+            x = waiting[-1]
+            if x in depends:
+                waiting.pop()
+                continue
+            equation = x.made_by
+            operands = equation.inputs if equation is not None and equation.primitive.has_derivative else ()
+            unknown = [y for y in operands if type(y) is Variable and y not in depends]
+            waiting += unknown
+            if not unknown:
+                depends[x] = 0
+                for y in operands:
+                    depends[x] |= depends[y] if type(y) is Variable else 0
+        return bool(depends[atom] & self.moving)
+
+    # -- recomputed values, together with their derivatives ---------------------------------------
+
+    def value(self, atom: Any) -> Any:
+        """Return the atom that replaced ``atom`` when loops and branches were replayed."""
+        rebound = self._rebound
+        while atom in rebound:
+            atom = rebound[atom]
+        return atom
+
+    def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
+        """Replace ``atoms`` by ``values`` in the outputs and in equations emitted later."""
+        for old, new in zip(atoms, values, strict=True):
+            if new is old:
+                continue
+            self._rebound[old] = new
+            if old.tainted:
+                pass_taint(old, new)
+
+    def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
+        """Remove all equations and yield them, so that the caller can replace some.
+
+        The flag of each equation states whether it is among ``equations``. For each equation, the caller
+        either emits it again (:meth:`again`), or emits another equation that also computes its values and
+        calls :meth:`rebind`. In this way, one loop over values and tangents replaces a loop. It is emitted at
+        the position of the loop and runs once, so side effects occur once and in order.
+        """
+        selection = set(equations)
+        emitted, self.equations = self.equations, []
+        if not selection.issubset(emitted):
+            raise AssertionError(
+                "equations that were replaced are replayed. This is a bug in mindgrad; please report it."
+            )
+        self._table.clear()
+        self._inlined.clear()
+        for equation in emitted:
+            yield equation, equation in selection
+
+    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
+        """Emit ``equation`` again during a replay, on the present values of its operands.
+
+        If an operand has changed and ``simplifies`` is true, the equation is simplified again. Returns the
+        results.
+        """
+        rebound, inputs, is_kept = self._rebound, equation.inputs, True
+        for atom in inputs:
+            if atom in rebound or (type(atom) is not Variable and self._kept(atom) is not atom):
+                is_kept = False
+        if not is_kept and simplifies:
+            results = self.emit_again(equation, inputs)
+        else:
+            if not is_kept:
+                inputs = tuple([self.value(x) if type(x) is Variable else self._kept(x) for x in inputs])
+            key = self._key(equation.primitive, inputs, equation.parameters)
+            result: Any = self._table.get(key)
+            if result is None:
+                emitted = equation if is_kept else self._copied(equation, inputs)
+                self.equations.append(emitted)
+                result = emitted.outputs if equation.primitive.multiple else emitted.outputs[0]
+                if not equation.is_unique:
+                    self._table[key] = result
+            results = result if equation.primitive.multiple else (result,)
+        self.rebind(equation.outputs, results)
+        return results
+
+    @staticmethod
+    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+        """Copy ``equation`` with other operands that have the same values."""
+        tainted = is_tainted(equation.primitive, inputs, equation.parameters)
+        outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
+        copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
+        for output in outputs:
+            output.made_by = copy
+        return copy
+
+    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+        """Return the graph of ``outputs``, without equations on which they do not depend."""
+        outputs = [self.value(y) for y in outputs]
+        kept = live_equations(self.equations, outputs)
+        return Graph(self.inputs if inputs is None else inputs, kept, outputs)

@@ -1,0 +1,70 @@
+"""Evaluate a graph equation by equation, with NumPy kernels or on tensors.
+
+Tests compare compiled functions with :func:`evaluate`, the reference executor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.base.location import Located
+from mindgrad.core.ir.graph import Constant, Graph, Variable
+from mindgrad.core.ir.scope import apply
+from mindgrad.core.ir.tensor import Tensor, make_tensor
+
+__all__ = ["evaluate", "inline"]
+
+
+def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
+    """Return the outputs of ``graph`` on NumPy ``inputs``.
+
+    Raises:
+        TypeError: If the type of an input differs from the type in the graph.
+    """
+    values: dict[Variable, Any] = {}
+    for variable, array in zip(graph.inputs, inputs, strict=True):
+        array = np.asarray(array)
+        if array.shape != variable.shape or array.dtype != variable.type.dtype.numpy:
+            raise TypeError(
+                f"the graph's input has type {variable.type}, but got an array of type "
+                f"{array.dtype} and shape {array.shape}."
+            )
+        values[variable] = array
+    with np.errstate(all="ignore"):
+        for equation in graph.equations:
+            operands = [values[x] if type(x) is Variable else x.array() for x in equation.inputs]
+            result = equation.primitive.numpy(*operands, **equation.parameters)
+            if equation.primitive.multiple:
+                values.update(zip(equation.outputs, result, strict=True))
+            else:
+                values[equation.outputs[0]] = result
+    return [np.asarray(values[y]) if type(y) is Variable else np.array(y.array()) for y in graph.outputs]
+
+
+def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Apply ``graph`` to ``tensors``; open scopes run, record, or emit the operators."""
+    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
+
+    def read(atom: Any) -> Tensor:
+        tensor = values.get(atom)
+        if tensor is None:
+            constant: Constant = atom
+            tensor = values[atom] = make_tensor(constant.value, constant.type)
+        return tensor
+
+    for equation in graph.equations:
+        operands = [read(atom) for atom in equation.inputs]
+        # keep the source line of an operator without a derivative, for the warning of
+        # `transforms.zero_gradients`
+        is_named = equation.primitive.jvp is None and equation.source
+        with Located(equation.source) if is_named else nullcontext():
+            result = apply(equation.primitive, *operands, **equation.parameters)
+        if equation.primitive.multiple:
+            values.update(zip(equation.outputs, result, strict=True))
+        else:
+            values[equation.outputs[0]] = result
+    return [read(atom) for atom in graph.outputs]

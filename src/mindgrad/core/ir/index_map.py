@@ -1,0 +1,219 @@
+"""Index maps: labels for the axes of an equation's operands and results.
+
+Axes with the same label correspond to each other, such as the batch axes or the contracted axes of a product.
+In the notation of einsum, ``ij,jk->ik`` has the labels i, j, k. The kind of a label l describes which
+elements of an operand x affect the element of the result y with index i along l:
+
+    parallel    only the element of x with index j = i along l
+    reduced     all elements of x along l; the result has no axis l
+    ordered     the elements of x with j ≤ i (or j ≥ i), as in a cumulative sum
+    windowed    the elements of x with j in a window around i, as in a convolution
+    opaque      possibly any elements of x
+
+The field ``axes`` of a primitive is an object of class :class:`Axes`. It returns the map of an equation. It
+also returns the parameters of the operator for operands whose axes are permuted, have other sizes along
+parallel labels, or have additional labels (a batch). ``primitives.axes`` contains the common classes.
+``transforms.axis_propagation``, ``passes.batch_region``, ``passes.tiling``, and ``passes.layout`` use
+index maps.
+
+The name comes from the indexing maps and iterator types of MLIR's ``linalg``. Unlike MLIR's maps, these index
+maps do not contain index arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.core.ir.types import Shape
+
+__all__ = [
+    "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
+    "IndexMap", "Labels", "Relabeling", "Uniform", "index_map", "label_sizes", "relabeled", "repetition",
+]  # fmt: skip
+
+PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
+
+#: the labels of the axes of one array
+Labels = tuple[int, ...]
+
+
+class IndexMap(NamedTuple):
+    """Labels of the axes of one equation.
+
+    Attributes:
+        operands: for each operand the labels of its axes.
+        results: for each result the labels of its axes. A broadcast adds labels that no operand has.
+        kinds: the kind of each label that is not parallel.
+    """
+
+    operands: tuple[Labels, ...]
+    results: tuple[Labels, ...]
+    kinds: Mapping[int, str] = {}
+
+    def kind(self, label: int) -> str:
+        """Return the kind of ``label``."""
+        return self.kinds.get(label, PARALLEL)
+
+    def through(self, operand: int, index: int, axis: int) -> int | None:
+        """Return the axis of a result that carries ``axis`` of an operand, or ``None``."""
+        label = self.operands[operand][axis]
+        if label in self.kinds or label not in self.results[index]:
+            return None
+        return self.results[index].index(label)
+
+
+class Arrangement(NamedTuple):
+    """A requested order of the axes of an equation.
+
+    Attributes:
+        operands: for each operand, the labels of its axes in the new order. There may be additional parallel
+            labels.
+        results: for each result, the labels of its axes in the preferred order.
+        sizes: dict that maps every label to the size of its axes. Sizes of parallel labels may differ from
+            the sizes in the equation.
+        parameters: the parameters of the equation before its axes are reordered.
+    """
+
+    operands: Sequence[Labels]
+    results: Sequence[Labels]
+    sizes: Mapping[int, int]
+    parameters: Mapping[str, Any]
+
+
+class Relabeling(NamedTuple):
+    """An operator for operands with another order of axes.
+
+    Attributes:
+        parameters: the parameters of the new equation.
+        results: for each result the labels of its axes.
+        swaps: whether the two operands (of a product) must be exchanged.
+    """
+
+    parameters: dict[str, Any]
+    results: tuple[Labels, ...]
+    swaps: bool = False
+
+
+class Axes:
+    """How an operator treats axes: the class of a primitive's field ``axes``."""
+
+    #: whether :meth:`preferred` can return an order
+    prefers: bool = False
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        """Return the map of an equation on operands of these shapes."""
+        raise NotImplementedError
+
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
+        """Return the operator for the axes in ``new``, or ``None`` if there is none.
+
+        Args:
+            old: the map of the present equation.
+            new: the requested order of the axes.
+        """
+        return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
+
+    def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
+        """Return the order of operand axes for which CPU kernels are fast, or ``None``.
+
+        Args:
+            axes: the map of the equation.
+            parameters: the parameters of the equation.
+        """
+        return None
+
+
+class Uniform(Axes):
+    """Axes of a pointwise operator: all operands and the result have the same labels."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        labels = tuple(range(len(shapes[0]))) if shapes else ()
+        return IndexMap((labels,) * len(shapes), (labels,))
+
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
+        if any(labels != new.operands[0] for labels in new.operands):
+            return None
+        return Relabeling(dict(new.parameters), (new.operands[0],))
+
+
+#: the field ``axes`` of every pointwise operator
+UNIFORM = Uniform()
+
+
+def index_map(equation: Any) -> IndexMap | None:
+    """Return the map of ``equation``; ``None`` if any element may depend on any other.
+
+    >>> from mindgrad.core.ir.build import Builder, building
+    >>> from mindgrad.core.ir.types import tensor_type
+    >>> from mindgrad.core.primitives.reduction import reduce_sum
+    >>> with building(Builder()) as builder:
+    ...     y = reduce_sum(builder.input(tensor_type("float32", (4, 3, 2))), axes=(1,))
+    >>> print(index_map(y.made_by))
+    IndexMap(operands=((0, 1, 2),), results=((0, 2),), kinds={1: 'reduced'})
+    """
+    axes = equation.primitive.axes
+    return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
+
+
+def repetition(atom: Any) -> tuple[Any, Labels] | None:
+    """Return the value that ``atom`` repeats along new axes, and its axes in ``atom``.
+
+    >>> from mindgrad.core.ir.build import Builder, building
+    >>> from mindgrad.core.ir.types import tensor_type
+    >>> from mindgrad.core.primitives.structural import broadcast_in_dim
+    >>> with building(Builder()) as builder:
+    ...     x = builder.input(tensor_type("float32", (3,)))
+    ...     value, dims = repetition(broadcast_in_dim(x, shape=(2, 3), dims=(1,)))
+    >>> value is x, dims
+    (True, (1,))
+    """
+    equation = getattr(atom, "made_by", None)
+    if equation is None or not equation.primitive.moves or len(equation.inputs) != 1:
+        return None
+    axes = index_map(equation)
+    if axes is None or len(axes.results) > 1 or axes.kinds:
+        return None
+    (labels,), (result,) = axes.operands, axes.results
+    if len(result) == len(labels) or not set(labels) <= set(result):
+        return None
+    dims = tuple([result.index(label) for label in labels])
+    return (equation.inputs[0], dims) if list(dims) == sorted(dims) else None
+
+
+def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
+    """Return the size of every label in the map of ``equation``.
+
+    Values can have different sizes along a windowed label. Its size is then the size in one of the values.
+    """
+    sizes: dict[int, int] = {}
+    for values, sides in ((equation.outputs, axes.results), (equation.inputs, axes.operands)):
+        for value, labels in zip(values, sides, strict=True):
+            sizes.update(zip(labels, value.shape, strict=True))
+    return sizes
+
+
+def relabeled(
+    equation: Any,
+    axes: IndexMap,
+    operands: Sequence[Labels],
+    results: Sequence[Labels],
+    sizes: Mapping[int, int] | None = None,
+) -> Relabeling | None:
+    """Return the operator of ``equation`` for operands with another order of axes.
+
+    Args:
+        equation: the equation.
+        axes: the index map of ``equation``.
+        operands: for each operand, the labels of its axes in the new order. There may be additional parallel
+            labels.
+        results: for each result, the labels of its axes in the preferred order.
+        sizes: dict that maps each new label, and each label with a new size, to its size.
+
+    Returns:
+        The parameters and the labels of the results, or ``None`` if the operator does not support this order.
+    """
+    new = Arrangement(
+        operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters
+    )
+    return equation.primitive.axes.relabeled(axes, new)

@@ -1,0 +1,70 @@
+"""Memoization of results computed from graphs.
+
+    memoized(f)(graph, …) = f(graph, …), computed once
+    interned(a) is interned(b)  ⟺  a.key() == b.key()
+
+A graph stores the results that were computed from it. When the graph is deleted, its results are deleted,
+and they keep no other graph alive. A global cache would keep graphs alive, with the large arrays among their
+constants.
+
+A memoized function must depend only on its arguments. A repeated call costs one lookup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Graph
+
+__all__ = ["forget", "interned", "memoized", "retained"]
+
+Result = TypeVar("Result")
+
+_graphs: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
+
+#: number of graphs that :func:`retained` keeps alive
+_RETAINED = 256
+
+
+def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
+    """Compute ``function(graph, …)`` once, and store the result in the graph."""
+
+    @wraps(function)
+    def once(graph: Graph, *arguments: Any, **options: Any) -> Result:
+        key = (function, arguments, *options.items()) if options else (function, arguments)
+        if key not in graph.derived:
+            graph.derived[key] = function(graph, *arguments, **options)
+        return graph.derived[key]
+
+    return once
+
+
+def interned(graph: Graph) -> Graph:
+    """Return the representative of all graphs with the structure of ``graph``.
+
+    If a function is called several times in a differentiated function, each call is traced. The traces are
+    equal graphs. Because they have one representative, its memoized derivatives are computed once.
+    """
+    return _graphs.setdefault(graph.key(), graph)
+
+
+def retained(graph: Graph) -> Graph:
+    """Intern ``graph``, and keep it alive so that a later equal trace can reuse it."""
+    return _retained(interned(graph))
+
+
+def forget() -> None:
+    """Clear the table of interned graphs, and delete their memoized results."""
+    for graph in list(_graphs.values()):
+        graph.derived.clear()
+    _graphs.clear()
+    _retained.cache_clear()
+
+
+@lru_cache(maxsize=_RETAINED)
+def _retained(graph: Graph) -> Graph:
+    return graph

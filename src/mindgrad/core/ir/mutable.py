@@ -1,0 +1,172 @@
+"""``mutable``: containers and numbers that are data instead of constants.
+
+By default, a Python number is a constant of a compiled function, which is compiled again for each value. A
+number that is marked with ``mutable`` is data: one compiled function accepts all values. ``GradOperation``
+treats a tuple, list, dict, or number as a constant unless it is marked. ``grad``, ``value_and_grad``, and
+related functions differentiate all of them without a mark, except ints. An int has a derivative (an int) only
+if it is marked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+from typing import Any
+
+from mindgrad.core.base.tree import attributes_of, is_record, record_of
+from mindgrad.core.ir.constant_arguments import is_constant
+from mindgrad.core.ir.tensor import Tensor
+
+__all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable", "plain_kind"]
+
+
+class MutableTuple(tuple):
+    """A tuple whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableList(list):
+    """A list whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableDict(dict):
+    """A dict whose tensors are differentiated."""
+
+    __slots__ = ()
+
+
+class MutableFloat(float):
+    """A float that is data, not a constant."""
+
+    __slots__ = ()
+
+
+class MutableScalar(MutableFloat):
+    """A ``np.float64`` that is data; operators convert it to a float64 tensor."""
+
+    __slots__ = ()
+
+
+class MutableInt(int):
+    """An int that is data; its derivative is an int."""
+
+    __slots__ = ()
+
+
+#: maps each mutable container type to the ordinary type. Mutable subclasses of other types (named tuples,
+#: dataclasses, OrderedDict, …) are added when they are used
+_CONTAINERS: dict[type, type] = {MutableTuple: tuple, MutableList: list, MutableDict: dict}
+_MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.items()}
+
+
+@lru_cache(maxsize=256)
+def _marked(kind: Any) -> Any:
+    """Return the mutable subclass of a container class."""
+    if kind in _CONTAINERS:
+        return kind
+    if kind in _MARKED:
+        return _MARKED[kind]
+    made = type(kind)(kind.__name__, (kind,), {"__slots__": (), "__module__": kind.__module__})
+    _CONTAINERS[made] = kind
+    return made
+
+
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
+    """Mark a number or a container of tensors or numbers as differentiable data.
+
+    Args:
+        input_data (int, float, tuple, list, dict, or dataclass): a number, or a container of numbers and
+            Tensors, nested to any depth. ``None`` in a container is a constant. In a dataclass, every value
+            (numbers too) is a constant, except Tensors and results of ``mutable``. A Tensor or bool is
+            returned unchanged. A Tensor with ``const_arg=True`` is copied without this property.
+        dynamic_len (bool, optional): accepted for compatibility, for a tuple or list, and ignored. Each
+            length is compiled separately. Default: ``False``.
+
+    Returns:
+        int, float, tuple, list, dict, or dataclass: a copy of ``input_data`` that behaves like it. The
+        gradient with respect to a container is a container of the same structure, with constants unchanged.
+        The gradient with respect to a number is a number of the same type.
+
+    Raises:
+        TypeError: If ``input_data`` or an element of it has an unsupported type, ``dynamic_len`` is not a
+            bool, or ``dynamic_len`` is set for an object without a length.
+
+    >>> import mindgrad as ms
+    >>> pair = ms.mutable((ms.Tensor([1.0]), ms.Tensor([2.0])))
+    >>> ms.grad(lambda p: p[0] * p[1])(pair)
+    (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]), Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
+    >>> ms.grad(lambda a, x: a * a * x)(ms.mutable(3.0), ms.Tensor(2.0))
+    12.0
+
+    See Also:
+        :func:`mindgrad.grad`, :class:`mindgrad.ops.GradOperation`
+    """  # noqa: E501
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(f"For 'mutable', the 'dynamic_len' should be a bool, but got {dynamic_len!r}.")
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise TypeError(
+            f"For 'mutable', when the 'dynamic_len' is True, the 'input_data' should be a tuple or list, but "
+            f"got {input_data!r} of type {type(input_data).__name__}."
+        )
+    if isinstance(input_data, (Tensor, bool)):
+        return Tensor(input_data) if is_constant(input_data) else input_data
+    kind: Any = type(input_data)
+    if isinstance(input_data, tuple):
+        return tuple.__new__(_marked(kind), map(_inside, input_data))
+    if isinstance(input_data, list):
+        return _marked(kind)(map(_inside, input_data))
+    if isinstance(input_data, dict):
+        items = {key: _inside(value) for key, value in input_data.items()}
+        if isinstance(input_data, defaultdict):
+            return _marked(kind)(input_data.default_factory, items)
+        return _marked(kind)(items)
+    if _is_record(input_data):
+        return _of_field(input_data)
+    if isinstance(input_data, int):
+        return MutableInt(input_data)
+    if isinstance(input_data, float):
+        return MutableFloat(input_data)
+    raise TypeError(
+        f"For 'mutable', the 'input_data' should be one of (bool, int, float, Tensor, tuple, list, "
+        f"dict) or their nested structures, but got {input_data!r} of type "
+        f"{type(input_data).__name__}."
+    )
+
+
+def _inside(value: Any) -> Any:
+    return None if value is None else mutable(value)
+
+
+def _is_record(value: Any) -> bool:
+    kind: Any = type(value)
+    return is_record(kind)
+
+
+def _of_field(value: Any) -> Any:
+    """Mark the containers in the value of a dataclass field as data."""
+    kind: Any = type(value)
+    if isinstance(value, tuple):
+        return tuple.__new__(_marked(kind), map(_of_field, value))
+    if isinstance(value, list):
+        return _marked(kind)(map(_of_field, value))
+    if isinstance(value, defaultdict):
+        return _marked(kind)(value.default_factory, {key: _of_field(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return _marked(kind)({key: _of_field(item) for key, item in value.items()})
+    if _is_record(value):
+        attributes = attributes_of(value).items()
+        return record_of(_marked(kind), {name: _of_field(item) for name, item in attributes})
+    return value
+
+
+def is_mutable(value: Any) -> bool:
+    """Whether ``value`` is a result of ``mutable``."""
+    return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
+
+
+def plain_kind(kind: type) -> type:
+    """Return the ordinary type of a mutable container type, or ``kind`` itself."""
+    return _CONTAINERS.get(kind, kind)

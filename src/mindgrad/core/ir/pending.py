@@ -1,0 +1,94 @@
+"""Pending arrays: arrays of tensors whose operators are deferred.
+
+    tensor._array is a PendingArray  ⟺  the value has not been computed, but can be computed on request
+
+In eager mode, a call of a function can be *deferred*: its operators are recorded, and one compiled function
+computes their values later (``eager.deferral``). A pending array behaves like a device array. If NumPy
+converts it, its value is computed. The deferred call decides which operators run, and when.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.types import TensorType
+
+__all__ = ["PendingArray", "host_copy", "resolved"]
+
+
+class PendingArray:
+    """The array of a tensor whose operator has been recorded but has not run.
+
+    Attributes:
+        deferral: the deferred call that computes the array; ``None`` after the call has ended.
+        number: index of the array among the values of the deferred call.
+        type: element type and shape of the array.
+        value: the computed array; ``None`` before it has been computed.
+        shadow: the tensor with this value if the operators of the call were executed one by one instead;
+            otherwise ``None``.
+    """
+
+    __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")
+
+    def __init__(self, deferral: Any, number: int, type: TensorType) -> None:
+        self.deferral = deferral
+        self.number = number
+        self.type = type
+        self.value: Any = None
+        self.shadow: Any = None
+
+    def get(self) -> Any:
+        """Return the array, and compute it first if necessary."""
+        return self.deferral.requested(self) if self.value is None else self.value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+        return self.type.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return self.type.rank
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return self.type.size
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The element type as a NumPy dtype."""
+        return self.type.dtype.numpy
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(np.broadcast_to(np.asarray(self.get()), self.type.shape), dtype, copy=copy)
+
+    def __jax_array__(self) -> Any:
+        return self.get()
+
+
+def resolved(array: Any) -> Any:
+    """Return the value of a :class:`PendingArray`, and any other array unchanged."""
+    return array.get() if type(array) is PendingArray else array
+
+
+def host_copy(array: Any) -> np.ndarray:
+    """Copy the array of a device to the host.
+
+    Raises:
+        RuntimeError: If the array is divided among processes.
+    """
+    try:
+        return np.asarray(array)
+    except RuntimeError:
+        if getattr(array, "is_fully_addressable", True):
+            raise
+        raise RuntimeError(
+            "the program reads the value of a tensor that is divided among several processes. Each process "
+            "holds only a part. Reduce the tensor in a compiled function, which returns complete results, "
+            "or save it: "
+            "save_checkpoint(..., integrated_save=False)."
+        ) from None

@@ -1,0 +1,234 @@
+"""Primitives: one object holds all properties and rules of an operator.
+
+The constructors in ``mindgrad.core.primitives.kinds`` create primitives and derive most fields. The operands
+of an operator are atoms, which are passed by position. Its parameters are static values, which are passed by
+keyword. In the names of arguments, ``x`` is an operand, ``y`` an output, ``t`` a tangent, ``ct`` a cotangent,
+and ``p`` a partial derivative. The fields are:
+
+- ``type_rule(*types, **parameters)`` returns the output's :class:`TensorType`, or a tuple of types if
+  ``multiple`` is set. It raises ``TypeError`` or ``ValueError`` with a message for the user.
+- ``numpy(*arrays, **parameters)`` is the NumPy kernel.
+- ``xla`` is the name of a function of ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
+  Parameters that are graphs are passed as functions from arrays to a list of arrays.
+- ``jvp(y, xs, ts, **parameters)`` returns the output's tangent, which is linear in ``ts``. In ``ts`` and in
+  the result, ``None`` means a tangent that is known to be zero.
+- ``jvp_with_values(xs, ts, **parameters)`` returns outputs and tangents of a loop or branch. One equation
+  computes both and replaces the equation that computed the outputs alone.
+- ``transpose(ct, *xs, **parameters)`` is the rule of an operator that is linear in some operands. It returns
+  one cotangent per operand, and ``None`` for operands in which the operator is not linear.
+- ``taint`` describes whether the output can be infinite or NaN. ``"starts"``: it can. ``"passes"``: it can if
+  an operand can. ``"stops"``: it cannot (see ``primitives.kinds``). A callable ``taint(*xs, **parameters)``
+  returns one of these strings, or marks that are added to the marks of the operands.
+- ``effect``: whether the operator has an observable side effect such as printing. It is then never merged,
+  folded, or eliminated. The same holds for an operator whose inner graph (such as the body of a loop)
+  contains an operator with an effect.
+- ``runs_graphs``: whether the operator runs its inner graphs. If not, only its derivative runs them, and
+  their effects.
+- ``unique``: whether two calls with the same operands must not be merged, although the operator has no
+  observable effect.
+- ``calls_back``: whether the operator calls a Python function of this process while a compiled function runs.
+  The compiled function is then not stored on disk. Each call waits for the results, so that it can raise the
+  error of the Python function.
+- ``communicates``: whether the operator combines arrays of several processes. Such operators run in program
+  order, which is the same on every rank. They are never folded. Eager mode does not compile them in the
+  background, because the time at which compilation ends differs between ranks. ``sends=False`` marks an
+  operator of this kind that sends no message.
+- ``keeps_type``: whether all operands and the result have one type. The type rule sets this field.
+- ``series(equation, coefficients, order)`` returns the Taylor coefficients 0 … ``order`` of each output of an
+  operator with inner graphs, from the coefficients of each operand (``None`` for zero, see
+  ``transforms.taylor``). Other operators need no such rule.
+- ``axes`` (an :class:`mindgrad.core.ir.index_map.Axes`) describes which axes of operands and results
+  correspond to each other, and how elements along each axis depend on each other. It also returns the
+  parameters for operands whose axes are arranged differently. Without ``axes``, every output element may
+  depend on every input element. Pointwise operators need no ``axes``.
+- ``linear_in``: the operands in which a linear operator is jointly linear; ``None`` for all of them.
+- ``moves``: operands whose elements the operator only moves. The result consists of these elements and zeros.
+- ``stops``: whether the derivative is zero.
+- ``work`` (an :class:`mindgrad.core.ir.work.Work`) describes the cost.
+- ``symbol`` is the corresponding operator of Python, such as ``+``.
+- ``pattern(run, equation, patterns)`` returns the sparsity pattern of each output from the patterns of the
+  operands (``sparse.sparsity``). It exists if the pattern is more precise than ``axes``. An operator with
+  ``moves`` uses it if the positions are not known.
+- ``recurrence(equation, coefficient, k)`` returns Taylor coefficient k of a pointwise operator, computed from
+  lower coefficients of its result. ``coefficient(atom, j)`` returns coefficient j of an atom.
+- ``contracted(xs, along, **parameters)`` applies the operator to slice j of each operand, and returns the sum
+  over j as one equation. ``along`` contains the axis of the slices of each operand.
+- ``passage(equation)`` returns a function of operand, result, and axis of the operand. The function returns
+  the axis of the result that carries this axis. Operators without an index map have this rule.
+
+Only for operators with inner graphs:
+
+- ``expand(**parameters)`` returns the graph for which a lazy operator stands (``control.lazy``).
+- ``closed``: whether the derivative of this lazy derivative, with respect to the same operand, is an equation
+  of the same operator.
+- ``by_user``: whether the user defined the derivative.
+- ``reads_cotangent``: whether second derivatives need reverse mode, because the rule depends on the equations
+  that compute the cotangent (``primitives.spectra``).
+- ``replaceable``: whether the graphs may be replaced by equivalent graphs.
+- ``programs(equation, iterations)`` returns an :class:`mindgrad.core.ir.inner_programs.Inner` for every graph
+  that runs.
+- ``iteration(equation)`` returns the graph of one iteration and its operands, if no parameter contains this
+  graph.
+- ``paths(equation, after)`` computes how the outputs of the surrounding graph depend on each operand
+  (``transforms.zero_gradients``). ``after`` describes how they depend on each result. Without this rule, they
+  depend on every operand as on the results.
+- ``batch(size, xs, axes, **parameters)`` returns ``(output, axis)``. If ``multiple`` is set, it returns a
+  tuple of outputs and a tuple of axes. ``axes[i]`` is the batch axis of operand i, or ``None``. An operator
+  has this rule if a batch axis is not just another parallel axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir import build
+from mindgrad.core.ir.graph import Atom, Constant, Variable
+from mindgrad.core.ir.index_map import UNIFORM, Axes
+from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
+
+__all__ = ["REGISTRY", "Primitive"]
+
+#: registry that maps the name of each primitive to the primitive
+REGISTRY: dict[str, Primitive] = {}
+
+
+class Primitive:
+    """One operator. Calling it on atoms emits an equation into the current builder."""
+
+    # defaults of fields that few primitives set
+    linear_in: Sequence[int] | None = None
+    moves: bool = False
+    stops: bool = False
+    runs_graphs: bool = True
+    symbol: str | None = None
+    pattern: Callable[..., Any] | None = None
+    recurrence: Callable[..., Any] | None = None
+    contracted: Callable[..., Any] | None = None
+    passage: Callable[..., Any] | None = None
+    expand: Callable[..., Any] | None = None
+    closed: bool = False
+    calls_back: bool = False
+    by_user: bool = False
+    reads_cotangent: bool = False
+    replaceable: bool = False
+    programs: Callable[..., Any] | None = None
+    iteration: Callable[..., Any] | None = None
+    paths: Callable[..., Any] | None = None
+
+    __slots__ = (
+        "__dict__", "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values",
+        "keeps_type", "kind", "multiple", "name", "numpy", "pointwise", "samples", "sends", "series",
+        "simplify", "taint", "transpose", "type_rule", "unique", "work", "xla",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        *,
+        type_rule: Callable[..., Any],
+        numpy: Callable[..., Any],
+        xla: str | Callable[..., Any],
+        jvp: Callable[..., Any] | None = None,
+        jvp_with_values: Callable[..., Any] | None = None,
+        transpose: Callable[..., Any] | None = None,
+        batch: Callable[..., Any] | None = None,
+        samples: Any = None,
+        multiple: bool = False,
+        commutative: bool = False,
+        simplify: Callable[..., Any] | None = None,
+        taint: str | Callable[..., str | int] = "stops",
+        effect: bool = False,
+        unique: bool = False,
+        communicates: bool = False,
+        sends: bool | None = None,
+        series: Callable[..., Any] | None = None,
+        axes: Axes | None = None,
+        work: Work | None = None,
+        **further: Any,
+    ) -> None:
+        if name in REGISTRY:
+            raise ValueError(f"an operator named {name!r} already exists.")
+        if unknown := further.keys() - Primitive.__annotations__.keys():
+            raise TypeError(f"an operator has no field {', '.join(sorted(unknown))!r}.")
+        self.__dict__.update(further)
+        self.name = name
+        self.kind = kind
+        self.pointwise = kind in build.POINTWISE
+        self.type_rule = type_rule
+        self.keeps_type = getattr(type_rule, "keeps_type", False)
+        self.numpy = numpy
+        self.xla = xla
+        self.jvp_with_values = jvp_with_values
+        if jvp is None and jvp_with_values is not None:
+            jvp = _tangents_of(jvp_with_values)
+        self.jvp = jvp
+        self.transpose = transpose
+        self.work = work or {"elementwise": FUNCTION}.get(kind, ARITHMETIC if self.pointwise else LIBRARY)
+        self.batch = batch
+        self.axes = UNIFORM if axes is None and self.pointwise and not multiple else axes
+        self.samples = samples
+        self.multiple = multiple
+        self.commutative = commutative
+        self.effect = effect
+        self.unique = unique or effect
+        self.communicates = communicates
+        self.sends = communicates if sends is None else sends
+        self.series = series
+        self.simplify = simplify
+        self.taint = taint
+        REGISTRY[name] = self
+
+    def linear_operands(self, count: int) -> Sequence[int]:
+        """Return the operands, among ``count``, in which the operator is jointly linear."""
+        if not self.is_linear and not self.moves:
+            return ()
+        return range(count) if self.linear_in is None else self.linear_in
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the operator is jointly linear in its operands, or in some of them."""
+        return self.kind in ("linear", "pointwise linear")
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the operator is linear in each operand separately."""
+        return self.kind in ("multilinear", "pointwise multilinear") and self.linear_in is None
+
+    @property
+    def has_derivative(self) -> bool:
+        """Whether the operator has a derivative that is not zero by definition."""
+        has_rule = self.jvp is not None or self.jvp_with_values is not None or self.series is not None
+        return has_rule and not self.stops
+
+    @property
+    def can_batch(self) -> bool:
+        """Whether one equation applies the operator to a batch."""
+        return self.batch is not None or self.axes is not None
+
+    def __repr__(self) -> str:
+        return f"<primitive {self.name}>"
+
+    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+        """Emit the operator on atoms. Python numbers get the type of the first atom."""
+        for operand in operands:
+            if type(operand) is not Variable and type(operand) is not Constant:
+                operands = lift(operands)
+                break
+        return build.current().emit(self, operands, parameters)
+
+
+def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
+
+
+def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Convert Python numbers to constants of the type of the first atom."""
+    like = next(operand for operand in operands if isinstance(operand, Atom)).type
+    return tuple(
+        operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)
+        for operand in operands
+    )

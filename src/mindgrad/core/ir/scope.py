@@ -1,0 +1,456 @@
+"""Scopes decide whether an operator runs, is recorded, or becomes an equation.
+
+    no scope       the kernel runs immediately
+    Recorder       the kernel runs immediately, and the call is recorded   (eager mode, in a gradient)
+    GraphScope     an equation is emitted, and nothing runs                (compiled)
+
+In eager mode, a call of a function can be deferred (``eager.deferral``). The deferred call then receives the
+operators instead of these scopes. A gradient inside it has a :class:`DeferredScope`.
+
+Every gradient call opens a new scope, one level above the open scopes. An operator belongs to the scope with
+the highest level among its operands. An operand of a lower level is *captured*: it becomes an input of the
+inner graph. Inner graphs therefore have no free variables, and tangents of different levels cannot be
+confused.
+
+The body of a loop or branch also has a scope (:class:`BodyScope`). All operators that are called inside
+belong to it, even if all their operands are from outside, because a branch that is not taken must not run.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.base.location import user_location
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Variable
+from mindgrad.core.ir.kernels import run_kernel
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
+from mindgrad.core.ir.types import TensorType
+
+__all__ = [
+    "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is", "constant_block",
+    "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost",
+    "lifted", "open_scopes", "opened", "outermost_program", "rebind",
+]  # fmt: skip
+
+
+LEFT_BEHIND = (
+    "a tensor is used outside the compiled function that created it: it was stored in an "
+    "attribute, list or global while the function was compiled. Return it from the function instead."
+)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = []
+        #: the innermost open body of a loop or branch
+        self.body: BodyScope | None = None
+        #: the deferred eager call that receives the operators of this thread, or ``None``
+        self.deferral: Any = None
+        #: values of scopes up to this level are constants (:func:`hold_constant`)
+        self.constant_level = 0
+        self.as_constant: Callable[[Tensor], Tensor] | None = None
+
+
+_local = _Local()
+
+_new_tensor = Tensor.__new__
+
+
+def open_scopes() -> list[Scope]:
+    """Return the open scopes of this thread, outermost first."""
+    return _local.scopes
+
+
+def outermost_program() -> GraphScope | None:
+    """Return the outermost open scope of a function that is being compiled."""
+    return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
+
+
+def current_deferral() -> Any:
+    """Return the deferred call that receives the operators, or ``None``."""
+    return _local.deferral
+
+
+def defer_to(deferral: Any) -> None:
+    """Send the operators of this thread to ``deferral``; ``None`` for none."""
+    _local.deferral = deferral
+
+
+def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
+    """Treat values of the scopes up to a level as constants on this thread.
+
+    Args:
+        block: the level, and the function that converts a value to a constant. ``(0, None)`` treats no value
+            as a constant.
+
+    Returns:
+        The previous setting.
+    """
+    before = _local.constant_level, _local.as_constant
+    _local.constant_level, _local.as_constant = block
+    return before
+
+
+def constant_block() -> tuple[int, Callable[[Tensor], Tensor] | None]:
+    """Return the level and the function set by :func:`hold_constant`."""
+    return _local.constant_level, _local.as_constant
+
+
+class executing:
+    """Use ``scopes`` and ``deferral`` on this thread inside the ``with`` block.
+
+    Args:
+        scopes: the open scopes, outermost first. Scopes that the block opens are added to this list.
+        deferral: the deferred call that receives operators outside compiled functions.
+    """
+
+    __slots__ = ("before", "constants", "deferral", "scopes")
+
+    def __init__(self, scopes: list[Scope], deferral: Any = None) -> None:
+        self.scopes = scopes
+        self.deferral = deferral
+
+    def __enter__(self) -> None:
+        local = _local
+        self.before = (local.scopes, local.body, local.deferral)
+        local.scopes, local.body, local.deferral = self.scopes, None, self.deferral
+        self.constants = hold_constant((0, None))
+
+    def __exit__(self, *_: Any) -> None:
+        _local.scopes, _local.body, _local.deferral = self.before
+        hold_constant(self.constants)
+
+
+def innermost() -> Scope | None:
+    """Return the innermost open scope of this thread."""
+    scopes = _local.scopes
+    return scopes[-1] if scopes else None
+
+
+class opened:
+    """Open ``scope`` for the ``with`` block, and close it at the end."""
+
+    __slots__ = ("deferral", "outer_body", "scope")
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+    def __enter__(self) -> Any:
+        local, scope = _local, self.scope
+        scopes = local.scopes
+        scopes.append(scope)
+        scope.level = len(scopes)
+        self.outer_body = local.body
+        self.deferral = local.deferral
+        if isinstance(scope, GraphScope):
+            local.deferral = None  # while a graph is traced, no deferred call receives operators
+            if isinstance(scope, BodyScope):
+                local.body = scope
+        return scope
+
+    def __exit__(self, *_: Any) -> None:
+        local, scope = _local, self.scope
+        local.scopes.pop()
+        scope.level = 0
+        scope.runs = None  # break a reference cycle: tensors in ``runs`` refer to the scope
+        local.body = self.outer_body
+        local.deferral = self.deferral
+        if scope.restored:
+            for tensor, before, _line in scope.restored.values():
+                assign(tensor, before)
+
+
+def as_it_is(tensor: Tensor) -> Tensor:
+    """Copy the tensor object, so that item assignment does not change the copy."""
+    copy = _new_tensor(Tensor)
+    copy._array, copy._type = tensor._array, tensor._type
+    copy._scope, copy._atom = tensor._scope, tensor._atom
+    return copy
+
+
+def lifted(tensor: Tensor) -> Tensor:
+    """Return the tensor to use in the open scopes, if its own scope may be closed.
+
+    A differentiated function may store a value in a list or an attribute instead of returning it. After its
+    recording has ended, the value is an ordinary tensor. If a scope around the recording is still open, the
+    value may depend on tensors of this scope. It is then recorded in this scope.
+    """
+    scope = tensor._scope
+    if scope is None:
+        return tensor
+    while scope is not None and scope.lifts and not scope.level and _local.scopes:
+        tensor = scope.lift(tensor._atom)
+        scope = tensor._scope
+    if isinstance(scope, DeferredScope) and not scope.level and scope.deferral is not None:
+        return scope.deferral.lifted(tensor)
+    return tensor
+
+
+def rebind(tensor: Tensor, value: Tensor) -> None:
+    """Bind the object ``tensor`` to ``value``, as ``x[0] = 1`` does.
+
+    Compiled functions can change only Parameters. If code changes another tensor from outside the function
+    while it is traced, the tensor gets its old value back when compilation ends.
+    """
+    scopes = _local.scopes
+    body = _local.body
+    if body is not None and scopes[-1] is body and tensor._scope is not body:
+        body.changed.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    elif not tensor.is_traced:
+        program = outermost_program()
+        if program is not None:
+            program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), user_location()))
+    is_of_scope = tensor._scope is value._scope
+    assign(tensor, value)
+    if value.is_traced and not is_of_scope:  # a tensor of the scope is not used after the scope ends
+        value._scope.rebound.append(weakref.ref(tensor))
+
+
+def identity(tensor: Tensor) -> Any:
+    """Return a key that identifies a value: its scope and atom, or its array."""
+    if tensor.is_traced:
+        atom = tensor._atom
+        return (id(tensor._scope), atom if isinstance(atom, int) else id(atom))
+    array = tensor._array
+    if type(array) is PendingArray and array.value is not None:
+        array = array.value
+    return (id(array), tensor.type)
+
+
+class Scope:
+    """Base class of eager and compiled scopes, with a level and bound Parameters.
+
+    Attributes:
+        level: 1 for the outermost scope, 0 after the scope is closed.
+        bindings: dict that maps the ``id`` of a Parameter to the tensor with its value inside the scope.
+        written: Parameters to which code inside the scope has assigned a value.
+        rebound: tensors that were bound to a value of the scope by item assignment.
+        restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
+            its old tensor and the line of the first change, or ``None`` if its elements did not change.
+        runs: the latest runs of Cells inside the scope (``frontend.replayed_forward``), or ``None``.
+        opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
+    """
+
+    __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
+
+    #: whether the scope holds the values of its tensors, so that outer scopes can use them after it is closed
+    lifts = False
+
+    def __init__(self) -> None:
+        self.level = 0
+        self.runs: dict[int, Any] | None = None
+        self.bindings: dict[int, Tensor] = {}
+        self.written: dict[int, Any] = {}
+        self.rebound: list[weakref.ref[Tensor]] = []
+        self.restored: dict[int, tuple[Tensor, Tensor, tuple[str, int] | None]] = {}
+        self.opaque = False
+
+    def still_rebound(self) -> list[Tensor]:
+        """Return the living tensors that item assignment bound to a value of the scope."""
+        if not self.rebound:
+            return []
+        found = {id(t): t for t in (each() for each in self.rebound) if t is not None and t._scope is self}
+        return list(found.values())
+
+    def input(self, tensor: Tensor) -> Tensor:
+        """Create a tensor of this scope that represents ``tensor``."""
+        raise RuntimeError("a scope is a Recorder or a GraphScope")
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        """Apply ``primitive`` inside this scope."""
+        raise RuntimeError("a scope is a Recorder or a GraphScope")
+
+    def lift(self, number: int) -> Tensor:
+        """Return the value as a tensor of the next outer level."""
+        raise RuntimeError("only a Recorder has values")
+
+
+class DeferredScope(Scope):
+    """Recording of a gradient inside a deferred call. Its tensors can be computed later.
+
+    Attributes:
+        deferral: the deferred call that contains the recording; ``None`` after the call has ended.
+        index: number of this recording among the recordings of the call, starting at 1.
+        shadow: pair (scope, input tensors) of a second recording, which exists if the operators of the call
+            were executed one by one instead; otherwise ``None``.
+    """
+
+    __slots__ = ("deferral", "index", "shadow")
+
+    def __init__(self, deferral: Any, index: int) -> None:
+        super().__init__()
+        self.deferral = deferral
+        self.index = index
+        self.shadow: tuple[Scope, list[Tensor]] | None = None
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        # this line is reached if a function is being traced and all operands are from outside it
+        return self.deferral.record(primitive, tensors, parameters)
+
+
+class GraphScope(Scope):
+    """Scope that emits equations into a builder. Its tensors have no values.
+
+    Args:
+        values_are_inputs: whether an array from outside becomes an input; otherwise it becomes a constant.
+
+    Attributes:
+        captures: inputs that represent tensors from outside, in the order of ``builder.inputs``.
+        parameters: Parameters that became inputs (only in the outermost scope).
+        dependencies: objects whose Python attributes were read while the function was traced.
+        differentiated: the functions differentiated inside the scope (``transforms.zero_gradients``).
+        has_scalars: whether a ``np.float64`` is an input (only in the outermost scope).
+    """
+
+    __slots__ = (
+        "_captured", "_values_are_inputs", "builder", "captures", "dependencies", "differentiated",
+        "has_scalars", "parameters",
+    )  # fmt: skip
+
+    def __init__(self, values_are_inputs: bool = False) -> None:
+        super().__init__()
+        self._values_are_inputs = values_are_inputs
+        self.builder = Builder()
+        self.captures: list[tuple[Variable, Tensor]] = []
+        self.parameters: list[Tensor] = []
+        self.dependencies: dict[int, tuple[Any, int]] = {}
+        self.differentiated: list[Any] = []
+        self._captured: dict[int, Any] = {}
+        self.has_scalars = False
+
+    def input(self, tensor: Tensor) -> Tensor:
+        variable = self._variable(tensor)
+        self._capture(variable, tensor)
+        return make_tensor(None, tensor.type, self, variable)
+
+    def _variable(self, tensor: Tensor) -> Variable:
+        """Create an input with the type of ``tensor``, and its marks if it is in a graph."""
+        tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
+        return self.builder.input(tensor.type, tainted=tainted)
+
+    def _capture(self, variable: Variable, tensor: Tensor) -> None:
+        self.captures.append((variable, tensor if tensor.is_parameter else as_it_is(tensor)))
+
+    def symbol(self, type: TensorType) -> Tensor:
+        """Create an input of the graph that does not represent a tensor from outside."""
+        return make_tensor(None, type, self, self.builder.input(type))
+
+    def tensor(self, atom: Any) -> Tensor:
+        """Return the tensor of an atom of this scope's builder."""
+        return make_tensor(None, atom.type, self, atom)
+
+    def atom(self, tensor: Tensor) -> Any:
+        """Return the atom of ``tensor``; capture it if it is from outside."""
+        if tensor._scope is self:
+            return tensor._atom
+        key = identity(tensor)
+        found = self._captured.get(key)
+        if found is not None:
+            return found[0]
+        array = tensor._array
+        is_value = array is not None and (np.ndim(array) > 0 or type(array) is PendingArray)
+        if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
+            atom: Any = self._variable(tensor)
+            self._capture(atom, tensor)
+        elif array is None:
+            raise RuntimeError(LEFT_BEHIND)
+        else:
+            if type(array) is PendingArray:
+                array = array.get()
+            if isinstance(array, np.ndarray) and array.size > 1 and not any(array.strides):
+                array = array.flat[0]  # the array broadcasts a single element, as ops.zeros does
+            splat = getattr(array, "ndim", 0) == 0 and tensor.type.rank > 0
+            atom = self.builder.constant(np.asarray(array), tensor.type if splat else None)
+        # keep these objects alive, because their ids are part of the key
+        self._captured[key] = (atom, tensor._array, tensor._atom)
+        return atom
+
+    def close_program(self) -> None:
+        """Set ``opaque`` in the enclosing scope if this closed scope took derivatives."""
+        if (outer := innermost()) is not None:
+            outer.opaque |= self.opaque or bool(self.differentiated)
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+        atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
+        result = self.builder.trace(primitive, atoms, parameters, user_location())
+        if primitive.multiple:
+            return tuple(self.tensor(atom) for atom in result)
+        return make_tensor(None, result.type, self, result)
+
+
+class BodyScope(GraphScope):
+    """Scope for the body of a loop or branch while it is traced.
+
+    Attributes:
+        changed: outer tensors that item assignment bound to another value, with the old value.
+    """
+
+    __slots__ = ("changed",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.changed: dict[int, tuple[Tensor, Tensor]] = {}
+
+    def undo(self) -> None:
+        """Restore the old values of the tensors in ``changed``."""
+        for tensor, before in self.changed.values():
+            assign(tensor, before)
+
+
+def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Convert tensors to constants if :func:`hold_constant` applies to their level."""
+    # suspend the setting, because `as_constant` applies operators, which would call this function again
+    level, as_constant = block = hold_constant((0, None))
+    try:
+        return tuple(
+            [
+                t if as_constant is None or t._scope is None or t._scope.level > level else as_constant(t)
+                for t in tensors
+            ]
+        )
+    finally:
+        hold_constant(block)
+
+
+def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+    """Apply ``primitive``: run it, record it, defer it, or emit an equation.
+
+    The types of ``tensors`` must match.
+    """
+    local = _local
+    if local.as_constant is not None:
+        tensors = held_constant(tensors)
+    deferral = local.deferral
+    if deferral is not None:
+        return deferral.record(primitive, tensors, parameters)
+    scope = None
+    level = 0
+    for tensor in tensors:
+        of = tensor._scope
+        if of is not None:
+            if of.level > level:
+                scope = of
+                level = of.level
+            elif not of.level and _local.scopes and lifted(tensor) is not tensor:
+                return apply(primitive, *map(lifted, tensors), **parameters)
+    if scope is not None:
+        body = _local.body
+        if body is not None and body.level > level:
+            scope = body
+        return scope.record(primitive, tensors, parameters)
+    if not tensors:
+        inner = innermost()
+        if isinstance(inner, GraphScope):
+            return inner.record(primitive, (), parameters)
+    value = run_kernel(primitive, tensors, parameters)
+    if primitive.multiple:
+        return tuple(make_tensor(v) for v in value)
+    return make_tensor(value, tensors[0]._type if primitive.keeps_type else None)

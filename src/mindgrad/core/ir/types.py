@@ -1,0 +1,91 @@
+"""Types of values in a graph: element type and shape."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.base.location import user_location
+from mindgrad.core.ir.dtype import DType, as_dtype
+
+__all__ = ["Shape", "TensorType", "tensor_type", "type_of"]
+
+Shape = tuple[int, ...]
+
+
+class TensorType:
+    """Element type and shape of a tensor; create one with :func:`tensor_type`.
+
+    >>> from mindgrad.core.ir.types import tensor_type
+    >>> tensor_type("float32", (2, 3))
+    Float32[2,3]
+    """
+
+    __slots__ = ("dtype", "rank", "shape", "size")
+
+    def __init__(self, dtype: DType, shape: Shape) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.rank = len(shape)
+        self.size = math.prod(shape)
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+    def __call__(self, dtype: Any = None) -> str:
+        """Return the name of the element type, as ``x.type()`` in MindSpore does.
+
+        Raises:
+            TypeError: If ``dtype`` is given, because a type has no tensor to convert.
+        """
+        if dtype is not None:
+            raise TypeError(f"x.type(dtype) does not convert a tensor. Use x.astype({dtype}).")
+        return str(self.dtype)
+
+    def with_shape(self, shape: Shape) -> TensorType:
+        """Return the type with another shape."""
+        return tensor_type(self.dtype, shape)
+
+    def with_dtype(self, dtype: DType) -> TensorType:
+        """Return the type with another element type."""
+        return tensor_type(dtype, self.shape)
+
+
+# Types are interned: equal types are the same object. Types can therefore be compared by `is`, and hashing a
+# call signature is fast. The table has one small entry per distinct (dtype, shape) pair of the process.
+_INTERNED: dict[tuple[Any, Shape], TensorType] = {}
+
+
+def tensor_type(dtype: Any, shape: Shape) -> TensorType:
+    """Return the unique :class:`TensorType` of this element type and shape.
+
+    Raises:
+        MemoryError: If a tensor of this type would need 1 TiB or more.
+    """
+    resolved = as_dtype(dtype)
+    key = (resolved.numpy, shape)
+    interned = _INTERNED.get(key)
+    if interned is None:
+        shape = tuple(int(n) for n in shape)
+        candidate = TensorType(resolved, shape)
+        if candidate.size * resolved.itemsize >= _LARGEST:
+            size = candidate.size * resolved.itemsize / 2**40
+            raise MemoryError(
+                f"a tensor of shape {shape} and type {resolved} would need {size:.4g} TiB of memory "
+                f"(line {user_location()[1]} of {user_location()[0]}); no tensor may take 1 TiB or more."
+            )
+        interned = _INTERNED.setdefault(key, candidate)
+    return interned
+
+
+# Largest number of bytes of a tensor. A tensor of equal elements stores one element, so a wrong, huge shape
+# would cause no error when the tensor is created, but a computation that takes hours.
+_LARGEST = 2**40
+
+
+def type_of(array: np.ndarray | np.generic) -> TensorType:
+    """Return the :class:`TensorType` of a NumPy array or a device array."""
+    found = _INTERNED.get((array.dtype, array.shape))
+    return tensor_type(array.dtype, array.shape) if found is None else found

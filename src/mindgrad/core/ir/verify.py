@@ -1,0 +1,109 @@
+"""Verification checks the invariants of every new graph.
+
+    verify(G)  ⟺  every variable is defined once, before its uses, in G itself
+               and type(y) = type_rule(type(x)…) for each equation y = p(x…)
+               and y has the mark INFINITE if the ``taint`` rules of the primitives of G imply it
+               and no variable of G depends on a tangent that is not an input of G
+
+If a graph transformation violates an invariant, wrong results may appear far from its code. In mindgrad's
+tests, and with ``MINDGRAD_VERIFY=1`` in the environment, every graph is verified when it is built. Each type
+rule is then evaluated twice.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from mindgrad.core.ir.build import is_tainted
+from mindgrad.core.ir.graph import INFINITE, Constant, Equation, Graph, Variable
+
+__all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
+
+#: the environment variable that turns on verification of every graph
+VARIABLE = "MINDGRAD_VERIFY"
+
+
+class MalformedGraph(AssertionError):
+    """A graph transformation built an ill-formed graph. This is a bug in mindgrad."""
+
+
+def always(switch: bool) -> None:
+    """Turn the verification of every new graph on or off."""
+    Graph.verifier = verify if switch else None
+
+
+def verify(graph: Graph) -> None:
+    """Check one graph. Its inner graphs were checked when they were built.
+
+    Raises:
+        MalformedGraph: If an invariant is violated. The message contains the equation and the graph.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad.frontend.programs.compiled import trace
+    >>> graph = trace(lambda x: ms.ops.sin(x) * x, ms.Tensor([1.0, 2.0]))
+    >>> verify(graph)
+    >>> verify(Graph(graph.inputs, graph.equations[1:], graph.outputs))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    mindgrad.core.ir.verify.MalformedGraph: operand 0 of equation 0, 'mul', is not defined before it:
+    ...
+    """
+    defined: set[Variable] = set()
+    # a variable may get its mark after values were computed from it, so marks are not compared directly
+    infinite: set[Any] = set()
+    for position, variable in enumerate(graph.inputs):
+        if variable in defined:
+            raise _malformed(graph, f"input {position} is an input twice")
+        defined.add(variable)
+    for index, equation in enumerate(graph.equations):
+        where = f"equation {index}, '{equation.primitive.name}'"
+        for position, atom in enumerate(equation.inputs):
+            if type(atom) is not Constant and atom not in defined:
+                raise _malformed(graph, f"operand {position} of {where}, is not defined before it")
+        _verify_types(graph, equation, where)
+        _verify_marks(graph, equation, infinite, where)
+        for variable in equation.outputs:
+            if variable in defined:
+                raise _malformed(graph, f"{where}, defines a variable that is defined already")
+            defined.add(variable)
+    for position, atom in enumerate(graph.outputs):
+        if type(atom) is not Constant and atom not in defined:
+            raise _malformed(graph, f"output {position} is not defined in the graph")
+
+
+def _verify_types(graph: Graph, equation: Equation, where: str) -> None:
+    primitive = equation.primitive
+    operands = [atom.type for atom in equation.inputs]
+    try:
+        types: Any = primitive.type_rule(*operands, **equation.parameters)
+    except Exception as error:
+        shown = ", ".join(map(str, operands))
+        raise _malformed(graph, f"{where}, does not accept operands of the types {shown}: {error}") from error
+    expected = tuple(types) if primitive.multiple else (types,)
+    actual = tuple([variable.type for variable in equation.outputs])
+    if actual != expected:
+        raise _malformed(
+            graph, f"{where}, returns {_types(expected)}, but its variables are {_types(actual)}"
+        )
+
+
+def _verify_marks(graph: Graph, equation: Equation, infinite: set[Any], where: str) -> None:
+    passed = any(x in infinite or (type(x) is Constant and x.tainted & INFINITE) for x in equation.inputs)
+    if is_tainted(equation.primitive, equation.inputs, equation.parameters, passed):
+        infinite.update(equation.outputs)
+        for place, variable in enumerate(equation.outputs):
+            if not (variable.tainted or variable.linear):
+                raise _malformed(graph, f"output {place} of {where}, can be infinite and is not marked so")
+    if any(atom.linear for atom in equation.inputs) and not all(y.linear for y in equation.outputs):
+        raise _malformed(graph, f"{where}, depends on a tangent and is not marked as linear")
+
+
+def _types(types: tuple[Any, ...]) -> str:
+    return f"({', '.join(map(str, types))})"
+
+
+def _malformed(graph: Graph, reason: str) -> MalformedGraph:
+    return MalformedGraph(f"{reason}:\n{graph}")
+
+
+always(bool(os.environ.get(VARIABLE)))

@@ -1,0 +1,129 @@
+"""Batch region: the part of a graph in which samples are independent.
+
+Every equation of a graph belongs to one of four kinds:
+
+1. Its result does not depend on the batch.
+2. Its result has a batch axis, along which the samples are independent (``ir.index_map``).
+3. Its result is a sum over the samples.
+4. Its result depends on such a sum, or the equation mixes samples in a way that is not a sum.
+
+Kinds 2 and 3 are the batch region. They can be computed for a few samples at a time, and with the batch axis
+at any position. ``passes.tiling`` uses both possibilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.index_map import REDUCED, IndexMap, index_map
+
+__all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "batch_label"]
+
+
+class Region(NamedTuple):
+    """The equations of a graph, divided into the four kinds.
+
+    Attributes:
+        size: number of samples of the batch. A constant whose first axis has this size is a batch, too. With
+            −1, no constant is a batch.
+        places: dict that maps each value with a batch axis to the index of this axis.
+        before: equations that do not depend on the batch, in the order of the graph.
+        rows: equations whose results have a batch axis, in the order of the graph.
+        sums: linear equations that sum over the samples, in the order of the graph.
+        after: equations that mix samples in another way or depend on a sum, in the order of the graph.
+    """
+
+    size: int
+    places: dict[Any, int]
+    before: list[Equation]
+    rows: list[Equation]
+    sums: list[Equation]
+    after: list[Equation]
+
+
+def row_axis(atom: Any, region: Region) -> int | None:
+    """Return the batch axis of ``atom``, or ``None`` if it has none."""
+    found = region.places.get(atom)
+    return 0 if found is None and _is_data(atom, region.size) else found
+
+
+def _is_data(atom: Any, size: int) -> bool:
+    return (
+        type(atom) is Constant and not atom.is_splat and atom.shape[0] == size and bool(atom.value.strides[0])
+    )
+
+
+def batch_region(graph: Graph, size: int) -> Region:
+    """Divide the equations of ``graph`` into the four kinds.
+
+    Each input whose first axis has ``size`` elements is a batch.
+    """
+    return region_of(graph.equations, {v: 0 for v in graph.inputs if v.shape[:1] == (size,)}, size)
+
+
+def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
+    """Divide ``equations`` into the four kinds.
+
+    ``places`` contains the batch axis of each input that is a batch. The function adds the batch axes of the
+    results.
+    """
+    region = Region(size, places, [], [], [], [])
+    late: set[Any] = set()
+    for equation in equations:
+        at = [row_axis(x, region) for x in equation.inputs]
+        if not late.isdisjoint(equation.inputs):
+            late.update(equation.outputs)
+            region.after.append(equation)
+        elif all(row_dim is None for row_dim in at):
+            region.before.append(equation)
+        else:
+            row_dim = _carried(equation, at)
+            if row_dim is not None:
+                region.rows.append(equation)
+                places[equation.outputs[0]] = row_dim
+                continue
+            late.update(equation.outputs)
+            (region.sums if _adds_up(equation, at) else region.after).append(equation)
+    return region
+
+
+def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
+    """Return the batch axis of the result, or ``None`` if the equation mixes samples.
+
+    ``at`` contains the batch axis of each operand.
+    """
+    axes = None if equation.primitive.multiple else index_map(equation)
+    if axes is None:
+        return None
+    carrying = {axes.through(k, 0, axis) for k, axis in enumerate(at) if axis is not None}
+    return carrying.pop() if len(carrying) == 1 else None
+
+
+def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
+    """Whether the result of an equation is a sum over the samples."""
+    axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
+    if axes is None:
+        return False
+    labels = {axes.operands[k][axis] for k, axis in enumerate(at) if axis is not None}
+    return len(labels) == 1 and axes.kind(labels.pop()) == REDUCED
+
+
+def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
+    """Return the label of the batch axis in the index map of ``equation``.
+
+    The equation belongs to ``region.rows`` or ``region.sums``.
+    """
+    result = equation.outputs[0]
+    if result in region.places:
+        return axes.results[0][region.places[result]]
+    rows = ((k, row_axis(x, region)) for k, x in enumerate(equation.inputs))
+    return next(axes.operands[k][axis] for k, axis in rows if axis is not None)
+
+
+def left_behind(graph: Graph, region: Region) -> list[Variable]:
+    """Find values with a batch axis that equations after the region, or outputs, read."""
+    made = {e.outputs[0] for e in region.rows}
+    read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
+    return [x for x in dict.fromkeys(read) if x in made]

@@ -1,0 +1,90 @@
+"""Forward mode for the gradient of a ``while`` loop with respect to one scalar.
+
+    x is a scalar  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)          ct: cotangent of y
+
+Every gradient calls this module before it uses reverse mode (``api.pullback``). Reverse mode through a
+``while`` loop stores carries and recomputes iterations. Forward mode adds one tangent to each carry, which
+takes less time and stores nothing.
+
+The rewrite applies to graphs of ordinary operators, branches, and loops. It does not apply to
+
+- custom derivatives, effects, and collectives, because their reverse mode has its own rules;
+- graphs with float16 or bfloat16 values, because ``J_y(x) 1`` can overflow although ``ct`` is small and the
+  gradient is finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.core.control.while_ import while_
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Equation, Variable, all_equations, live_equations
+from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.primitives.structural import convert, reshape
+from mindgrad.core.transforms.forward import push_tangents
+
+__all__ = ["pulled_through_loops"]
+
+ONE_NUMBER = Rewrite(
+    "loop",
+    "Jᵀ ct = Σ (ct ∘ J 1) for a scalar",
+    "forward mode computes the gradient of a loop with respect to a scalar",
+)
+
+
+def pulled_through_loops(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
+) -> list[Any] | None:
+    """Compute the cotangent of one scalar input by forward mode.
+
+    Args:
+        builder: builder that holds the equations of the differentiated function.
+        xs: the inputs of the derivative. The rule applies only to a single real scalar.
+        ys: the outputs of the differentiated function.
+        cts: the cotangents of ``ys``, in the same order.
+
+    Returns:
+        A list with the cotangent of the scalar. ``None`` if ``xs`` is not a single real scalar, if no
+        ``while`` loop depends on it, or if an equation that depends on it needs reverse mode.
+    """
+    if len(xs) != 1 or type(xs[0]) is not Variable or xs[0].type.size != 1 or xs[0].dtype.kind != "float":
+        return None
+    (x,) = xs
+    live = live_equations(builder.equations, ys)
+    dependents: set[Any] = {x}
+    moving = []
+    for equation in live:
+        if not dependents.isdisjoint(equation.inputs):
+            dependents.update(equation.outputs)
+            moving.append(equation)
+    inner = [*all_equations(moving)]
+    if not any(equation.primitive is while_ for equation in inner) or not all(map(_is_plain, inner)):
+        return None
+    tangents: dict[Any, Any] = {x: ones(x.type)}
+    push_tangents(live, tangents)
+    terms = []
+    for y, ct in zip(ys, cts, strict=True):
+        if (t := tangents.get(y)) is not None:
+            term = product(ct, t)
+            axes = tuple(range(len(term.shape)))
+            terms.append(convert(reduce_sum(term, axes=axes) if axes else term, dtype=x.dtype))
+    ONE_NUMBER.fired()
+    total = accumulate(terms)
+    return [zeros(x.type) if total is None else reshape(total, shape=x.shape)]
+
+
+def _is_plain(equation: Equation) -> bool:
+    """Whether both modes compute the same derivative of an equation."""
+    primitive = equation.primitive
+    if equation.has_effect or primitive.communicates or any(y.type.dtype.is_half for y in equation.outputs):
+        return False
+    # control flow that is allowed: branches, loops for which the user set no number of checkpoints, and lazy
+    # derivatives, which are expanded to graphs of ordinary operators
+    is_program = (
+        primitive.replaceable and not equation.parameters.get("slots")
+    ) or primitive.expand is not None
+    return primitive.kind != "control" or is_program

@@ -1,0 +1,471 @@
+"""Layout propagation: move transposes towards the outputs, or remove them.
+
+    f(xᵀ, yᵀ) = f(x, y)ᵀ        for a pointwise f
+    Σ_i xᵀ    = (Σ_σ(i) x)ᵀ     and every other reduction; σ is the permutation of the transpose
+    A · xᵀ    = a product that contracts a different axis of x
+
+A transpose of a computed value moves towards the outputs until it meets its inverse, becomes a parameter of
+a reduction or product, or reaches a small value. A broadcast is emitted in the axis order that its reader
+needs. Proof: a transpose renames axes. The rewrite stores the axis order of each value of the new graph: axis
+i of the old value is axis ``order[i]`` of the new value.
+
+**When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). The axes of a product are
+(batch, free axes of the first operand, free axes of the second operand). In this order, a long batch axis is
+often last. XLA's vector instructions then run along it in every pointwise operator, and sums over features
+need no shuffles. But ``einsum`` transposes the product to the order that its caller requests, and on a CPU,
+XLA moves the data. Therefore the rewrite is tried only if a computed value with at least
+``transposed_elements`` elements (``ir.cost_model``) is transposed, and a pointwise operator or a reduction
+reads the transpose.
+
+**Limits.** Only pointwise operators, reductions, products, and changes of shape accept operands in a new
+order. For any other equation, the operands are transposed back.
+
+**Narrow products.** A long last axis also pays in graphs without transposes. For example, the values of a
+small network on a large batch have the shape (batch, 20), and 20 is not a multiple of the vector length 8 or
+16. The rewrite exchanges the operands of such products, so that the batch axis is last. The order of other
+values follows. This applies to CPUs, to graphs with at least two such products, and to widths up to 24.
+Graphs in tiles (``passes.tiling``) already have the batch axis last.
+
+**Convolutions.** XLA's CPU kernels need images with the channels last. If the channels are first, XLA
+transposes the operands and the result of every convolution. Therefore a convolution receives its operands in
+the order that its primitive prefers. The values between convolutions have the same order, in the forward and
+the backward pass. Values that are combined with weights and moments have the order of the weights
+(``passes.anchors``). If most elements of the results of convolutions are in images with fewer than
+``vector_channels`` channels, the order does not change.
+
+**Reduced products.** Consider a reduction over the first axis of a product, with only pointwise operators
+between the two. It equals a reduction over the last axis of the transposed product, whose terms are
+contiguous in memory. Broadcast operands of the pointwise operators are emitted in the new order. This applies
+to reductions of 33 to 8,191 terms with at least twice as many results. For fewer terms, the original order,
+with a long last axis, is faster.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.cost_model import costs, is_one_cpu
+from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.index_map import REDUCED, IndexMap, Labels, Uniform, index_map, relabeled
+from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.ir.types import Shape
+from mindgrad.core.passes.anchors import anchored_values
+from mindgrad.core.passes.broadcast_elimination import free_axes, repeated
+from mindgrad.core.primitives.contraction import dot
+from mindgrad.core.primitives.structural import broadcast_in_dim, transpose
+
+__all__ = ["narrow_products_turned", "reduced_products_turned", "transposes_carried"]
+
+LAYOUT = Rewrite(
+    "layout",
+    "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products",
+    "arrays are transposed so that their long axes are last",
+)
+NARROW = Rewrite(
+    "narrow products",
+    "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
+    "products of a long and a small matrix are transposed",
+)
+
+
+REDUCED_LAST = Rewrite(
+    "reduced axis last",
+    "Σ_i (A · B)_ij = Σ_i (Bᵀ · Aᵀ)_ji, and every other reduction",
+    "products are transposed so that the axis of a reduction is last",
+)
+
+
+class _Placed(NamedTuple):
+    """A value whose axis i in the old graph is axis ``order[i]`` of ``atom``."""
+
+    atom: Any
+    order: Shape
+
+
+class _Spread(NamedTuple):
+    """A broadcast of ``inner`` to ``shape``; ``dims`` as in ``broadcast_in_dim``."""
+
+    inner: _Placed
+    shape: Shape
+    dims: Shape
+
+
+CHANNELS = Rewrite(
+    "channels last",
+    "x ∗ w = (xᵀ ∗ wᵀ)ᵀ with the channels last",
+    "convolutions and the operators between them run with the channel axis last",
+)
+
+
+def transposes_carried(graph: Graph) -> Graph:
+    """Remove large transposes, and emit convolutions in the axis order they prefer."""
+    preferring = _preferring(graph)
+    if preferring:
+        CHANNELS.fired(len(preferring))
+    elif not _is_worth_while(graph):
+        return graph
+    else:
+        LAYOUT.fired()
+    return _carried_along(graph, set(), preferring)
+
+
+def narrow_products_turned(graph: Graph) -> Graph:
+    """Move the long axis of long, narrow products to the end."""
+    narrow = _narrow_products(graph)
+    if not narrow or not is_one_cpu():
+        return graph
+    NARROW.fired(len(narrow))
+    return _carried_along(graph, narrow)
+
+
+def reduced_products_turned(graph: Graph) -> Graph:
+    """Transpose products that are reduced over their first axis."""
+    candidates = [e for e in graph.equations if e.primitive is dot and _is_turnable(e)]
+    if not candidates:
+        return graph
+    uses = Counter(x for e in graph.equations for x in e.inputs)
+    uses.update(graph.outputs)
+    readers = {x: e for e in graph.equations for x in e.inputs}
+    turned: set[Equation] = set()
+    products = 0
+    for equation in candidates:
+        chain = _reduced_chain(equation, uses, readers)
+        if chain:
+            turned.update(chain)
+            products += 1
+    if not turned or not is_one_cpu():
+        return graph
+    REDUCED_LAST.fired(products)
+    return _carried_along(graph, turned)
+
+
+def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equation, Any] = {}) -> Graph:
+    """Rebuild ``graph``, and track the axis order of each value.
+
+    Args:
+        graph: the graph to rebuild.
+        turned: matrix products whose two operands are exchanged, so that their results are transposed.
+        preferring: dict that maps each equation with a preferred axis order to the axis labels of its
+            operands in this order.
+    """
+    anchored = anchored_values(graph, set(preferring)) if preferring else set()
+    builder = Builder()
+    values: dict[Any, Any] = {v: _plain(builder.input(v.type, tainted=v.tainted)) for v in graph.inputs}
+    with building(builder):
+        for equation in graph.equations:
+            builder.source = equation.source
+            operands = [values[x] if type(x) is Variable else _constant(x) for x in equation.inputs]
+            if equation in preferring:
+                operands = _as_preferred(operands, index_map(equation), preferring[equation])
+            carried = _carried(equation, operands, turned)
+            if carried is not None:
+                result = equation.outputs[0]
+                is_turned = result in anchored and isinstance(carried, _Placed)
+                values[result] = _plain(_in_order(carried)) if is_turned else carried
+                continue
+            emitted = builder.emit(
+                equation.primitive, tuple([_in_order(x) for x in operands]), equation.parameters
+            )
+            results = emitted if equation.primitive.multiple else (emitted,)
+            values.update(zip(equation.outputs, map(_plain, results), strict=True))
+        outputs = [_in_order(values[x]) if type(x) is Variable else x for x in graph.outputs]
+        builder.source = None
+    return builder.close(outputs)
+
+
+def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
+    """Find the equations that prefer a different axis order, and their ordered labels.
+
+    Returns an empty dictionary if most of their results have few channels, because vector instructions along
+    a short channel axis are not efficient.
+    """
+    preferring: dict[Equation, tuple[Labels, ...]] = {}
+    if not costs().channels_last or not is_one_cpu():
+        return preferring
+    wide = narrow = 0
+    for equation in graph.equations:
+        treatment = equation.primitive.axes
+        if treatment is not None and treatment.prefers:
+            axes = treatment.index_map([x.shape for x in equation.inputs], equation.parameters)
+            labels = treatment.preferred(axes, equation.parameters)
+            if labels is not None:
+                preferring[equation] = labels
+                result, channels = equation.outputs[0].type, axes.results[0].index(labels[1][-1])
+                if result.shape[channels] < costs().vector_channels:
+                    narrow += result.size
+                else:
+                    wide += result.size
+    return preferring if narrow <= wide else {}
+
+
+def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
+    """Transpose each operand so that its axes have the order of its ``labels``."""
+    orders = [
+        tuple([ordered.index(label) for label in old])
+        for old, ordered in zip(axes.operands, labels, strict=True)
+    ]
+    return [_Placed(_in(x, order), order) for x, order in zip(operands, orders, strict=True)]
+
+
+def _is_worth_while(graph: Graph) -> bool:
+    """Whether a pointwise operator or a reduction reads a large transposed value."""
+    moved = {
+        e.outputs[0]
+        for e in graph.equations
+        if e.primitive is transpose
+        and e.outputs[0].type.size >= costs().transposed_elements
+        and type(e.inputs[0]) is Variable
+        and e.inputs[0].made_by is not None
+        and e.parameters["permutation"] != tuple(range(len(e.parameters["permutation"])))
+    }
+    return bool(moved) and any(
+        not moved.isdisjoint(e.inputs) and (e.primitive.pointwise or _reduces(e)) for e in graph.equations
+    )
+
+
+def _reduces(equation: Equation) -> bool:
+    axes = index_map(equation) if len(equation.inputs) == 1 else None
+    return axes is not None and REDUCED in axes.kinds.values()
+
+
+def _narrow_products(graph: Graph) -> set[Equation]:
+    """Find the products of a long first operand and a small second operand.
+
+    Returns an empty set if there are fewer than two such products, or if the first operands of all of them
+    are inputs of the graph.
+    """
+    products: set[Equation] = set()
+    computed = False
+    long, short = costs().long_rows, costs().short_sides
+    for equation in graph.equations:
+        if equation.primitive is dot and not equation.parameters["batch"][0]:
+            contract = equation.parameters["contract"]
+            shapes = [x.type.shape for x in equation.inputs]
+            if math.prod([shapes[0][axis] for axis in contract[0]]) > short:
+                continue
+            rows, columns = [
+                math.prod([shape[axis] for axis in free_axes(len(shape), contract[k], ())])
+                for k, shape in enumerate(shapes)
+            ]
+            if rows >= long and columns <= short:
+                products.add(equation)
+                computed = computed or equation.inputs[0] not in graph.inputs
+    return products if computed and len(products) > 1 else set()
+
+
+def _is_turnable(product: Equation) -> bool:
+    """Whether transposing a product pays if its first axis is reduced."""
+    type_ = product.outputs[0].type
+    if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
+        return False
+    rows, columns = type_.shape
+    return rows in costs().turned_terms and columns >= 2 * rows
+
+
+def _reduced_chain(
+    product: Equation, uses: Counter[Any], readers: dict[Any, Equation]
+) -> list[Equation] | None:
+    """Find the pointwise equations between a product and its reduction.
+
+    The reduction is over the first axis. Returns the product and these equations, or ``None`` if there is no
+    such reduction.
+    """
+    (y,), chain = product.outputs, [product]
+    while uses[y] == 1 and (equation := readers.get(y)) is not None:
+        if not equation.primitive.pointwise:
+            return chain if _reduces(equation) and equation.parameters.get("axes") == (0,) else None
+        for x in equation.inputs:
+            sides = [] if x is y else _repeated_sides(x, uses)
+            if sides is None:
+                return None
+            chain += sides
+        chain.append(equation)
+        (y,) = equation.outputs
+    return None
+
+
+def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
+    """Find the pointwise equations that compute ``x`` from broadcasts.
+
+    Returns ``None`` if ``x`` also depends on values that are not broadcasts.
+    """
+    sides, waiting = [], [x]
+    while waiting:
+        if repeated(x := waiting.pop()).size >= x.type.size and not (type(x) is Constant and x.is_splat):
+            made_by = getattr(x, "made_by", None)
+            if made_by is None or not made_by.primitive.pointwise or uses[x] > 1:
+                return None
+            sides.append(made_by)
+            waiting += reversed(made_by.inputs)
+    return sides
+
+
+# --- values in a new axis order ----------------------------------------------------------------------
+
+
+def _ascending(count: int) -> Shape:
+    return tuple(range(count))
+
+
+def _plain(atom: Any) -> _Placed:
+    return _Placed(atom, _ascending(len(atom.shape)))
+
+
+def _constant(atom: Constant) -> _Placed | _Spread:
+    repetition = repeated(atom)
+    if repetition.atom is atom:
+        return _plain(atom)
+    dims = tuple([k for k, axis in enumerate(repetition.axes) if axis is not None])
+    return _Spread(_plain(repetition.atom), atom.shape, dims)
+
+
+def _inverse(order: Shape) -> Shape:
+    return tuple([int(axis) for axis in np.argsort(order)])
+
+
+def _ranks(places: Sequence[int]) -> Shape:
+    """Return, for each entry of ``places``, its index in the sorted sequence."""
+    ordered = sorted(places)
+    return tuple([ordered.index(place) for place in places])
+
+
+def _shape(value: _Placed | _Spread) -> Shape:
+    if isinstance(value, _Spread):
+        return value.shape
+    shape = value.atom.shape
+    return tuple([shape[axis] for axis in value.order])
+
+
+def _is_flexible(value: _Placed | _Spread) -> bool:
+    return isinstance(value, _Spread) or type(value.atom) is Constant
+
+
+def _in(value: _Placed | _Spread, order: Shape) -> Any:
+    """Transpose ``value`` so that its axis ``order[i]`` is axis i of the old value."""
+    old_axes = _inverse(order)  # for each axis of the result, the axis of the old value
+    if isinstance(value, _Placed):
+        return _transposed(value.atom, tuple([value.order[axis] for axis in old_axes]))
+    inner, shape, dims = value
+    targets = [order[axis] for axis in dims]
+    by_target = sorted(range(len(targets)), key=targets.__getitem__)
+    moved = _transposed(inner.atom, tuple([inner.order[j] for j in by_target]))
+    return broadcast_in_dim(
+        moved, shape=tuple([shape[axis] for axis in old_axes]), dims=tuple(sorted(targets))
+    )
+
+
+def _in_order(value: _Placed | _Spread) -> Any:
+    return _in(value, _ascending(len(_shape(value))))
+
+
+def _transposed(atom: Any, permutation: Shape) -> Any:
+    if type(atom) is Constant and not atom.is_splat and permutation != _ascending(len(permutation)):
+        return Constant(np.ascontiguousarray(np.transpose(atom.value, permutation)))
+    return transpose(atom, permutation=permutation)
+
+
+# --- equations that accept operands in a new order ---------------------------------------------------
+
+
+def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> _Placed | _Spread | None:
+    primitive = equation.primitive
+    if primitive is transpose:
+        return _transpose(equation, operands)
+    if primitive is broadcast_in_dim:
+        return _broadcast(equation, operands)
+    axes = index_map(equation)
+    if axes is None or primitive.multiple:
+        return None
+    if isinstance(primitive.axes, Uniform):
+        return _uniform(equation, operands, turned, axes)
+    return _relabeled(equation, operands, equation in turned, axes)
+
+
+def _uniform(
+    equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
+) -> _Placed | _Spread | None:
+    """Emit an operator whose operands must share an order, in the most frequent order."""
+    orders = Counter([x.order for x in operands if not _is_flexible(x)])
+    if not orders and axes.kinds:  # only a concatenation is uniform and has axes that are not parallel
+        return None
+    if not orders:
+        # apply the operator before the broadcasts: f(repeated x, repeated y) = repeated f(x, y)
+        spreads = [x for x in operands if isinstance(x, _Spread)]
+        if spreads and all(_is_as(x, spreads[0]) for x in operands):
+            first = spreads[0]
+            small = equation.primitive(*[_part(x, first) for x in operands], **equation.parameters)
+            return _Spread(_Placed(small, first.inner.order), first.shape, first.dims)
+        order = _ascending(len(_shape(operands[0])))
+        order = order[::-1] if equation in turned else order
+    else:
+        order = _most(orders, bool(turned))
+    return _relabeled(equation, [_Placed(_in(x, order), order) for x in operands], False, axes)
+
+
+def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
+    """Emit an operator for operands in their new orders, or return ``None``.
+
+    ``is_turned``: whether to exchange the operands of a product.
+    """
+    primitive = equation.primitive
+    if primitive is dot:
+        operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
+    if any(isinstance(x, _Spread) for x in operands):
+        return None
+    labels = [
+        tuple([old[axis] for axis in _inverse(x.order)])
+        for x, old in zip(operands, axes.operands, strict=True)
+    ]
+    result = axes.results[0]
+    if primitive is dot:  # the free axes of each operand have the order of its atom
+        shared = [label for label in result if all(label in of_one for of_one in labels)]
+        sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
+        result = (*shared, *sides[is_turned], *sides[not is_turned])
+    form = relabeled(equation, axes, labels, (result,))
+    if form is None:
+        return None
+    atoms = [x.atom for x in operands]
+    made = primitive(*(atoms[::-1] if form.swaps else atoms), **form.parameters)
+    return _Placed(made, tuple([form.results[0].index(label) for label in axes.results[0]]))
+
+
+def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
+    """Return the most frequent axis order; in a tie, a new one if ``prefers_new``."""
+    return max(orders, key=lambda order: (orders[order], (order == _ascending(len(order))) != prefers_new))
+
+
+def _is_as(x: _Placed | _Spread, spread: _Spread) -> bool:
+    """Whether ``x`` is a broadcast along the same axes as ``spread``."""
+    if isinstance(x, _Placed):
+        return type(x.atom) is Constant and x.atom.is_splat
+    return x.dims == spread.dims and _shape(x.inner) == _shape(spread.inner)
+
+
+def _part(x: _Placed | _Spread, spread: _Spread) -> Any:
+    if isinstance(x, _Spread):
+        return _in(x.inner, spread.inner.order)
+    inner = spread.inner.atom.type
+    return Constant(x.atom.value, x.atom.type.with_shape(inner.shape))
+
+
+def _transpose(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
+    (x,), permutation = operands, equation.parameters["permutation"]
+    if isinstance(x, _Placed):
+        return _Placed(x.atom, tuple([x.order[axis] for axis in permutation]))
+    dims = tuple([permutation.index(axis) for axis in x.dims])
+    order = sorted(range(len(dims)), key=dims.__getitem__)
+    inner = _Placed(x.inner.atom, tuple([x.inner.order[j] for j in order]))
+    return _Spread(inner, tuple([x.shape[axis] for axis in permutation]), tuple(sorted(dims)))
+
+
+def _broadcast(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
+    (x,), shape, dims = operands, equation.parameters["shape"], equation.parameters["dims"]
+    if isinstance(x, _Spread):
+        return _Spread(x.inner, shape, tuple([dims[axis] for axis in x.dims]))
+    return _Spread(x, shape, dims)

@@ -1,0 +1,451 @@
+"""Mode choice: forward mode instead of reverse mode for independent samples.
+
+    y = s(v(x)),  s linear,  the samples of v independent  ⟹  J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
+
+In this formula, ``ct`` is the cotangent of y, and ``ct_v = sᵀ ct`` is the cotangent of v. The direction
+``d_j`` is 1 in column j of every sample, and 0 in the other columns. A *column* of x is an index along the
+axes that v mixes, such as one coordinate of each point. Physics-informed networks have this form: they
+compute the gradient of the sum of ``u`` over all points, with respect to the points.
+
+Proof: along an axis that v carries, its Jacobian is diagonal (``transforms.axis_propagation``). Therefore
+element (n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``. Because sample n of v depends only on
+sample n of x, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]``.
+
+**One column.** The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``). The
+first derivative takes as long in forward mode as in reverse mode. If it is differentiated again, the
+derivative is a longer Taylor series instead of the gradient of a gradient, which takes less time.
+
+**Several columns.** Reverse mode is cheaper, unless the gradient is differentiated again, which is not
+known yet. Therefore the rule emits one ``per_sample_gradient`` equation, which can still be computed in
+both modes. A slice of one column of it computes only this column, in forward mode. A derivative of the
+equation replaces it by one ``taylor_coefficients`` equation for each column. In a complete graph,
+``passes.derivative_fusion`` does the same, and merges columns that are not differentiated again into one
+gradient.
+
+**Limits.** There are at most ``series_inputs`` inputs, which are real and have at most ``gradient_columns``
+columns. The graph has no control flow and no effects. It has no float16 or bfloat16 values, because
+``J_v d_j`` can overflow although ``ct_v`` is small and the gradient is finite.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.control.per_sample_gradient import per_sample_gradient, written_out
+from mindgrad.core.control.taylor_coefficients import taylor_coefficients
+from mindgrad.core.ir.build import Builder, building, current
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.memo import interned, memoized
+from mindgrad.core.ir.rewriting import Rewrite
+from mindgrad.core.passes.graph_rewriter import rebuilt
+from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
+from mindgrad.core.primitives.reduction import reduce_sum
+from mindgrad.core.primitives.static_slices import concatenate, slice_axis
+from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
+from mindgrad.core.transforms.axis_propagation import Carried, alignment
+from mindgrad.core.transforms.forward import push_tangents
+from mindgrad.core.transforms.linearize import dependent
+from mindgrad.core.transforms.transpose import pull_cotangents
+
+__all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
+
+
+DIAGONAL = Rewrite(
+    "diagonal",
+    "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the samples of a batch",
+    "forward mode computes the gradient of independent samples",
+)
+
+
+class _Cut(NamedTuple):
+    """A set of values such that the outputs of a graph are linear functions of them.
+
+    In the module docstring, v is a cut, and s is its tail.
+
+    Attributes:
+        x: the differentiated input.
+        values: for each value of the cut, the axes along which it carries the axes of ``x``.
+        tail: the linear equations from the values to the outputs.
+        weights: the cotangent of each value.
+    """
+
+    x: Variable
+    values: dict[Variable, Carried]
+    tail: list[Equation]
+    weights: dict[Variable, Any]
+
+    @property
+    def columns(self) -> list[int]:
+        """The axes of the input that at least one value mixes."""
+        axes = range(len(self.x.shape))
+        return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
+
+
+def pulled_along(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
+) -> list[Any] | None:
+    """Compute the cotangents of the inputs ``xs`` by forward mode.
+
+    Returns ``None`` if forward mode is impossible, or if reverse mode is probably cheaper.
+    """
+    if not 1 <= len(xs) <= costs().series_inputs:
+        return None
+    if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
+        return None
+    ys, cts = _with_columns_that_count(ys, cts)
+    ys = _opened(builder, ys)
+    live = live_equations(builder.equations, ys)
+    cuts = []
+    for x in xs:
+        cut = _cut(live, x, ys)
+        if cut is None:
+            return None
+        cuts.append(cut)
+    cuts = [_weighted(builder, cut, ys, cts) for cut in cuts]
+    if not _is_considered(xs, cuts):
+        return None
+    line = _Line(builder, xs, [v for cut in cuts for v in cut.values])
+    made = [_pulled(line, cut) for cut in cuts]
+    DIAGONAL.fired(len(made))
+    return made
+
+
+def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
+    """Whether forward mode may be cheaper.
+
+    It may be if there are few columns. With more columns, forward mode is considered only if a
+    ``per_sample_gradient`` equation can represent the derivative, so that reverse mode remains possible.
+    """
+    mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
+    if any(len(axes) > 1 for axes in mixed):
+        return False
+    if any(axes and _is_masked(cut) for axes, cut in zip(mixed, cuts, strict=True)):
+        return False
+    counts = [math.prod(x.shape[axis] for axis in cut.columns) for x, cut in zip(xs, cuts, strict=True)]
+    if sum(counts) == 1 or (len(xs) == 1 and counts[0] <= costs().series_columns) or set(counts) == {1}:
+        return True
+    (x,), (cut,) = xs[:1], cuts[:1]
+    rows = x.shape[:-1]
+    is_family = len(cut.values) == 1 and next(iter(cut.values)).shape in (rows, (*rows, 1))
+    return len(xs) == 1 and is_family and cut.columns == [len(x.shape) - 1]
+
+
+def _is_masked(cut: _Cut) -> bool:
+    """Whether a selection left zeros in a cotangent, so that 0 · NaN must be 0."""
+    return any(weight.tainted & MASKED for weight in cut.weights.values())
+
+
+def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
+    """Compute the tangents of ``ys`` by one ``taylor_coefficients`` equation.
+
+    Returns ``None`` if not exactly one real input has a tangent, or if ``ys`` need reverse mode.
+    """
+    moving = [(x, t) for x, t in zip(xs, ts, strict=True) if t is not None]
+    if len(moving) != 1:
+        return None
+    x, t = moving[0]
+    if type(x) is not Variable or x.dtype.kind != "float":
+        return None
+    ys = _opened(builder, ys)
+    if _moving(live_equations(builder.equations, ys), x) is None:
+        return None
+    return [
+        zeros(y.type) if found is None else found
+        for y, found in zip(ys, map(_Line(builder, [x], ys).tangents(x, t).get, ys), strict=True)
+    ]
+
+
+def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any], int] | None:
+    """Extract a scalar function of a vector from a builder.
+
+    Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` if
+    ``xs`` is not a single vector, if ``ys`` is not a single scalar that depends on it, or if the derivative
+    needs reverse mode.
+    """
+    if len(xs) != 1 or len(ys) != 1 or type(xs[0]) is not Variable or len(xs[0].shape) != 1:
+        return None
+    (x,), (y,) = xs, ys
+    if y.shape or y.dtype is not x.dtype or x.dtype.kind != "float" or not x.type.size:
+        return None
+    (y,) = ys = _opened(builder, ys)
+    moving = _moving(live_equations(builder.equations, ys), x)
+    return None if moving is None or y not in moving else _Line(builder, xs, ys).program_of(x)
+
+
+def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
+    """Find the values that depend on ``x``; ``None`` if one needs reverse mode.
+
+    Control flow, effects, and operators that read the form of their cotangent need reverse mode. Collectives
+    need it, too: forward mode differentiates with respect to the inputs of all ranks, but reverse mode
+    differentiates with respect to the inputs of one rank.
+    """
+    dependents: set[Any] = {x}
+    for equation in live:
+        if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
+            continue
+        is_control = equation.primitive.kind == "control" and not equation.primitive.closed
+        if is_control or equation.has_effect or equation.primitive.communicates:
+            return None
+        if equation.primitive.reads_cotangent:
+            return None
+        dependents.update(equation.outputs)
+    return dependents
+
+
+def _cuts_off(y: Variable) -> bool:
+    """Whether ``y`` is an integer computed from floats.
+
+    At this conversion, forward mode would truncate tangents and reverse mode would truncate cotangents, so
+    their results would differ.
+    """
+    if y.type.dtype.kind not in ("int", "uint") or y.made_by is None or y.made_by.primitive.multiple:
+        return False
+    return any(x.type.dtype.is_inexact for x in y.made_by.inputs)
+
+
+def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
+    """Find values that mix few columns of ``x``, such that ``ys`` are linear in them.
+
+    Returns ``None`` if there are no such values.
+    """
+    moving = _moving(live, x)
+    if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
+        return None
+    places = alignment(live, x)
+    fewest = _fewest(live, x, moving, places)
+    values: dict[Variable, Carried] = {}
+    tail: dict[Equation, None] = {}
+    waiting = [y for y in ys if y in moving]
+    while waiting:
+        y = waiting.pop()
+        if y in values or y.made_by in tail:
+            continue
+        count = _mixed(x, places[y])
+        # Move the cut to the operands of the equation in two cases. Either the equation is linear, and its
+        # operands mix fewer columns. Or it is a concatenation: it may be the columns of a gradient, and only
+        # some of them may be used.
+        if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
+            tail[y.made_by] = None
+            waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
+        elif _is_affordable(count, len(live)):
+            values[y] = places[y]
+        else:
+            return None
+    return _Cut(x, values, [equation for equation in live if equation in tail], {})
+
+
+def _is_affordable(columns: int, equations: int) -> bool:
+    """Whether one derivative per column is affordable for a graph of this size."""
+    if columns <= costs().series_columns:
+        return True
+    return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations
+
+
+def _mixed(x: Variable, carried: Carried) -> int:
+    """The number of columns of ``x`` that a value mixes."""
+    return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
+
+
+def _fewest(
+    live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
+) -> dict[Variable, int]:
+    """Compute, for each value, the fewest columns that a cut at or before it mixes.
+
+    If an equation is linear, its operands can be in the cut instead of its result.
+    """
+    fewest = {x: _mixed(x, places[x])}
+    for equation in live:
+        behind = [fewest[atom] for atom in equation.inputs if type(atom) is Variable and atom in fewest]
+        for y in equation.outputs:
+            if y in moving:
+                mixed = _mixed(x, places[y])
+                fewest[y] = min(mixed, max(behind)) if _is_linear(equation, moving) else mixed
+    return fewest
+
+
+def _is_linear(equation: Equation, moving: set[Any]) -> bool:
+    """Whether ``equation`` is linear in its operands that depend on the input."""
+    kind = equation.primitive.kind
+    if kind in ("linear", "pointwise linear"):
+        return not equation.primitive.multiple
+    return kind in ("multilinear", "pointwise multilinear") and sum(x in moving for x in equation.inputs) == 1
+
+
+def _pulled(line: _Line, cut: _Cut) -> Any:
+    """Compute the cotangent of the input of a cut from one tangent per column."""
+    if not cut.values:
+        return zeros(cut.x.type)
+    column = next((axis for axis in cut.columns if cut.x.shape[axis] > 1), None)
+    if column is None:
+        return _column(line, cut, None, 0)
+    program, operands, argnum = line.program_of(cut.x)
+    weights = [cut.weights[v] for v in line.moved]
+    carried = tuple([cut.values[v] for v in line.moved])
+    return per_sample_gradient(
+        *operands, *weights, program=program, argnum=argnum, axis=column, carried=carried, part=_part
+    )
+
+
+@memoized
+def _part(program: Graph, argnum: int, column: int, carried: tuple[Carried, ...], j: int) -> Graph:
+    """Build the graph of column ``j``, the parameter ``part`` of the equation."""
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(program.inputs)
+        weights = builder.inputs_like(program.outputs)
+        values = builder.inline(program, inputs)
+        cut = _Cut(
+            inputs[argnum],
+            dict(zip(values, carried, strict=True)),
+            [],
+            dict(zip(values, weights, strict=True)),
+        )
+        return builder.close([_column(_Line(builder, [cut.x], values), cut, column, j)])
+
+
+def _column(line: _Line, cut: _Cut, column: int | None, j: int) -> Any:
+    """Compute the part of the input's cotangent at index ``j`` along axis ``column``.
+
+    If ``column`` is ``None``, compute the whole cotangent.
+    """
+    x, mixed = cut.x, cut.columns
+    unmixed = [axis for axis in range(len(x.shape)) if axis not in mixed]
+    pushed = line.tangents(x, _direction(x, column, j))
+    terms = []
+    for v, carried in cut.values.items():
+        tangent = pushed.get(v)
+        if tangent is None:
+            continue
+        places = [row_dim for axis in unmixed if (row_dim := carried[axis]) is not None]
+        others = tuple(axis for axis in range(len(v.shape)) if axis not in places)
+        term = product(cut.weights[v], tangent)
+        term = convert(reduce_sum(term, axes=others) if others else term, dtype=x.dtype)
+        left = sorted(places)
+        terms.append(transpose(term, permutation=tuple(left.index(row_dim) for row_dim in places)))
+    total = accumulate(terms)
+    shape = tuple(1 if axis in mixed else n for axis, n in enumerate(x.shape))
+    return zeros(x.type.with_shape(shape)) if total is None else reshape(total, shape=shape)
+
+
+def _with_columns_that_count(ys: Sequence[Any], cts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Replace each per-sample gradient by its columns with nonzero cotangents.
+
+    For example, one column remains if the cotangent is a constant one-hot vector.
+    """
+    now: list[tuple[Any, Any]] = []
+    for y, ct in zip(ys, cts, strict=True):
+        made_by = getattr(y, "made_by", None)
+        if made_by is None or made_by.primitive is not per_sample_gradient or type(ct) is not Constant:
+            now.append((y, ct))
+            continue
+        axis = made_by.parameters["axis"]
+        others = tuple(k for k in range(len(y.shape)) if k != axis)
+        for j in np.flatnonzero(ct.array().any(others)).tolist():
+            now.append((slice_axis(y, axis, j, j + 1), slice_axis(ct, axis, j, j + 1)))
+    return [y for y, _ in now], [ct for _, ct in now]
+
+
+def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
+    """Emit ``ys`` again, with every ``per_sample_gradient`` replaced by its columns."""
+    now: dict[Any, Any] = {}
+    for equation in live_equations(builder.equations, ys):
+        if equation.has_effect:  # an effect must run once, so it is not emitted again
+            continue
+        operands = tuple([now.get(x, x) for x in equation.inputs])
+        if equation.primitive is per_sample_gradient:
+            outputs: Sequence[Any] = [written_out(equation, operands)]
+        elif now.keys().isdisjoint(equation.inputs):
+            continue
+        else:
+            outputs = builder.emit_again(equation, operands)
+        now.update(zip(equation.outputs, outputs, strict=True))
+    return [now.get(y, y) for y in ys]
+
+
+def in_columns(graph: Graph) -> Graph:
+    """Replace every ``per_sample_gradient`` of ``graph`` by its columns."""
+    if not any(equation.primitive is per_sample_gradient for equation in graph.equations):
+        return graph
+
+    def replace(equation: Equation, read: Any) -> Any:
+        if equation.primitive is not per_sample_gradient:
+            return None
+        return written_out(equation, [read(x) for x in equation.inputs])
+
+    return rebuilt(graph, replace)
+
+
+def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
+    """Compute the cotangents of the values of ``cut``; drop values with cotangent 0."""
+    tangents: dict[Any, Any] = {v: builder.input(v.type, linear=True) for v in cut.values}
+    directions = [tangents[v] for v in cut.values]
+    builder.linear_equations.clear()
+    push_tangents(cut.tail, tangents)
+    pulled = pull_cotangents(list(builder.linear_equations), [tangents.get(y) for y in ys], cts, directions)
+    weights = {
+        v: ct
+        for v, ct in zip(cut.values, pulled, strict=True)
+        if ct is not None and not (type(ct) is Constant and ct.is_all(0))
+    }
+    return cut._replace(values={v: cut.values[v] for v in weights}, weights=weights)
+
+
+def _direction(x: Variable, column: int | None, j: int) -> Any:
+    """Return ones at index ``j`` along axis ``column``, or ones everywhere."""
+    if column is None:
+        return ones(x.type)
+    unit = current().constant(np.eye(x.shape[column], dtype=x.dtype.numpy)[j])
+    return broadcast_in_dim(unit, shape=x.shape, dims=(column,))
+
+
+def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple[list[Equation], list[Any]]:
+    """Find the equations that compute ``values``, and their inputs other than ``xs``.
+
+    Equations that do not depend on ``xs`` are included, so that derivatives with respect to different inputs
+    have the same graph. But if any of the equations is control flow, only equations that depend on ``xs`` are
+    returned.
+    """
+    live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
+    if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
+        return dependent(builder, list(xs), values)
+    made = {y for equation in live for y in equation.outputs}
+    read = [x for equation in live for x in equation.inputs] + list(values)
+    needed = [x for x in dict.fromkeys(read) if type(x) is Variable and x not in made and x not in xs]
+    return live, needed
+
+
+class _Line:
+    """The equations that compute ``values`` from ``xs``, and their tangents."""
+
+    def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
+        self._equations = dependent(builder, list(xs), values)[0]
+        self._reached = {*xs, *[y for equation in self._equations for y in equation.outputs]}
+        #: the requested values that depend on the inputs ``xs``, without duplicates
+        self.moved = list(dict.fromkeys(v for v in values if v in self._reached))
+        equations, needed = _behind(builder, xs, values)
+        # sort inputs in the order in which equations read them, so that the order of ``xs`` does not matter
+        read = [x for equation in equations for x in equation.inputs] + self.moved
+        given = {*needed, *xs}
+        self._inputs = list(dict.fromkeys(x for x in read if x in given))
+        self._program = interned(Graph(self._inputs, equations, self.moved))
+
+    def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
+        """Return the graph, its operands, and the index of ``x`` among the operands."""
+        return self._program, self._inputs, self._inputs.index(x)
+
+    def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
+        """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
+        tangents: dict[Any, Any] = {x: direction}
+        if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
+            # the function consists of Taylor series and linear functions; a Taylor series gets one more term
+            push_tangents(self._equations, tangents)
+        elif x in self._inputs:
+            program, operands, argnum = self.program_of(x)
+            found = taylor_coefficients(*operands, direction, program=program, argnum=argnum, order=1)
+            tangents.update(zip(self.moved, found, strict=True))
+        return tangents

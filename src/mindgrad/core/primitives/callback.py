@@ -1,0 +1,204 @@
+"""Host callbacks run a Python function on NumPy arrays inside a compiled function.
+
+    callback(*xs) = function(*xs)                differentiating it raises an error
+
+The function must be pure, because graph transformations may remove or repeat a call. They never merge two
+calls. Each call of a compiled function with a callback waits for its results. The compiled function is not
+stored on disk, because the Python function exists only in this process. For a batch, the function runs once
+per sample.
+
+The parameter ``function`` is a :class:`Callback`. A callback costs a call of Python from compiled code, and
+copies of operands and results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.base.callback_errors import CallbackError, note
+from mindgrad.core.base.refusal import SourceLocation, located_text
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.scope import executing
+from mindgrad.core.ir.types import TensorType, tensor_type
+from mindgrad.core.ir.work import LIBRARY
+from mindgrad.core.primitives.batching import at_front
+
+__all__ = ["Callback", "callback", "from_words", "in_words"]
+
+
+class Callback:
+    """A Python function with the types of its results.
+
+    Two callbacks are equal if they have equal functions, operator names, and types.
+
+    Args:
+        function: function from NumPy arrays to a sequence of NumPy arrays of ``types``.
+        types: the types (dtype and shape) of the results of ``function``.
+        operator: name of the public function that the user called, for error messages.
+        name: name of the user's Python function, for error messages.
+        location: source line of the user's call, for error messages.
+    """
+
+    __slots__ = ("function", "location", "name", "operator", "types")
+
+    def __init__(
+        self,
+        function: Callable[..., Sequence[np.ndarray]],
+        types: Sequence[TensorType],
+        operator: str,
+        name: str,
+        location: SourceLocation,
+    ) -> None:
+        self.function = function
+        self.types = tuple(types)
+        self.operator = operator
+        self.name = name
+        self.location = location
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Callback) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Any:
+        return self.function, self.types, self.operator
+
+    def __call__(self, *arrays: Any) -> tuple[np.ndarray, ...]:
+        """Run the function on copies of ``arrays``, outside all open scopes."""
+        with executing([]):
+            return tuple(self.function(*[np.array(x) for x in arrays]))
+
+    def batched(self, size: int, is_batched: Sequence[bool]) -> Callback:
+        """Return a callback that runs once for each slice of batched operands."""
+        types = [tensor_type(each.dtype, (size, *each.shape)) for each in self.types]
+        run: Any = _Slices(self.function, tuple(self.types), size, tuple(is_batched))
+        return Callback(run, types, self.operator, self.name, self.location)
+
+    def refuse_derivative(self) -> Any:
+        """Raise the error for the derivative of a callback."""
+        raise TypeError(
+            located_text(
+                f"For '{self.operator}', the derivative of '{self.name}' is unknown, because mindgrad cannot "
+                f"differentiate code that runs on NumPy arrays",
+                "write the derivative: call it in a Cell that has a method bprop(self, *inputs, out, dout), "
+                "or in a function with custom_vjp. If the result is a constant, pass "
+                "ops.stop_gradient(x).",
+                self.location,
+            )
+        ) from None
+
+
+class _Slices(NamedTuple):
+    """A function that runs once for each slice of its batched operands."""
+
+    function: Callable[..., Sequence[np.ndarray]]
+    types: tuple[TensorType, ...]
+    size: int
+    is_batched: tuple[bool, ...]
+
+    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        results = [np.empty((self.size, *each.shape), each.dtype.numpy) for each in self.types]
+        for k in range(self.size):
+            operands = [np.array(x[k]) if b else x for x, b in zip(arrays, self.is_batched, strict=True)]
+            for result, value in zip(results, self.function(*operands), strict=True):
+                result[k] = value
+        return results
+
+
+def in_words(jax: Any, x: Any) -> Any:
+    """Split 64-bit values into two words each, because JAX rounds them in callbacks."""
+    if x.dtype.kind == "c" and x.dtype.itemsize == 16:
+        x = jax.lax.concatenate([jax.lax.expand_dims(part, (x.ndim,)) for part in (x.real, x.imag)], x.ndim)
+    if x.dtype.itemsize != 8 or x.dtype.kind == "c":
+        return x
+    return jax.lax.bitcast_convert_type(x, np.uint32)
+
+
+def from_words(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Reverse :func:`in_words` for an array of type ``dtype``."""
+    if not _is_wide(dtype):
+        return value
+    real = np.ascontiguousarray(value).view(np.float64 if dtype.kind == "c" else dtype)[..., 0]
+    return np.ascontiguousarray(real).view(dtype)[..., 0] if dtype.kind == "c" else real
+
+
+def _is_wide(dtype: np.dtype) -> bool:
+    return dtype.itemsize == (16 if dtype.kind == "c" else 8)
+
+
+def _to_words(value: np.ndarray) -> np.ndarray:
+    """Convert ``value`` as :func:`in_words` does."""
+    if not _is_wide(value.dtype):
+        return value
+    array = np.ascontiguousarray(value)
+    if value.dtype.kind == "c":
+        return array.reshape(*value.shape, 1).view(np.float64).reshape(*value.shape, 2, 1).view(np.uint32)
+    return array.reshape(*value.shape, 1).view(np.uint32)
+
+
+def _of_words(jax: Any, x: Any, type_: TensorType) -> Any:
+    """Convert words to a value of ``type_``."""
+    dtype = type_.dtype.numpy
+    if not _is_wide(dtype):
+        return x
+    if dtype.kind != "c":
+        return jax.lax.bitcast_convert_type(x, dtype)
+    parts = jax.lax.bitcast_convert_type(x, np.float64)
+    return jax.lax.complex(parts[..., 0], parts[..., 1])
+
+
+def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
+    dtypes = [np.dtype(x.dtype) for x in xs]
+
+    def call(*values: Any) -> list[np.ndarray]:
+        arrays = [from_words(np.asarray(v), dtype) for v, dtype in zip(values, dtypes, strict=True)]
+        try:
+            return [_to_words(y) for y in function(*arrays)]
+        except BaseException as error:
+            note(error)
+            raise CallbackError from None  # end the compiled function; its caller raises the original error
+
+    shapes = [_in_words_type(jax, type_) for type_ in function.types]
+    results = jax.pure_callback(call, shapes, *[in_words(jax, x) for x in xs])
+    return [_of_words(jax, y, type_) for y, type_ in zip(results, function.types, strict=True)]
+
+
+def _in_words_type(jax: Any, type_: TensorType) -> Any:
+    """Return the shape and dtype of :func:`_to_words` for an array of ``type_``."""
+    dtype = type_.dtype.numpy
+    if not _is_wide(dtype):
+        return jax.ShapeDtypeStruct(type_.shape, dtype)
+    words = (2, 2) if dtype.kind == "c" else (2,)
+    return jax.ShapeDtypeStruct((*type_.shape, *words), np.uint32)
+
+
+def _jvp(ys: Any, xs: Any, ts: Any, function: Callback) -> Any:
+    if any(y.type.dtype.is_inexact for y in ys):
+        function.refuse_derivative()
+    return [None] * len(ys)
+
+
+def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Callback) -> Any:
+    operands = [x if axis is None else at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)]
+    results = callback(*operands, function=function.batched(size, [axis is not None for axis in at]))
+    return results, [0] * len(results)
+
+
+callback = Primitive(
+    "callback",
+    "control",
+    work=LIBRARY,
+    type_rule=lambda *types, function: function.types,
+    numpy=lambda *xs, function: function(*xs),
+    xla=_xla,
+    jvp=_jvp,
+    batch=_batch,
+    multiple=True,
+    unique=True,
+    calls_back=True,
+    taint="starts",
+)

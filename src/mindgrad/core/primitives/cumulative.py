@@ -1,0 +1,159 @@
+"""Cumulative sums, products, and extremes along an axis.
+
+The derivative of ``cumprod`` is the linear recurrence ẏ_i = x_i ẏ_{i−1} + y_{i−1} ẋ_i. It is solved by
+doubling, in log₂ n steps of multiplications. There is no division, so zeros among the factors need no special
+case. ``cummax`` and ``cummin`` gather the element at the index of the running extreme, and the index has
+derivative zero. Of several equal elements, the index of the last one is used. float16 and bfloat16 are
+accumulated in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.index_map import ORDERED
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla, is_half
+from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.kinds import constant, general, linear, ones, product, zeros
+from mindgrad.core.primitives.samples import case, fixed, reals
+from mindgrad.core.primitives.static_slices import concatenate, slice_axis
+
+__all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin", "shifted"]
+
+
+def _type_rule(name: str, kinds: tuple[str, ...]) -> Callable[..., TensorType]:
+    def rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
+        if x.dtype.kind not in kinds:
+            raise TypeError(
+                f"For '{name}', the input must be a tensor of {' or '.join(kinds)} type, but got {x.dtype}."
+            )
+        if not 0 <= axis < x.rank:
+            raise ValueError(
+                f"For '{name}', the axis must be between 0 and {x.rank - 1} for an input of shape "
+                f"{x.shape}, but got {axis}."
+            )
+        return x
+
+    return rule
+
+
+def _along(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def run(x: Any, axis: int, reverse: bool) -> Any:
+        if reverse:
+            return np.flip(kernel(np.flip(x, axis), axis=axis, dtype=x.dtype), axis)
+        return kernel(x, axis=axis, dtype=x.dtype)
+
+    return in_single(run)
+
+
+_NUMBER = ("int", "uint", "float", "complex")
+
+#: ``cumsum(x, axis, reverse)``: y_i = x_0 + … + x_i, or x_i + … + x_n with ``reverse``
+cumsum = linear(
+    "cumsum",
+    type_rule=_type_rule("cumsum", _NUMBER),
+    numpy=_along(np.cumsum),
+    xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumsum(x, axis=axis, reverse=reverse)),
+    transpose=lambda ct, x, axis, reverse: cumsum(ct, axis=axis, reverse=not reverse),
+    axes=Along("axis", ORDERED, keeps=True),
+    simplify=lambda x, axis, reverse: x if isinstance(x, Constant) and x.is_all(0) else None,
+    samples=[
+        case(reals()[2, 5, 2], axis=1, reverse=False, accepts="number"),
+        case(reals()[4], axis=0, reverse=True, accepts="number"),
+        case(reals()[0], axis=0, reverse=False, accepts="number"),
+    ],
+)
+
+
+def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
+    """Shift ``x`` by ``by`` elements along ``axis``; ``filling`` fills the gap."""
+    count = x.shape[axis]
+    shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
+    filled = filling(x.type.with_shape(shape))
+    if reverse:
+        return concatenate(slice_axis(x, axis, by, count), filled, axis=axis)
+    return concatenate(filled, slice_axis(x, axis, 0, count - by), axis=axis)
+
+
+def _cumprod_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
+    """Solve ẏ_i = a_i ẏ_{i−1} + b_i with a = x and b_i = y_{i−1} ẋ_i.
+
+    After the step s, a and b link element i to element i − 2s: b ← b + a · (b moved by s),
+    a ← a · (a moved by s).
+    """
+    count = y.shape[axis]
+    if count == 0:
+        return None
+    a = xs[0]
+    b = product(shifted(y, axis, 1, reverse, ones), ts[0])
+    step = 1
+    while step < count:
+        b = b + product(a, shifted(b, axis, step, reverse, zeros))
+        a = a * shifted(a, axis, step, reverse, ones)
+        step *= 2
+    return b
+
+
+#: ``cumprod(x, axis, reverse)``: y_i = x_0 · … · x_i, or x_i · … · x_n with ``reverse``
+cumprod = general(
+    "cumprod",
+    type_rule=_type_rule("cumprod", _NUMBER),
+    numpy=_along(np.cumprod),
+    xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumprod(x, axis=axis, reverse=reverse)),
+    jvp=_cumprod_jvp,
+    axes=Along("axis", ORDERED, keeps=True),
+    samples=[
+        case(reals()[2, 5, 2], axis=1, reverse=False, accepts="number"),
+        case(fixed([2.0, 0.0, 3.0, 0.0, -1.0]), axis=0, reverse=False),
+        case(reals()[4], axis=0, reverse=True),
+        case(reals()[0], axis=0, reverse=False),
+    ],
+)
+
+
+def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
+    # an element is a new running extreme if it equals the extreme up to its index, or if it is NaN
+    def numpy(x: Any, axis: int, reverse: bool) -> Any:
+        x = np.flip(x, axis) if reverse else x
+        x = x.astype(np.float32) if is_half(x.dtype) else x
+        count = x.shape[axis]
+        shape = [count if i == axis else 1 for i in range(x.ndim)]
+        here = np.arange(count, dtype=np.int32).reshape(shape)
+        met = (x == numpy_extreme.accumulate(x, axis=axis)) | (x != x)
+        places = np.maximum.accumulate(np.where(met, here, np.int32(0)), axis=axis)
+        return np.flip(count - 1 - places, axis) if reverse else places
+
+    def xla(jax: Any, x: Any, axis: int, reverse: bool) -> Any:
+        x = jax.numpy.flip(x, axis) if reverse else x
+        here = jax.lax.broadcasted_iota(np.int32, x.shape, axis)
+        met = (x == getattr(jax.lax, lax_extreme)(x, axis=axis)) | (x != x)
+        places = jax.lax.cummax(jax.numpy.where(met, here, np.int32(0)), axis=axis)
+        return jax.numpy.flip(x.shape[axis] - 1 - places, axis) if reverse else places
+
+    inner = _type_rule(name, ("int", "uint", "float"))
+    return constant(
+        name,
+        type_rule=lambda x, axis, reverse: inner(x, axis, reverse).with_dtype(int32),
+        numpy=numpy,
+        xla=xla,
+        axes=Along("axis", ORDERED, keeps=True),
+        samples=[
+            case(reals()[2, 5, 2], axis=1, reverse=False, accepts="real"),
+            case(reals()[6], axis=0, reverse=True, accepts="real"),
+            case(fixed([1.0, 1.0, np.nan, 2.0, np.nan, 0.0]), axis=0, reverse=False, accepts="float"),
+            case(reals()[0], axis=0, reverse=False, accepts="real"),
+        ],
+    )
+
+
+#: ``cumulative_argmax(x, axis, reverse)``: index of the running maximum, as int32
+cumulative_argmax = _running("cumulative_argmax", np.maximum, "cummax")
+#: ``cumulative_argmin(x, axis, reverse)``: index of the running minimum, as int32
+cumulative_argmin = _running("cumulative_argmin", np.minimum, "cummin")

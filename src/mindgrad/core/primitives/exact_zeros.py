@@ -1,0 +1,353 @@
+"""Exact zeros: zeros that stay zero when the inputs of a derivative change.
+
+    0 · ∞ = 0 if the zero is exact, and NaN otherwise
+
+A derivative multiplies *slopes* (partial derivatives) by tangents or cotangents, and a slope can be infinite.
+Some zeros are *exact*: they are zero in a whole neighborhood of the inputs. They come from a selection, a
+comparison, or a factor that does not depend on the inputs (a mask, a weight, a direction). The product of an
+exact zero and an infinite slope contributes nothing. A zero that was computed from the inputs, such as
+``sin(sqrt(x))`` at 0, is zero only at one point. Its product with an infinite slope has an unknown limit and
+is NaN.
+
+:func:`nonzeros` returns a mask of the elements that are not exactly zero. It follows the equations of a value
+back to the operators that created its zeros. ``primitives.kinds.product`` replaces infinite elements of a
+factor by zero where exact zeros of the other factor meet them (:func:`shield`).
+
+Limits: after a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
+zero counts as exact if the value can have exact zeros at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.base.trampoline import trampolined
+from mindgrad.core.ir.build import EVERYTHING, Builder, current
+from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.graph import CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.ir.work import VIEW
+from mindgrad.core.primitives.arithmetic import (
+    add,
+    div,
+    equal,
+    masked_multiply,
+    mul,
+    neg,
+    not_equal,
+    select,
+    sub,
+)
+from mindgrad.core.primitives.cumulative import cumsum
+from mindgrad.core.primitives.indexing import gather, scatter_add
+from mindgrad.core.primitives.kinds import full, zeros
+from mindgrad.core.primitives.logic import logical_and, logical_not, logical_or
+from mindgrad.core.primitives.reduction import reduce_any, reduce_sum
+from mindgrad.core.primitives.samples import booleans, case, reals
+from mindgrad.core.primitives.slicing import dynamic_slice
+from mindgrad.core.primitives.static_slices import concatenate, pad, reverse, slice
+from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
+
+__all__ = [
+    "OF_CONTROL",
+    "RULES",
+    "Steps",
+    "compared",
+    "cuts_of_sums",
+    "discarding",
+    "has_cuts",
+    "nonzeros",
+    "shield",
+    "shielded_factors",
+]
+
+#: a rule, as a generator: it yields each operand, receives the operand's mask of nonzeros, and returns the
+#: mask of the result
+Steps = Generator[Any, Any, Any]
+
+
+def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
+    if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
+        raise TypeError(
+            f"For 'shield', x must be float or complex and keep Bool of its shape, but got {x}, {keep}."
+        )
+    return x
+
+
+def _shield_numpy(x: Any, keep: Any) -> Any:
+    finite = np.isfinite(x)
+    if finite.all() and np.shape(x) == np.shape(keep):  # if the shapes differ, x is one repeated element
+        return x
+    return np.where(keep | finite, x, np.zeros((), x.dtype))
+
+
+def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
+    return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
+
+
+def _simplify_shield(x: Any, keep: Any) -> Any:
+    # a linear graph must stay linear in its tangents, so it cannot test whether they are finite
+    is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
+    return x if is_plain else None
+
+
+#: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero except where ``keep`` is true.
+#: It applies only to factors of products. The tangent is not shielded, because the rule of the product
+#: shields it
+shield = Primitive(
+    "shield",
+    "elementwise",
+    work=VIEW,
+    type_rule=_shield_type,
+    numpy=_shield_numpy,
+    xla=_shield_xla,
+    jvp=lambda y, xs, ts: ts[0],
+    simplify=_simplify_shield,
+    taint="passes",
+    samples=[case(reals()[3, 2], booleans()[3, 2]), case(reals()[()], booleans()[()])],
+)
+
+
+def nonzeros(atom: Any) -> Any:
+    """Return a mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
+    return _found(atom) if current().is_differentiating else None
+
+
+def _found(atom: Any) -> Any:
+    builder = current()
+    return trampolined(_nonzeros(builder, atom), lambda wanted: _nonzeros(builder, wanted))
+
+
+def _nonzeros(builder: Builder, atom: Any) -> Steps:
+    if type(atom) is Constant:
+        return _of_constant(atom)
+    masks, key = builder.nonzeros, (atom, builder.moving)
+    if key not in masks:
+        mask = yield from _mask(builder, atom)
+        masks[key] = None if mask is None or _is_full(mask) else mask
+    return masks[key]
+
+
+def has_cuts(atom: Any) -> bool:
+    """Whether slices and lookups leave zeros in ``atom`` for all values of the inputs."""
+    builder = current()
+    moving, builder.moving = builder.moving, EVERYTHING
+    mask = _found(atom)
+    builder.moving = moving
+    return mask is not None
+
+
+def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
+    """Rule of an operator that sums products over ``axes`` of its operands.
+
+    If a slice or lookup left zeros in an operand, the sum has such zeros only along axes that are not summed.
+    """
+    y, masks = equation.outputs[0], []
+    if current().moving is not EVERYTHING:
+        return compared(y) if y.tainted & (MASKED | CUT) else None
+    for x, summed in zip(equation.inputs, axes, strict=True):
+        mask = yield x
+        masks.append(mask if mask is None else reduce_any(mask, axes=tuple(sorted(summed))))
+    whole = [mask is None or not mask.shape or _is_full(mask) for mask in masks]
+    return None if all(whole) else compared(y)
+
+
+def _is_full(mask: Any) -> bool:
+    """Whether a mask is known to be true everywhere."""
+    value = _value(mask, _LONGEST_CHAIN)
+    return value is not None and bool(np.all(value))
+
+
+def _value(atom: Any, depth: int) -> Any:
+    """Return the array of a small mask that depends only on constants, or ``None``."""
+    if type(atom) is Constant:
+        return atom.value if atom.is_splat else atom.array()
+    values = current().known_masks
+    if atom not in values:
+        equation, values[atom] = atom.made_by, None
+        if depth and equation is not None and equation.primitive in _EVALUATED and atom.type.size <= _LARGEST:
+            operands = [_value(x, depth - 1) for x in equation.inputs]
+            if not any(x is None for x in operands):
+                whole = [np.broadcast_to(x, y.shape) for x, y in zip(operands, equation.inputs, strict=True)]
+                values[atom] = equation.primitive.numpy(*whole, **equation.parameters)
+    return values[atom]
+
+
+def _of_constant(atom: Constant) -> Any:
+    array = np.asarray(atom.value)
+    if np.all(array != 0):
+        return None
+    return not_equal(atom, zeros(atom.type))
+
+
+def _mask(builder: Builder, atom: Variable) -> Steps:
+    if not builder.moves(atom):
+        return not_equal(atom, zeros(atom.type))
+    equation = atom.made_by
+    if equation is not None and equation.primitive in RULES:
+        return (yield from RULES[equation.primitive](equation))
+    if equation is not None and equation.primitive in OF_CONTROL:
+        return (yield from OF_CONTROL[equation.primitive](equation, equation.outputs.index(atom)))
+    if not atom.tainted & (MASKED | (DISCARDS if builder.moving is EVERYTHING else CUT)):
+        return None
+    return compared(atom)
+
+
+def compared(atom: Any) -> Any:
+    """Return a mask of the elements of ``atom`` that are nonzero at present."""
+    # do not use `not_equal` here: `unshielded` recognizes masks of constant factors by this primitive
+    return logical_not(equal(atom, zeros(atom.type)))
+
+
+def _same(equation: Equation) -> Steps:
+    return (yield equation.inputs[0])
+
+
+def _view(equation: Equation) -> Steps:
+    mask = yield equation.inputs[0]
+    return None if mask is None else equation.primitive(mask, **equation.parameters)
+
+
+def _converted(equation: Equation) -> Steps:
+    (x,) = equation.inputs
+    return x if x.dtype.kind == "bool" else (yield x)
+
+
+def _multiplied(equation: Equation) -> Steps:
+    a = yield equation.inputs[0]
+    b = yield equation.inputs[1]
+    if a is None or b is None:
+        return b if a is None else a
+    return logical_and(a, b)
+
+
+def _added(equation: Equation) -> Steps:
+    a = yield equation.inputs[0]
+    if a is None:
+        return None
+    b = yield equation.inputs[1]
+    return None if b is None else logical_or(a, b)
+
+
+def _selected(equation: Equation) -> Steps:
+    condition, *branches = equation.inputs
+    masks = []
+    for branch in branches:
+        # the mark ``MASKED`` covers zeros of a selection; cuts come only from slices and lookups
+        is_cut = type(branch) is Variable or current().moving is not EVERYTHING
+        masks.append((yield branch) if is_cut else None)
+    if masks[0] is None and masks[1] is None:
+        return None
+    return select(condition, *[full(condition.type, True) if each is None else each for each in masks])
+
+
+def _summed(equation: Equation) -> Steps:
+    mask = yield equation.inputs[0]
+    return None if mask is None else reduce_any(mask, **equation.parameters)
+
+
+def _moved(equation: Equation) -> Steps:
+    """Rule of operators that move or repeat elements and add zeros around them."""
+    operands, masks = list(equation.inputs), []
+    for k in equation.primitive.linear_operands(len(operands)):
+        mask = yield operands[k]
+        masks.append(mask)
+        ones = full(operands[k].type, 1)
+        operands[k] = ones if mask is None else convert(mask, dtype=ones.dtype)
+    if all(mask is None for mask in masks) and equation.primitive not in (pad, scatter_add):
+        return None
+    moved = equation.primitive(*operands, **equation.parameters)
+    return not_equal(moved, zeros(moved.type))
+
+
+#: rules of operators with one result: each computes the mask of nonzeros of the result
+RULES: dict[Primitive, Callable[[Equation], Steps]] = {
+    neg: _same,
+    div: _same,
+    convert: _converted,
+    reshape: _view,
+    transpose: _view,
+    broadcast_in_dim: _view,
+    mul: _multiplied,
+    masked_multiply: _multiplied,
+    add: _added,
+    sub: _added,
+    select: _selected,
+    shield: _same,
+    reduce_sum: _summed,
+    **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
+}
+
+#: rules of branches and loops: each computes the mask of nonzeros of one result. The second argument is the
+#: position of this result among the results of the equation
+OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
+
+
+def unshielded(slope: Any) -> Any:
+    """Remove shields from ``slope`` whose zeros depend on the inputs."""
+    while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
+        x, keep = slope.made_by.inputs
+        if not _compares_moving(keep):
+            break
+        slope = x
+    return slope
+
+
+def _compares_moving(keep: Any) -> bool:
+    """Whether a mask of :func:`nonzeros` compares an input-dependent value with zero."""
+    builder, waiting, followed = current(), [keep], set()
+    while waiting:
+        mask = waiting.pop()
+        if type(mask) is not Variable or mask.made_by is None or mask in followed:
+            continue
+        followed.add(mask)
+        primitive, inputs = mask.made_by.primitive, mask.made_by.inputs
+        if primitive is not_equal and builder.moves(inputs[0]):
+            return True
+        if primitive in _OF_MASKS:
+            waiting += inputs[1:] if primitive is select else inputs
+    return False
+
+
+def discarding() -> int:
+    """Return the marks whose zeros discard even values without the mark ``INFINITE``.
+
+    In a compiled function, any argument can contain NaN. So the zeros around a slice also discard such
+    values.
+    """
+    return MASKED if current().knows_infinite else MASKED | DISCARDS
+
+
+def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
+    """Shield each of two factors of a product from exact zeros of the other."""
+    return _shielded(a, b), _shielded(b, a)
+
+
+def _shielded(x: Any, other: Any) -> Any:
+    if not x.tainted & INFINITE:
+        marks = other.tainted & discarding()
+        if type(x) is Constant or not marks or not (marks & MASKED or has_cuts(other)):
+            return x
+    mask = nonzeros(other)
+    return x if mask is None else shield(x, mask)
+
+
+#: operators that combine or move masks of nonzeros
+_OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
+#: operators of masks that are evaluated while a graph is built, if the masks depend only on constants
+_EVALUATED = {
+    *_OF_MASKS,
+    not_equal,
+    *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
+}
+#: a mask that depends only on constants is evaluated while a graph is built only up to this many elements
+_LARGEST = 1 << 20
+#: a mask is evaluated while a graph is built only if at most this many operators in a row compute it from
+#: constants
+_LONGEST_CHAIN = 16
+
+Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -1,0 +1,277 @@
+"""Incomplete gamma and beta functions, and their derivatives of every order.
+
+Both functions are integrals of a probability density over one of its tails. Their *shapes* are the parameters
+a, or a and b. The variable of integration is u, where t = exp(u) for gamma, and t is the logistic function of
+u for beta, relative to the mode of the density. The integrand then decays at least exponentially on both
+sides, and a derivative with respect to a shape multiplies it by a polynomial in log t. One tail is integrated
+by Gauss-Legendre quadrature over panels, each of which is twice as long as the previous one. The other tail
+is its complement. In float64 the error is about 1e-13, and 1e-10 if a shape is below 1e-3. Definitions: DLMF
+8.2, 8.17.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.accumulation_type import in_single_xla
+from mindgrad.core.primitives.arithmetic import equal, less, select
+from mindgrad.core.primitives.elementwise import exp, log, log1p
+from mindgrad.core.primitives.kinds import elementwise, full, same_type, zeros
+from mindgrad.core.primitives.samples import case, reals
+from mindgrad.core.primitives.special import digamma, digamma_in_xla, lgamma, polygamma, polygamma_in_xla
+from mindgrad.core.primitives.special_kernels import (
+    digamma_kernel,
+    in_double,
+    lgamma_kernel,
+    polygamma_kernel,
+)
+
+__all__ = [
+    "Functions", "derivatives_of_beta", "derivatives_of_gamma", "incomplete_beta", "incomplete_gamma",
+    "orders_type", "polynomial", "with_ends",
+]  # fmt: skip
+
+_PANELS, _NODES = 24, 14
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+_LARGE = 16.0  # for a shape parameter above this number, log Γ is computed by Stirling's series
+_FAR = 30.0  # for u ≤ −30, log t is computed from log(1 − t), which cannot overflow
+
+
+@lru_cache(maxsize=1)
+def _rule() -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes and weights on [0, 2ᵏ − 1], for panels [2ʲ − 1, 2ʲ⁺¹ − 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    lengths = 2.0 ** np.arange(_PANELS)[:, None]
+    return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
+
+
+class Functions:
+    """The functions of NumPy or XLA that an integrand needs."""
+
+    def __init__(self, jax: Any = None) -> None:
+        self.jax = jax
+        self.numpy = np if jax is None else jax.numpy
+        self.lgamma = lgamma_kernel if jax is None else jax.lax.lgamma
+
+    def polygamma(self, x: Any, n: int) -> Any:
+        """Return ψ⁽ⁿ⁾(x)."""
+        if self.jax is None:
+            return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
+        return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)
+
+    def integral(self, scale: Any, term: Any) -> Any:
+        """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
+        if self.jax is None:
+            return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
+        # a loop over nodes. XLA would fuse a sum over a further axis with each use and compute it several
+        # times
+        pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
+        step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
+        return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
+
+    def at_mode(self, a: Any) -> Any:
+        """Return a log a − a − log Γ(a), the log-density of u = log t at its mode."""
+        inverse = 1 / self.numpy.maximum(a, _LARGE)
+        square, series = inverse * inverse, 0 * inverse
+        for coefficient in reversed(_STIRLING):
+            series = series * square + coefficient
+        large = -0.5 * self.numpy.log(2 * math.pi * inverse) - series * inverse
+        small = self.numpy.where(a < _LARGE, a, 1.0).astype(a.dtype)
+        direct = small * self.numpy.log(small) - small - self.lgamma(small)
+        return self.numpy.where(a < _LARGE, direct, large)
+
+
+def polynomial(first: int, second: int, derivative: Any) -> Any:
+    """Return ∂ᵐ⁺ⁿ exp(g) / exp(g) from the derivatives ``derivative(m, n)`` of g.
+
+    Complete Bell polynomials in two variables, by the product rule: exp(g)' = g' exp(g).
+    """
+    if first == second == 0:
+        return 1.0
+    p, q = (first - 1, second) if first else (0, second - 1)
+    total = 0.0
+    for i in range(p + 1):
+        for j in range(q + 1):
+            factor = derivative(i + 1, j) if first else derivative(0, j + 1)
+            total = total + math.comb(p, i) * math.comb(q, j) * factor * polynomial(p - i, q - j, derivative)
+    return total
+
+
+def orders_type(name: str) -> Any:
+    def rule(*types: TensorType, **parameters: Any) -> TensorType:
+        orders = [value for key, value in parameters.items() if key != "upper"]
+        if any(type(order) is not int or order < 0 for order in orders):
+            raise ValueError(f"For '{name}', the orders must be ints of at least 0, but got {orders}.")
+        return same_type(name, "float")(*types)  # type: ignore[no-any-return]
+
+    return rule
+
+
+def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
+    """Return the integral over the requested tail from the integral over one tail."""
+    return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
+
+
+def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
+    """Return ``value`` inside the interval, ``at_end`` at its ends, and NaN outside."""
+    numpy = functions.numpy
+    return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
+
+
+def _at_end(shape: Any, order: int) -> Any:
+    """Return a density at bound 0, up to a factor: 0 to the power of ``shape`` − 1."""
+    zero, one = zeros(shape.type), full(shape.type, 1.0)
+    if order:
+        return zero
+    return select(equal(shape, one), one, select(less(shape, one), full(shape.type, math.inf), zero))
+
+
+# --- gamma ------------------------------------------------------------------------------------------
+
+
+def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) -> Any:
+    numpy = functions.numpy
+    inside = (bound > 0) & (bound < math.inf) & (shape > 0)
+    a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
+    start = numpy.log(x / a)  # u = log(t / a)
+    is_below = x <= numpy.maximum(a, 1.0)  # for a small shape a, the density is flat in u up to t = 1
+    direction = numpy.where(is_below, -1.0, 1.0).astype(a.dtype)
+    at_mode, offset = functions.at_mode(a), numpy.log(a) - functions.polygamma(a, 0)
+    further = [-functions.polygamma(a, order) for order in range(1, n)]
+
+    def term(w: Any) -> Any:
+        u = start + direction * w
+        derivatives = [u + offset, *further]
+        factor = polynomial(n, 0, lambda i, j: derivatives[i - 1])
+        return numpy.exp(a * (u - numpy.expm1(u)) + at_mode) * factor
+
+    tail = functions.integral(1 / (1 + numpy.sqrt(a) + abs(x - a)), term)
+    value = _completed(numpy, tail, is_below != upper, n)
+    at_end = numpy.where((bound > 0) != upper, 1.0, 0.0) if n == 0 else 0.0
+    return with_ends(functions, value, inside, (shape > 0) & (bound >= 0), at_end)
+
+
+def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
+    """Return derivatives of a gamma log-density at exp(``logarithm``) by its shape."""
+    return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
+
+
+def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
+    is_zero = equal(x, zeros(x.type))
+    inside = select(is_zero, full(x.type, 1.0), x)  # replace zeros, because log 0 is infinite
+    logarithm = log(inside)
+    density = exp((a - 1.0) * logarithm - inside - lgamma(a))
+    slope = select(is_zero, _at_end(a, n), density * polynomial(n, 0, derivatives_of_gamma(a, logarithm)))
+    return [incomplete_gamma(a, x, n=n + 1, upper=upper), -slope if upper else slope]
+
+
+#: ``incomplete_gamma(a, x, n, upper)``: the n-th derivative with respect to a of P(a, x), or of Q = 1 − P
+incomplete_gamma = elementwise(
+    "incomplete_gamma",
+    type_rule=orders_type("incomplete_gamma"),
+    numpy=in_double(lambda a, x, n, upper: _gamma(Functions(), a, x, n, upper)),
+    xla=in_single_xla(lambda jax, a, x, n, upper: _gamma(Functions(jax), a, x, n, upper)),
+    partials=_gamma_partials,
+    accepts="float",
+    singular=True,
+    samples=[
+        case(reals(0.4, 4)[3], reals(0.3, 5)[3], n=0, upper=False, accepts="float"),
+        case(reals(20, 30)[2], reals(15, 40)[2], n=0, upper=True, accepts="float"),
+        case(reals(0.6, 4)[2], reals(0.3, 5)[2], n=2, upper=False, accepts="float"),
+    ],
+)
+
+
+# --- beta -------------------------------------------------------------------------------------------
+
+
+def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: int) -> Any:
+    numpy = functions.numpy
+    inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)
+    p, q = (numpy.where(inside, value, 1.0).astype(first.dtype) for value in (first, second))
+    x = numpy.where(inside, bound, 0.5).astype(first.dtype)
+    distance = numpy.log(x) - numpy.log1p(-x) - numpy.log(p / q)
+    is_below = distance <= 0
+    # compute the right tail as the left tail of the density of 1 − t, whose shapes a and b are exchanged
+    a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), -abs(distance)
+    mode, complement = a / (a + b), b / (a + b)
+    at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
+    of_first, of_second = numpy.log(p / (p + q)), numpy.log(q / (p + q))
+    both = [functions.polygamma(p + q, order) for order in range(max(m + n, 1))]
+    alone = [[functions.polygamma(shape, order) for order in range(max(m, n, 1))] for shape in (p, q)]
+
+    def term(w: Any) -> Any:
+        u = start - w
+        of_rest = -numpy.log1p(mode * numpy.expm1(u))  # log((1 − t) / (1 − mode))
+        of_t = -numpy.log1p(complement * numpy.expm1(-numpy.maximum(u, -_FAR)))  # log(t / mode)
+        of_t = numpy.where(u > -_FAR, of_t, u + of_rest)
+        logarithms = numpy.where(is_below, of_t, of_rest), numpy.where(is_below, of_rest, of_t)
+
+        def derivative(i: int, j: int) -> Any:
+            if i and j:
+                return both[i + j - 1]
+            k, order, offset = (0, i, of_first) if i else (1, j, of_second)
+            constant = both[order - 1] - alone[k][order - 1]
+            return constant + (logarithms[k] + offset if order == 1 else 0.0)
+
+        return numpy.exp(a * of_t + b * of_rest + at_mode) * polynomial(m, n, derivative)
+
+    slope = abs(p - (p + q) * x)
+    tail = functions.integral(1 / (1 + numpy.sqrt(a * b / (a + b)) + slope), term)
+    value = _completed(numpy, tail, is_below, m + n)
+    at_end = numpy.where(bound > 0, 1.0, 0.0) if m + n == 0 else 0.0
+    possible = (first > 0) & (second > 0) & (bound >= 0) & (bound <= 1)
+    return with_ends(functions, value, inside, possible, at_end)
+
+
+def derivatives_of_beta(a: Any, b: Any, logarithms: tuple[Any, Any]) -> Any:
+    """Return derivatives of a beta log-density with respect to its shapes."""
+    both = a + b
+
+    def of(shape: Any, order: int) -> Any:
+        return polygamma(shape, n=order - 1) if order > 1 else digamma(shape)
+
+    def derivative(i: int, j: int) -> Any:
+        if i and j:
+            return of(both, i + j)
+        k, shape, order = (0, a, i) if i else (1, b, j)
+        rest = of(both, order) - of(shape, order)
+        return rest + logarithms[k] if order == 1 else rest
+
+    return derivative
+
+
+def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[Any]:
+    zero, one = zeros(x.type), full(x.type, 1.0)
+    is_zero, is_one = equal(x, zero), equal(x, one)
+    inside = select(is_zero, full(x.type, 0.5), select(is_one, full(x.type, 0.5), x))
+    both, logarithms = a + b, (log(inside), log1p(-inside))
+    constant = lgamma(both) - lgamma(a) - lgamma(b)
+    density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
+    slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
+    # if one shape is 1, the density at the corresponding end equals the other shape: 1 / B(1, b) = b
+    ends = [_at_end(shape, m + n) for shape in (a, b)]
+    slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))
+    return [incomplete_beta(a, b, x, m=m + 1, n=n), incomplete_beta(a, b, x, m=m, n=n + 1), slope]
+
+
+#: ``incomplete_beta(a, b, x, m, n)``: the derivative ∂ᵐ⁺ⁿ / ∂aᵐ ∂bⁿ of the regularized Iₓ(a, b)
+incomplete_beta = elementwise(
+    "incomplete_beta",
+    type_rule=orders_type("incomplete_beta"),
+    numpy=in_double(lambda a, b, x, m, n: _beta(Functions(), a, b, x, m, n)),
+    xla=in_single_xla(lambda jax, a, b, x, m, n: _beta(Functions(jax), a, b, x, m, n)),
+    partials=_beta_partials,
+    accepts="float",
+    singular=True,
+    samples=[
+        case(reals(0.5, 4)[3], reals(0.5, 4)[3], reals(0.1, 0.9)[3], m=0, n=0, accepts="float"),
+        case(reals(9, 20)[2], reals(9, 20)[2], reals(0.3, 0.7)[2], m=0, n=1, accepts="float"),
+        case(reals(0.6, 4)[2], reals(0.6, 4)[2], reals(0.2, 0.8)[2], m=1, n=1, accepts="float"),
+    ],
+)

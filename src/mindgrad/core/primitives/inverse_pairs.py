@@ -1,0 +1,169 @@
+"""Simplify f(f⁻¹(x)) and the root of a square when an equation is built.
+
+    cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a for a nonnegative a
+
+At the edge of the domain, the inner function has an infinite derivative and the outer function a zero
+derivative, or the outer function is not differentiable. The chain rule would compute 0 · ∞ = NaN, although
+the derivative of the composition is finite. If the pair is simplified, no infinite value occurs. Values
+change at most by rounding, and stay NaN outside the domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.primitives.arithmetic import add, div, greater_equal, mul, neg, select, sub
+from mindgrad.core.primitives.elementwise import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    exp,
+    exp2,
+    expm1,
+    hypot,
+    log,
+    log1p,
+    log2,
+    rsqrt,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)
+from mindgrad.core.primitives.kinds import full, ones
+from mindgrad.core.primitives.logic import logical_and
+from mindgrad.core.primitives.piecewise import abs
+from mindgrad.core.primitives.powers import integer_power
+from mindgrad.core.primitives.reduction import logsumexp, norm, reduce_max, reduce_sum
+from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape
+
+__all__ = ["is_nonnegative"]
+
+#: number of nested operators that :func:`is_nonnegative` searches
+_DEPTH = 6
+
+
+def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
+    """Whether the equations of a real ``atom`` imply that no element is negative."""
+    if type(atom) is Constant:
+        return bool(np.all(atom.value >= 0))
+    equation = atom.made_by
+    if equation is None or not depth:
+        return False
+    primitive, inputs = equation.primitive, equation.inputs
+    if primitive in (exp, exp2, sqrt, hypot, norm, abs):
+        return True
+    if primitive is mul and inputs[0] is inputs[1]:
+        return True
+    if primitive is integer_power and equation.parameters["n"] % 2 == 0:
+        return True
+    if primitive in (add, mul, div, reduce_sum, broadcast_in_dim, reshape, convert, integer_power):
+        return all(is_nonnegative(x, depth - 1) for x in inputs)
+    return False
+
+
+def _inside(x: Any, low: float | None, high: float | None) -> Any:
+    """Return a real ``x``, with NaN outside the domain of the inner function."""
+    if x.dtype.kind == "complex" or low is None:
+        return x
+    within = greater_equal(x, full(x.type, low))
+    if high is not None:
+        within = logical_and(within, greater_equal(full(x.type, high), x))
+    return x * select(within, ones(x.type), full(x.type, np.nan))
+
+
+def _pair(inner: Primitive, low: float | None, high: float | None) -> Callable[[Any], Any]:
+    def simplify(x: Any) -> Any:
+        made_by = getattr(x, "made_by", None)
+        if made_by is None or made_by.primitive is not inner:
+            return None
+        return _inside(made_by.inputs[0], low, high)
+
+    return simplify
+
+
+for _outer, _inner, _low, _high in (
+    (cos, acos, -1.0, 1.0), (sin, asin, -1.0, 1.0), (tan, atan, None, None), (exp, log, 0.0, None),
+    (cosh, acosh, 1.0, None), (sinh, asinh, None, None), (tanh, atanh, -1.0, 1.0), (exp2, log2, 0.0, None),
+    (expm1, log1p, -1.0, None),
+):  # fmt: skip
+    _outer.simplify = _pair(_inner, _low, _high)
+
+
+def _root_of_square(x: Any) -> Any:
+    """√(a²) = a for a nonnegative ``a``, even if the square would overflow in float16."""
+    equation = getattr(x, "made_by", None)
+    if equation is None or not x.dtype.is_float:
+        return None
+    base = equation.inputs[0] if equation.inputs else None
+    if equation.primitive is mul and base is equation.inputs[1] and is_nonnegative(base):
+        return base
+    if equation.primitive is integer_power:
+        half, odd = divmod(equation.parameters["n"], 2)
+        if not odd and half > 0 and (half % 2 == 0 or is_nonnegative(base)):
+            return integer_power(base, n=half)
+    return None
+
+
+def _size(x: Any) -> Any:
+    """|a| = a and |−a| = a for a nonnegative ``a``."""
+    if not x.dtype.is_float:
+        return None
+    equation = getattr(x, "made_by", None)
+    inner = equation.inputs[0] if equation is not None and equation.primitive is neg else x
+    return inner if is_nonnegative(inner) else None
+
+
+sqrt.simplify = _root_of_square
+abs.simplify = _size
+
+
+# --- values that stay finite ------------------------------------------------------------------------
+
+
+def _is_positive(atom: Any) -> bool:
+    """Whether all elements of ``atom`` are at least a positive constant."""
+    if type(atom) is Constant:
+        return bool(np.all(atom.value > 0))
+    equation = atom.made_by
+    if equation is None or equation.primitive is not add:
+        return False
+    a, b = equation.inputs
+    return (_is_positive(a) and is_nonnegative(b)) or (_is_positive(b) and is_nonnegative(a))
+
+
+def _is_nonpositive(atom: Any) -> bool:
+    equation = getattr(atom, "made_by", None)
+    if equation is None:
+        return False
+    if equation.primitive is neg:
+        return is_nonnegative(equation.inputs[0])
+    if equation.primitive is mul:
+        return any(
+            type(c) is Constant and np.all(c.value <= 0) and is_nonnegative(x)
+            for c, x in (equation.inputs, equation.inputs[::-1])
+        )
+    return equation.primitive is sub and _bounds(equation.inputs[1], equation.inputs[0])
+
+
+def _bounds(total: Any, x: Any) -> bool:
+    """Whether ``total`` is the maximum or the logsumexp of ``x``."""
+    equation = getattr(total, "made_by", None)
+    while equation is not None and equation.primitive in (broadcast_in_dim, reshape):
+        equation = getattr(equation.inputs[0], "made_by", None)
+    return equation is not None and equation.primitive in (logsumexp, reduce_max) and equation.inputs[0] is x
+
+
+exp.taint = lambda x: "passes" if x.dtype.is_float and _is_nonpositive(x) else "starts"
+rsqrt.taint = lambda x: "passes" if x.dtype.is_float and _is_positive(x) else "starts"

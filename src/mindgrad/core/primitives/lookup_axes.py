@@ -1,0 +1,83 @@
+"""Axes of lookups (``gather``, ``scatter``).
+
+    gather   x (batch, indexed, window), indices (batch, lookups, component) → (batch, lookups, window)
+    scatter  x, indices, updates (batch, lookups, window) → as x
+
+The axes of ``x`` may have any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mindgrad.core.ir.index_map import OPAQUE, Arrangement, Axes, IndexMap, Labels, Relabeling
+from mindgrad.core.ir.types import Shape
+from mindgrad.core.primitives.axes import permuted
+
+__all__ = ["GatherAxes", "ScatterAxes", "window_axes"]
+
+
+def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
+    """Return the axes of ``x`` that a lookup copies completely."""
+    return tuple(axis for axis in range(rank) if axis not in axes and axis not in batch)
+
+
+class GatherAxes(Axes):
+    """Axes of ``gather``: indexed axes are opaque, and all others are parallel."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
+
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
+        lookup = _relabeled_lookups(old, new.operands)
+        if lookup is None:
+            return None
+        changed, window = lookup
+        return Relabeling({**new.parameters, **changed}, ((*new.operands[1][:-1], *window),))
+
+
+class ScatterAxes(GatherAxes):
+    """Axes of ``scatter``: as for ``gather``, but the axes of lookups are opaque too."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        (x, indices), (updates,), kinds = _lookups(shapes[0], shapes[1], **_axes_of(parameters))
+        kinds = {**kinds, **dict.fromkeys([label for label in indices if label not in x], OPAQUE)}
+        return IndexMap((x, indices, updates), (x,), kinds)
+
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
+        lookup = _relabeled_lookups(old, new.operands)
+        labels = {*old.operands[1], *new.operands[0]}
+        if (
+            lookup is None
+            or not labels.issuperset(new.operands[1])
+            or new.operands[2] != (*new.operands[1][:-1], *lookup[1])
+        ):
+            return None
+        return Relabeling({**new.parameters, **lookup[0]}, (new.operands[0],))
+
+
+def _axes_of(parameters: Mapping[str, Any]) -> dict[str, Shape]:
+    return {"axes": parameters["axes"], "batch": parameters.get("batch", ())}
+
+
+def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
+    labels = tuple(range(len(x)))
+    places = (*batch, *range(len(x), len(x) + len(indices) - len(batch)))
+    result = (*places[:-1], *window_axes(len(x), axes, batch))
+    return IndexMap((labels, places), (result,), dict.fromkeys((*axes, places[-1]), OPAQUE))
+
+
+def _relabeled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
+    """Return the parameters of a lookup on these operands, and its window's labels."""
+    x, indices = operands[:2]
+    batch = tuple([label for label in indices if label in x])
+    if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:
+        return None
+    indexed = [label for label in old.kinds if label in old.operands[0]]
+    window = tuple([label for label in x if label not in batch and label not in indexed])
+    changed = {
+        "axes": permuted(range(len(indexed)), x, tuple(indexed)),
+        "batch": permuted(range(len(batch)), x, batch),
+    }
+    return changed, window

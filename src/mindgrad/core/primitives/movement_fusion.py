@@ -1,0 +1,133 @@
+"""Fusion of data movement: replace two movements of an array by one or none.
+
+    part(a constant) = one element, if all are equal
+    part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
+    pad(a, after) + pad(b, before) = join(a, b)            part(f(x)): see :data:`PARTS` for f
+
+A derivative often concatenates the columns of a gradient, and user code then slices it. With these rules,
+only the columns that are used are computed. The gradient of slices of an array is a sum of padded arrays,
+which becomes one concatenation. Each function returns the replacement of the outer operator, or ``None``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.types import Shape, type_of
+
+__all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
+
+#: rules of primitives that can compute a slice of their result without the rest of the result:
+#: ``PARTS[primitive](equation, start, limit, strides)`` returns the slice, or ``None``
+PARTS: dict[Primitive, Callable[..., Any]] = {}
+
+
+def _made(x: Any, name: str) -> Any:
+    """Return the equation of ``x`` if it applies the primitive ``name``."""
+    made_by = getattr(x, "made_by", None)
+    return made_by if made_by is not None and made_by.primitive.name == name else None
+
+
+def reshaped_twice(x: Any, shape: Shape) -> Any:
+    """Return ``reshape(x, shape)`` without the reshape that computes ``x``."""
+    inner = _made(x, "reshape")
+    return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
+
+
+def sum_of_parts(a: Any, b: Any) -> Any:
+    """Return ``a + b`` of padded arrays adjacent along one axis: join, then pad."""
+    first = _made(a, "pad")
+    second = None if first is None else _made(b, "pad")
+    if first is None or second is None:
+        return None
+    if any(first.parameters["interior"]) or any(second.parameters["interior"]):
+        return None
+    low, high = first.parameters["low"], first.parameters["high"]
+    other_low, other_high = second.parameters["low"], second.parameters["high"]
+    axes = [k for k in range(len(low)) if (low[k], high[k]) != (other_low[k], other_high[k])]
+    if len(axes) != 1 or min(*low, *high, *other_low, *other_high) < 0:
+        return None
+    (axis,) = axes
+    if low[axis] > other_low[axis]:
+        first, second, low, other_high = second, first, other_low, high
+    x, y = first.inputs[0], second.inputs[0]
+    if low[axis] + x.shape[axis] != second.parameters["low"][axis]:
+        return None
+    whole = REGISTRY["concatenate"](x, y, axis=axis)
+    return REGISTRY["pad"](whole, low=low, high=other_high, interior=(0,) * len(low))
+
+
+def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
+    """Return a slice of a concatenation from one operand, or a slice of f(x)."""
+    made_by = getattr(x, "made_by", None)
+    if made_by is not None and made_by.primitive in PARTS:
+        return PARTS[made_by.primitive](made_by, start, limit, strides)
+    joining = _made(x, "concatenate")
+    if joining is None:
+        return None
+    axis = joining.parameters["axis"]
+    first = 0
+    for operand in joining.inputs:
+        end = first + operand.shape[axis]
+        if first <= start[axis] and limit[axis] <= end and start[axis] < limit[axis]:
+            begin = tuple(n - first if k == axis else n for k, n in enumerate(start))
+            stop = tuple(n - first if k == axis else n for k, n in enumerate(limit))
+            return REGISTRY["slice"](operand, start=begin, limit=stop, strides=strides)
+        first = end
+    return None
+
+
+def uniform(part: np.ndarray) -> Constant | None:
+    """Return a part of a constant as one element if all its bytes are equal."""
+    if part.size < 2:
+        return None
+    first = part[(slice(0, 1),) * part.ndim]
+    same = np.array_equal(part, np.broadcast_to(first, part.shape)) and not np.signbit(part.real).any()
+    return Constant(first.reshape(()), type_of(part)) if same else None
+
+
+def joined(xs: Sequence[Any], axis: int) -> Any:
+    """Return the array that ``xs`` divide along ``axis``, in order and completely."""
+    found = _parts(xs, axis)
+    return _unstacked(xs) if found is None and not axis else found
+
+
+def _parts(xs: Sequence[Any], axis: int) -> Any:
+    slices = [_made(x, "slice") for x in xs]
+    if any(piece is None for piece in slices):
+        return None
+    source = slices[0].inputs[0]
+    end = 0
+    for piece in slices:
+        start, limit, strides = map(piece.parameters.__getitem__, ("start", "limit", "strides"))
+        is_whole = all(
+            low == 0 and high == n
+            for k, (low, high, n) in enumerate(zip(start, limit, source.shape, strict=True))
+            if k != axis
+        )
+        if piece.inputs[0] is not source or not is_whole or set(strides) != {1} or start[axis] != end:
+            return None
+        end = limit[axis]
+    return source if end == source.shape[axis] else None
+
+
+def _unstacked(xs: Sequence[Any]) -> Any:
+    """Return the array that ``unstack`` divided into ``xs``, in order and completely."""
+    made = [_made(x, "reshape") for x in xs]
+    wide = all(equation is not None for equation in made)
+    slices = [equation.inputs[0] for equation in made if equation is not None] if wide else list(xs)
+    source = _made(slices[0], "unstack")
+    if source is None or len(source.outputs) != len(slices):
+        return None
+    if any(one is not other for one, other in zip(source.outputs, slices, strict=True)):
+        return None
+    array = source.inputs[0]
+    if not wide:
+        shape = (array.shape[0] * array.shape[1], *array.shape[2:])
+        return REGISTRY["reshape"](array, shape=shape)
+    return array if all(x.shape == (1, *y.shape) for x, y in zip(xs, slices, strict=True)) else None

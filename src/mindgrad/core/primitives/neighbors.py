@@ -1,0 +1,24 @@
+"""Primitive ``nextafter``: the next floating-point number toward another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mindgrad.core.ir.work import ARITHMETIC
+from mindgrad.core.primitives.kinds import elementwise, ones
+from mindgrad.core.primitives.samples import reals
+
+__all__ = ["nextafter"]
+
+#: ``nextafter(x, y)``: the next number after x in the direction of y, or y if x and y are equal. The result
+#: differs from x only by rounding, so its derivative with respect to x is 1
+nextafter = elementwise(
+    "nextafter",
+    work=ARITHMETIC,
+    numpy=np.nextafter,
+    # JAX has no derivative for `nextafter`, and raises an error if an operand has a tangent
+    xla=lambda jax, x, y: jax.numpy.nextafter(*map(jax.lax.stop_gradient, (x, y))),
+    partials=lambda z, x, y: [ones(x.type), None],
+    accepts="float",
+    samples=reals(),
+)

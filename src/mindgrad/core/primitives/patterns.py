@@ -1,0 +1,167 @@
+"""Sparsity patterns that are more precise than index maps.
+
+    pattern(run, equation, patterns) = the pattern of each output, from the patterns of the operands
+
+A pattern lists, for each element of a value, the elements of the inputs on which it depends. These rules use
+values that are known at compile time: zeros of factors, windows of convolutions, and positions of lookups.
+``run`` is the object that propagates patterns (``sparse.sparsity``). It combines patterns and stores the
+known values.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.graph import Equation
+
+__all__ = [
+    "contracted", "convolved", "multiplied", "read_anywhere", "selected", "sliced_anywhere",
+    "updated_anywhere", "written_anywhere",
+]  # fmt: skip
+
+
+# -- pointwise ---------------------------------------------------------------------------------------
+
+
+def selected(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
+    """Return the pattern of elements that a known condition selects from two operands."""
+    predicate = run.constant(equation.inputs[0])
+    if predicate is None:
+        return None
+    stacked = [run.or_empty(p, predicate.size) for p in patterns[1:]]
+    number = np.arange(predicate.size)
+    source = np.where(np.ravel(predicate), number, number + len(number))
+    return [run.rows(run.sparse.vstack(stacked, format="csr"), source)]
+
+
+def multiplied(run: Any, equation: Equation, patterns: list[Any]) -> list[Any] | None:
+    """Return the pattern of a product with a known factor that has zeros."""
+    for x, other in ((0, 1), (1, 0)):
+        if patterns[x] is not None and patterns[other] is None:
+            factor = run.constant(equation.inputs[other])
+            if factor is not None and not np.all(factor):
+                number = np.arange(factor.size)
+                return [run.rows(patterns[x], np.where(np.ravel(factor) == 0, -1, number))]
+    return None
+
+
+# -- reads and writes at unknown positions -----------------------------------------------------------
+
+
+def read_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the pattern of a lookup with unknown positions along the indexed axes."""
+    x, indices = equation.inputs
+    reduced, numbers = run.collapsed(x, patterns[0], equation.parameters["axes"])
+    first = np.zeros(indices.shape, np.int64)
+    return [run.rows(reduced, equation.primitive.numpy(numbers, first, **equation.parameters))]
+
+
+def sliced_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the pattern of a slice with unknown positions along the sliced axes."""
+    x, shape = equation.inputs[0], equation.outputs[0].shape
+    axes = [k for k, (n, size) in enumerate(zip(x.shape, shape, strict=True)) if n != size]
+    reduced, numbers = run.collapsed(x, patterns[0], axes)
+    return [run.rows(reduced, np.broadcast_to(numbers, shape))]
+
+
+def updated_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the pattern of an array in which a slice is replaced."""
+    written = None if patterns[1] is None else run.mixed([patterns[1]], equation.outputs)[0]
+    return [run.union([patterns[0], written])]
+
+
+def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the pattern of writes at unknown positions, to any element."""
+    x, indices, updates = equation.inputs
+    unwritten, update = patterns[0], patterns[2]
+    if update is None:
+        return [unwritten]
+    axes, batch = equation.parameters["axes"], equation.parameters.get("batch", ())
+    lookups = range(len(batch), len(indices.shape) - 1)
+    reduced, numbers = run.collapsed(updates, update, tuple(lookups))
+    # axes (batch, indexed, window), in the kernel's order of the axes of x
+    window = tuple(k for k in range(len(x.shape)) if k not in axes and k not in batch)
+    order = (*batch, *axes, *window)
+    sizes = [x.shape[k] for k in order]
+    narrow = [1 if k in axes else x.shape[k] for k in order]
+    spread = np.broadcast_to(numbers.reshape(narrow), sizes)
+    return [run.union([unwritten, run.rows(reduced, np.transpose(spread, np.argsort(order)))])]
+
+
+# -- products ----------------------------------------------------------------------------------------
+
+
+def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the union of the patterns through both factors."""
+    parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
+    return [run.union(parts)]
+
+
+def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
+    """Return the pattern of a contraction through its operand ``k``."""
+    contract, batch = equation.parameters["contract"], equation.parameters["batch"]
+    x, other = equation.inputs[k], equation.inputs[1 - k]
+    mine, theirs = contract[k], contract[1 - k]
+    free = [a for a in range(len(x.shape)) if a not in mine and a not in batch[k]]
+    others = [a for a in range(len(other.shape)) if a not in theirs and a not in batch[1 - k]]
+    b, f, o = (
+        math.prod(shape[a] for a in axes)
+        for shape, axes in ((x.shape, batch[k]), (x.shape, free), (other.shape, others))
+    )
+    inner = math.prod(x.shape[a] for a in mine)
+    numbers = (
+        np.arange(x.type.size).reshape(x.shape).transpose((*batch[k], *free, *mine)).reshape(b, f, inner)
+    )
+    product = np.arange(b * f * o).reshape((b, f, o) if k == 0 else (b, o, f))
+    if k == 1:
+        product = product.transpose(0, 2, 1)
+    matrix = run.constant(other)
+    if matrix is not None and not np.all(matrix):
+        matrix = matrix.transpose((*batch[1 - k], *theirs, *others)).reshape(b, inner, o)
+        at, c, j = np.nonzero(matrix)
+        run.check(len(at) * f)
+        rows, columns = np.ravel(product[at, :, j]), np.ravel(numbers[at, :, c])
+        incidence = run.sparse.csr_array(
+            (np.ones(len(rows), bool), (rows, columns)), (b * f * o, x.type.size)
+        )
+        return run.product(incidence, pattern)
+    group = np.empty(x.type.size, np.int64)
+    group[np.ravel(numbers)] = np.repeat(np.arange(b * f), inner)
+    reduced = run.grouped(pattern, group, b * f)
+    source = np.empty(b * f * o, np.int64)
+    source[np.ravel(product)] = np.repeat(np.arange(b * f), o)
+    return run.rows(reduced, source)
+
+
+def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """Return the pattern of a convolution, by elements of the window."""
+    x, w = equation.inputs
+    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: number of sample axes
+    shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
+    groups = equation.parameters["groups"]
+    is_last = equation.parameters.get("channels_last", False)
+    outputs = rank - 1 if is_last else 0  # axis of the output channels in the kernel
+    channels = rank - 1 if is_last else 1  # axis of the output channels in the result
+    taps = w.shape[:-1] if is_last else w.shape[1:]
+    parts = []
+    if patterns[1] is not None:
+        reduced, numbers = run.collapsed(w, patterns[1], [axis for axis in range(rank) if axis != outputs])
+        narrow = [w.shape[outputs] if axis == channels else 1 for axis in range(rank)]
+        parts.append(run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), shape)))
+    if patterns[0] is not None:
+        if math.prod(taps) > costs().window_positions:
+            return run.mixed(patterns, equation.outputs)
+        numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
+        per_group = shape[channels] // groups
+        for tap in np.ndindex(*taps):
+            # convolve the pattern with a kernel that has a single weight 1: it only moves the elements of x
+            single = np.zeros((*taps, groups) if is_last else (groups, *taps))
+            single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
+            convolved = equation.primitive.numpy(numbers, single, **equation.parameters)
+            source = np.repeat(np.rint(convolved).astype(np.int64) - 1, per_group, axis=channels)
+            parts.append(run.rows(patterns[0], source))
+    return [run.union(parts)]

@@ -1,0 +1,201 @@
+"""Powers with static integers, static numbers, or tensors as exponents.
+
+If a power is a root, such as ``x ** 0.5``, its rule is registered in ``primitives.roots``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.dtype import complex128, float64
+from mindgrad.core.ir.graph import Constant
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.ir.work import ARITHMETIC, SHARED_FUNCTION
+from mindgrad.core.primitives.arithmetic import equal, less, less_equal, masked_multiply, select
+from mindgrad.core.primitives.elementwise import log, not_negative, reciprocal, safe_quotient, sqrt
+from mindgrad.core.primitives.kinds import elementwise, ones, same_type, zeros
+from mindgrad.core.primitives.logic import logical_and
+from mindgrad.core.primitives.roots import ROOTS, Root, is_sum_of_squares, power_of_root
+from mindgrad.core.primitives.samples import case, reals
+
+__all__ = ["integer_power", "pow", "real_power"]
+
+
+def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
+    """Return n xⁿ⁻¹, for negative n as the factors n xⁿ and 1 / x.
+
+    Near 0, xⁿ⁻¹ may overflow although xⁿ does not.
+    """
+    if 0 < n < 1 and is_sum_of_squares(x):
+        return safe_quotient(n * y, x)  # n xⁿ / x, and 0 at x = 0, as in the derivative of a norm
+    return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
+
+
+def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
+    same_type("integer_power", "number")(x)
+    if type(n) is not int:
+        raise TypeError(f"For 'integer_power', the exponent must be an int, but got {n!r}.")
+    if n < 0 and not x.dtype.is_inexact:
+        raise ValueError(
+            f"For 'integer_power', an integer tensor has no power {n}; convert it to float first."
+        )
+    return x
+
+
+def _integer_power_numpy(x: Any, *, n: int) -> Any:
+    if n == 2:  # fast path for the most common power
+        return x * x
+    if n == 0:
+        return np.ones_like(x)
+    power: Any = None
+    base, left = x, n if n > 0 else -n
+    while left:
+        if left & 1:
+            power = base if power is None else power * base
+        left >>= 1
+        if left:
+            base = base * base
+    return np.reciprocal(power) if n < 0 else power
+
+
+def _integer_power_simplify(x: Any, *, n: int) -> Any:
+    if n == 0:
+        return ones(x.type)
+    if n == 1:
+        return x
+    if n == 2:
+        return x * x
+    if n == -1 and x.dtype.is_inexact:
+        return reciprocal(x)
+    return power_of_root(x, n) if n > 2 and x.dtype.is_inexact else None
+
+
+#: ``integer_power(x, n)``: x to the power of a static integer, by multiplication
+integer_power = elementwise(
+    "integer_power",
+    work=ARITHMETIC,
+    type_rule=_integer_power_type,
+    numpy=_integer_power_numpy,
+    xla=lambda jax, x, *, n: jax.lax.integer_pow(x, n),
+    partials=lambda y, x, *, n: [_slope_of_power(integer_power, y, x, n)],
+    simplify=_integer_power_simplify,
+    accepts="number",
+    singular=lambda *, n: n < 0,
+    samples=[
+        case(reals()[3, 2], n=3, accepts="number"),
+        case(reals()[()], n=5, accepts="number"),
+        case(reals()[2], n=0, accepts="number"),
+        case(reals(0.5, 2)[3], n=-2),
+    ],
+)
+
+
+def _whole_power(array: Any, x: Any, n: Any) -> Any:
+    """Raise integers to a tensor exponent; negative ones give 0 unless x = ±1."""
+    power = array.power(x, array.maximum(n, array.zeros_like(n)))
+    odd = array.where(n % 2 == 0, array.ones_like(x), x)
+    return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
+
+
+def _pow_numpy(x: Any, n: Any) -> Any:
+    return _whole_power(np, x, n) if x.dtype.kind in "iu" else np.power(x, n)
+
+
+def _pow_xla(jax: Any, x: Any, n: Any) -> Any:
+    return _whole_power(jax.numpy, x, n) if x.dtype.kind in "iu" else jax.lax.pow(x, n)
+
+
+def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
+    """Return n xⁿ⁻¹ and xⁿ log x, where 0 × ∞ is 0: ``x**0`` is constant, also at 0.
+
+    At base 0, the second derivative is 0 for n > 0 by continuity, and by convention for n ≤ 0.
+    """
+    slope: Any = masked_multiply(n, pow(x, n - 1))
+    if x.dtype.is_float:  # for n < 0 the factors n xⁿ and 1 / x, because xⁿ⁻¹ may overflow near 0
+        one, is_negative = ones(n.type), less(n, zeros(n.type))
+        exponent = n - select(is_negative, zeros(n.type), one)
+        slope = (masked_multiply(n, pow(x, exponent)), select(is_negative, 1 / x, one))
+    if isinstance(n, Constant) or not x.dtype.is_inexact:
+        return [slope, None]
+    at_zero = equal(x, zeros(x.type))
+    if x.dtype.kind != "complex":
+        at_zero = logical_and(at_zero, less_equal(n, zeros(n.type)))
+    return [slope, masked_multiply(y, log(select(at_zero, ones(x.type), x)))]
+
+
+def _pow_simplify(x: Any, n: Any) -> Any:
+    if isinstance(n, Constant) and n.is_splat and x.dtype.is_inexact and n.value.item().imag == 0:
+        return real_power(x, n=float(n.value.item().real))
+    return None
+
+
+_MULTIPLIED = 16  # largest |n| for which xⁿ with an integer n becomes multiplications
+
+#: ``pow(x, n)``: x to the power of a tensor n, elementwise
+pow = elementwise(
+    "pow",
+    symbol="**",
+    work=SHARED_FUNCTION,
+    numpy=_pow_numpy,
+    xla=_pow_xla,
+    partials=_pow_partials,
+    simplify=_pow_simplify,
+    accepts="number",
+    singular=True,
+    samples=reals(0.3, 2),
+)
+
+
+def _real_power_type(x: TensorType, *, n: float) -> TensorType:
+    same_type("real_power", "inexact")(x)
+    if type(n) is not float:
+        raise TypeError(f"For 'real_power', the exponent must be a float, but got {n!r}.")
+    return x
+
+
+def _real_power_simplify(x: Any, *, n: float) -> Any:
+    # x ** 3.0 is x · x · x: exact, and much cheaper than a general power
+    if abs(n) <= _MULTIPLIED and n.is_integer():
+        return integer_power(x, n=int(n))
+    return sqrt(x) if n == 0.5 else None  # as in NumPy, x ** 0.5 is sqrt(x), also for x = −∞
+
+
+#: ``real_power(x, n)``: x to the power of a static number
+real_power = elementwise(
+    "real_power",
+    work=SHARED_FUNCTION,
+    type_rule=_real_power_type,
+    numpy=lambda x, *, n: np.power(x, np.asarray(n, x.dtype)),
+    xla=lambda jax, x, *, n: jax.lax.pow(x, jax.numpy.full_like(x, n)),
+    partials=lambda y, x, *, n: [_slope_of_power(real_power, y, x, n)],
+    simplify=_real_power_simplify,
+    singular=True,
+    samples=[
+        case(reals(0.3, 2)[3, 2], n=1.5),
+        case(reals(0.3, 2)[()], n=-0.5),
+        case(reals()[2], n=3.0),
+    ],
+)
+
+
+def _real_power_as_root(x: Any, n: float) -> Root | None:
+    """Return a fractional power as a root of an integer power, or ``None``."""
+    if not math.isfinite(n):
+        return None
+    rounding = 2.0**-52 if x.dtype in (float64, complex128) else 2.0**-23
+    for degree in (2, 3, 4):
+        whole = round(degree * n)
+        if whole >= 1 and abs(degree * n - whole) <= rounding * whole:
+            return Root(degree, partial(_whole_power_of_positive, x, whole))
+    return None
+
+
+def _whole_power_of_positive(x: Any, n: int) -> Any:
+    return integer_power(not_negative(x), n=n)
+
+
+ROOTS[real_power] = _real_power_as_root

@@ -1,0 +1,218 @@
+"""Simplify powers of roots when an equation is built, without computing the root.
+
+    sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
+
+At 0, the derivative of a root is infinite or does not exist, but the power of the root is differentiable. The
+chain rule through the root would compute 0 · ∞ = NaN. If the root is removed, no infinite value occurs.
+Values change at most by rounding, and stay NaN outside the domain of the root.
+
+A primitive that is a root registers its rule in :data:`ROOTS`. The rewrite recognizes integer powers of one
+root, with factors and divisors. It does not recognize functions that are smooth for another reason, such as
+``cos(sqrt(x))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.ir.build import current
+from mindgrad.core.ir.graph import Constant, Equation
+from mindgrad.core.ir.primitive import REGISTRY, Primitive
+
+__all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
+
+#: number of nested equations in which a factor of a product is searched
+_DEPTH = 6
+
+
+class Root(NamedTuple):
+    """A root ``y``: ``y^degree`` is ``radicand``, or the sum of squared ``parts``.
+
+    Attributes:
+        degree: the exponent n of ``yⁿ = radicand``, at least 2.
+        radicand: function that emits ``y^degree``, possibly in a wider dtype than the dtype of ``y``.
+        parts: values that are at most as large as ``y`` and whose squares add up to ``y²``. They are given if
+            ``y²`` may overflow although they do not.
+    """
+
+    degree: int
+    radicand: Callable[[], Any] | None = None
+    parts: Sequence[Any] = ()
+
+
+#: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``, which returns the
+#: :class:`Root`, or ``None`` if the operator is not a root for these parameters
+ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
+#: primitives that move or repeat the elements of one operand
+VIEWS: set[Primitive] = set()
+
+
+def _equation(atom: Any, name: str) -> Equation | None:
+    made_by: Equation | None = getattr(atom, "made_by", None)
+    return made_by if made_by is not None and made_by.primitive.name == name else None
+
+
+def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
+    """Return ``atom`` as a root, and the views applied to it, innermost first."""
+    views: list[Equation] = []
+    made_by: Equation | None = getattr(atom, "made_by", None)
+    while made_by is not None and made_by.primitive in VIEWS:
+        views.insert(0, made_by)
+        made_by = getattr(made_by.inputs[0], "made_by", None)
+    rule = None if made_by is None else ROOTS.get(made_by.primitive)
+    if made_by is None or rule is None or not made_by.outputs[0].type.dtype.is_inexact:
+        return None
+    root = rule(*made_by.inputs, **made_by.parameters)
+    return None if root is None else (root, views)
+
+
+def _seen(x: Any, views: Sequence[Equation]) -> Any:
+    for view in views:
+        x = view.primitive(x, **view.parameters)
+    return x
+
+
+#: a multiplication or division on the way to a power: ("mul" or "div", the other operand)
+Step = tuple[str, Any]
+
+
+def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
+    """Return the power ``degree`` of a root, after ``steps``, in ``dtype``."""
+
+    def scaled(x: Any) -> Any:
+        for name, other in steps:
+            x = REGISTRY[name](x, REGISTRY["convert"](other, dtype=x.dtype))
+        return x
+
+    if root.radicand is None:
+        squares = [(part := scaled(_seen(x, views))) * part for x in root.parts]
+        total = squares[0]
+        for square in squares[1:]:
+            total = total + square
+        return total
+    total = _seen(root.radicand(), views)
+    for _ in range(root.degree):
+        total = scaled(total)
+    return REGISTRY["convert"](total, dtype=dtype)
+
+
+def squared(x: Any) -> Any:
+    """Return ``x · x`` without computing the square root in ``x``, else ``None``."""
+    steps: list[Step] = []
+    atom = x
+    for _ in range(_DEPTH):
+        seen = _root(atom)
+        if seen is not None:
+            return _power(*seen, x.dtype, steps) if seen[0].degree == 2 else None
+        if (negated := _equation(atom, "neg")) is not None:
+            (atom,) = negated.inputs
+        elif (quotient := _equation(atom, "div")) is not None:
+            steps.insert(0, ("div", quotient.inputs[1]))
+            atom = quotient.inputs[0]
+        elif (factors := _equation(atom, "mul")) is not None:
+            first, second = factors.inputs
+            if _root(second) is not None:
+                first, second = second, first
+            steps.insert(0, ("mul", second))
+            atom = first
+        else:
+            return None
+    return None
+
+
+def product_of_roots(a: Any, b: Any) -> Any:
+    """Return ``a · b`` without the root if it occurs ``degree`` times, else ``None``."""
+    if a is b:
+        return squared(a)
+    for this, other in ((a, b), (b, a)):
+        root = _root(this)
+        if root is None:
+            continue
+        count, others = _taken_out(other, this, _DEPTH)
+        if count + 1 >= root[0].degree:
+            total = _power(*root, this.dtype)
+            for _ in range(count + 1 - root[0].degree):
+                total = total * this
+            return total if others is None else others * total
+    return None
+
+
+def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
+    """Return the multiplicity of ``factor`` in ``product``, and the other factors.
+
+    ``None`` stands for an empty product.
+    """
+    if product is factor:
+        return 1, None
+    if (negated := _equation(product, "neg")) is not None and depth:
+        count, others = _taken_out(negated.inputs[0], factor, depth - 1)
+        if not count:
+            return 0, product
+        return count, Constant(np.asarray(-1, factor.dtype.numpy), factor.type) if others is None else -others
+    factors = _equation(product, "mul") if depth else None
+    if factors is None:
+        return 0, product
+    (n, first), (m, second) = [_taken_out(x, factor, depth - 1) for x in factors.inputs]
+    if n + m == 0:
+        return 0, product
+    if first is None or second is None:
+        return n + m, second if first is None else first
+    return n + m, first * second
+
+
+def power_of_root(x: Any, n: int) -> Any:
+    """Return ``xⁿ`` for n > 2 without the root in ``x``, or ``None``."""
+    root = _root(x)
+    power = REGISTRY["integer_power"]
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # for odd n > 2, the slope at 0 is finite
+        return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
+    if root is None:
+        square = squared(x)
+        quotient, remainder = divmod(n, 2)
+    else:
+        square = _power(*root, x.dtype) if n >= root[0].degree else None
+        quotient, remainder = divmod(n, root[0].degree)
+    if square is None:
+        return None
+    total = power(square, n=quotient)
+    return total * power(x, n=remainder) if remainder else total
+
+
+#: names of operators whose result is a sum of squares if all operands are sums of squares
+_KEEPING_SQUARES = (
+    "add",
+    "broadcast_in_dim",
+    "convert",
+    "div",
+    "mul",
+    "reduce_sum",
+    "reshape",
+    "slice",
+    "transpose",
+)
+
+
+def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
+    """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros."""
+    equation: Equation | None = getattr(atom, "made_by", None)
+    if equation is None or not depth or atom.dtype.kind == "complex":
+        return False
+    name, inputs = equation.primitive.name, equation.inputs
+    if name == "integer_power":
+        n = equation.parameters["n"]
+        return n > 1 and (n % 2 == 0 or _equation(inputs[0], "abs") is not None)
+    if name == "real_power":  # xⁿ is nonnegative, and flat at x = 0 if n > 1
+        return bool(equation.parameters["n"] > 1)
+    if name in ("mul", "dot") and inputs[0] is inputs[1]:
+        return True
+    if name not in _KEEPING_SQUARES:
+        return False
+    if name == "add":
+        return all(is_sum_of_squares(x, depth - 1) for x in inputs)
+    if name == "mul" and any(squared(x) is y for x, y in (inputs, inputs[::-1])):
+        return True  # x² · |x| = |x|³ is flat at 0, like a sum of squares
+    moving = [x for x in inputs if current().moves(x)]  # two varying factors need not be flat at a zero
+    return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

@@ -1,0 +1,70 @@
+"""Primitive ``argsort``: the permutation that sorts an array along an axis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.index_map import OPAQUE
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.ir.work import by
+from mindgrad.core.primitives.accumulation_type import is_half
+from mindgrad.core.primitives.axes import Along
+from mindgrad.core.primitives.kinds import constant
+from mindgrad.core.primitives.samples import case, fixed, reals
+
+__all__ = ["argsort"]
+
+
+def _type_rule(x: TensorType, axis: int, descending: bool) -> TensorType:
+    if x.dtype.kind == "complex":
+        raise TypeError(f"For 'argsort', complex numbers have no order, but the input is {x}.")
+    if not 0 <= axis < x.rank:
+        raise ValueError(
+            f"For 'argsort', the axis must be between 0 and {x.rank - 1} for an input of shape "
+            f"{x.shape}, but got {axis}."
+        )
+    return x.with_dtype(int32)
+
+
+def _numpy(x: Any, axis: int, descending: bool) -> Any:
+    if is_half(x.dtype):
+        x = x.astype(np.float32)
+    if descending:
+        x = np.flip(x, axis)
+    places = np.argsort(x, axis=axis, kind="stable").astype(np.int32)
+    return x.shape[axis] - 1 - np.flip(places, axis) if descending else places
+
+
+def _xla(jax: Any, x: Any, axis: int, descending: bool) -> Any:
+    if descending:
+        x = jax.numpy.flip(x, axis)
+    places = jax.numpy.argsort(x, axis=axis, stable=True).astype(np.int32)
+    return x.shape[axis] - 1 - jax.numpy.flip(places, axis) if descending else places
+
+
+def _flops(equation: Any) -> float:
+    x = equation.inputs[0]
+    return x.type.size * math.log2(max(*x.shape, 2))
+
+
+#: ``argsort(x, axis, descending)``: the indices of the elements in sorted order, as int32. Equal elements
+#: keep their order. NaN counts as larger than every number, so it is last in ascending order
+argsort = constant(
+    "argsort",
+    work=by(_flops),
+    type_rule=_type_rule,
+    numpy=_numpy,
+    xla=_xla,
+    axes=Along("axis", OPAQUE, keeps=True),
+    samples=[
+        case(reals()[3, 4], axis=0, descending=False, accepts="real"),
+        case(reals()[3, 4], axis=1, descending=True, accepts="real"),
+        case(fixed([2.0, np.nan, 1.0, 2.0, -0.0, 0.0]), axis=0, descending=False, accepts="float"),
+        case(fixed([2.0, np.nan, 1.0, 2.0, -0.0, 0.0]), axis=0, descending=True, accepts="float"),
+        case(reals()[0], axis=0, descending=False, accepts="real"),
+    ],
+)

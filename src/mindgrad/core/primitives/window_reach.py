@@ -1,0 +1,108 @@
+"""Primitive ``window_reach``: the input positions that windows in use read.
+
+    y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
+
+It is the transpose of a convolution of Booleans (see ``primitives.convolution``). ``skips`` marks the samples
+whose input is finite, so that nothing has to be discarded. If all samples are finite, as in almost every
+call, the kernels do not visit the windows. Visiting them would cost more than the rest of the shield.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabeling
+from mindgrad.core.ir.types import Shape, TensorType
+from mindgrad.core.ir.work import by
+from mindgrad.core.primitives.convolution_kernel import convolve, output_sizes
+from mindgrad.core.primitives.kinds import constant
+from mindgrad.core.primitives.samples import booleans, case, fixed
+
+__all__ = ["window_reach"]
+
+
+def _type(live: TensorType, skips: TensorType, window: Shape, **steps: Any) -> TensorType:
+    lead = live.shape[: live.rank - len(window)]
+    if live.dtype.kind != "bool" or skips is not live.with_shape(lead[:-1]):
+        raise TypeError(
+            f"For 'window_reach', expected Booleans with common samples, but got {live} and {skips}."
+        )
+    return live.with_shape((*lead, *output_sizes(live.shape, (1, 1, *window), **steps)))
+
+
+def _numpy(live: Any, skips: Any, window: Shape, **steps: Any) -> Any:
+    lead = live.shape[: live.ndim - len(window)]
+    sizes = output_sizes(live.shape, (1, 1, *window), **steps)
+    if np.all(skips):
+        return np.ones((*lead, *sizes), bool)
+    joined = live.reshape((-1, 1, *live.shape[len(lead) :])).astype(np.float32)
+    reached = convolve(joined, np.ones((1, 1, *window), np.float32), groups=1, **steps) > 0
+    return reached.reshape((*lead, *sizes)) | skips.reshape((*lead[:-1], *[1] * (len(window) + 1)))
+
+
+def _xla(jax: Any, live: Any, skips: Any, window: Shape, strides: Shape, **steps: Any) -> Any:
+    lead = live.shape[: live.ndim - len(window)]
+    shape = (*lead, *output_sizes(live.shape, (1, 1, *window), strides, **steps))
+
+    def look(live: Any, skips: Any) -> Any:
+        joined = live.reshape((math.prod(lead), 1, *live.shape[len(lead) :])).astype("float32")
+        kernel = jax.numpy.ones((1, 1, *window), "float32")
+        reached = jax.lax.conv_general_dilated(joined, kernel, strides, **steps) > 0
+        return reached.reshape(shape) | skips.reshape((*lead[:-1], *[1] * (len(window) + 1)))
+
+    return jax.lax.cond(skips.all(), lambda *_: jax.numpy.ones(shape, bool), look, live, skips)
+
+
+def _flops(equation: Any) -> int:
+    return equation.outputs[0].type.size * math.prod(equation.parameters["window"])
+
+
+class _ReachAxes(Axes):
+    """Axes of ``window_reach``: samples and groups are parallel."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        labels = tuple(range(len(shapes[0])))
+        first = len(labels) - len(parameters["window"])
+        return IndexMap((labels, labels[: first - 1]), (labels,), dict.fromkeys(labels[first:], WINDOWED))
+
+    def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:
+        live, skips = new.operands
+        behind = len(new.parameters["window"]) + 1
+        if live[:-behind] != skips or live[-behind:] != old.operands[0][-behind:]:
+            return None
+        return Relabeling(dict(new.parameters), (live,))
+
+
+def _steps(rank: int, **changes: Any) -> dict[str, Any]:
+    """Return the parameters of a sample: the defaults, updated with ``changes``."""
+    ones = (1,) * rank
+    return dict(strides=ones, padding=((0, 0),) * rank, lhs_dilation=ones, rhs_dilation=ones) | changes
+
+
+#: ``window_reach(live, skips, window, strides, padding, lhs_dilation, rhs_dilation)`` for Booleans
+#: ``live (N, G, p)`` and ``skips (N,)``: ``(N, G, q)``. The other parameters belong to the convolution of
+#: ``live``
+window_reach = constant(
+    "window_reach",
+    work=by(_flops),
+    type_rule=_type,
+    numpy=_numpy,
+    xla=_xla,
+    axes=_ReachAxes(),
+    samples=[
+        case(booleans()[4, 2, 5], booleans()[4], window=(3,), **_steps(1, padding=((2, 1),))),
+        case(booleans()[3, 1, 4], fixed([True] * 3), window=(2,), **_steps(1, lhs_dilation=(2,))),
+        case(
+            booleans()[2, 3, 1, 4, 5],
+            booleans()[2, 3],
+            window=(2, 3),
+            **_steps(2, strides=(1, 2), padding=((1, -1), (3, 2)), rhs_dilation=(2, 1)),
+        ),
+        case(booleans()[2, 2], booleans()[2], window=(), **_steps(0)),
+        case(booleans()[0, 1, 3], booleans()[0], window=(2,), **_steps(1)),
+    ],
+)

@@ -1,0 +1,123 @@
+"""Seed directions of a compressed Jacobian, one for each color.
+
+s_k = Σ_{color(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.build import Builder, building
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.dtype import int32
+from mindgrad.core.ir.graph import Constant, Graph, Variable
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.primitives.arithmetic import equal
+from mindgrad.core.primitives.batching import placed
+from mindgrad.core.primitives.kinds import ones, zeros
+from mindgrad.core.primitives.structural import broadcast_in_dim, convert, iota, reshape
+from mindgrad.core.transforms.batch import push_batch
+from mindgrad.core.transforms.linearize import dependent
+
+__all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
+
+
+def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
+    """Rewrite ``graph`` so that XLA computes expensive shared values only once.
+
+    XLA fuses each result with the operations that it depends on, and recomputes shared values in each of the
+    fused loops. Exceptions are divisions, roots, and exponentials, but not sines and strided reads. A
+    division by ones that are data, so that XLA does not know them, forces such a value into a separate array.
+    XLA removes its ``optimization_barrier`` before it fuses loops, so a barrier does not help.
+
+    Args:
+        graph (Graph): graph to rewrite.
+        scattered: inputs that are gathered from elements that are not adjacent in memory.
+    """
+    used = Counter(x for equation in graph.equations for x in equation.inputs)
+    builder = Builder()
+    cost: dict[Any, float] = {}
+    with building(builder):
+        values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
+        inputs = list(builder.inputs)
+        for v in scattered:
+            if used[v]:
+                values[v] = _made(values[v])
+        for equation in graph.equations:
+            primitive, first = equation.primitive, equation.outputs[0]
+            results = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
+            values.update(zip(equation.outputs, results if primitive.multiple else (results,), strict=True))
+            work = primitive.work
+            if not primitive.pointwise or work.is_shared:
+                continue
+            cost[first] = work.products + sum(cost.get(x, 0) for x in set(equation.inputs))
+            if used[first] > 1 and cost[first] >= costs().shared_products:
+                values[first] = _made(results)
+                cost[first] = 0
+        return builder.close([values.get(y, y) for y in graph.outputs], inputs)
+
+
+def _made(x: Any) -> Any:
+    """Compute x into a separate array, unless it is small."""
+    if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
+        return x
+    return x / Constant(np.ones(x.shape, x.dtype.numpy))
+
+
+def is_scattered(source: Any) -> bool:
+    """Return whether most successive indices are neither equal nor adjacent."""
+    steps = np.diff(source)
+    return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
+
+
+def seed_of(type: TensorType, colors: Any, color: int) -> Any:
+    """Return the tangent of one color; ``None`` if it is zero."""
+    if np.ndim(colors) == 0:
+        return ones(type) if colors == color else None
+    mask = colors == color
+    if mask.all():
+        return ones(type)
+    return Constant(mask.reshape(type.shape).astype(type.dtype.numpy)) if mask.any() else None
+
+
+def _seeds(type: TensorType, colors: Any, count: int) -> Any:
+    """Stack the tangents of all colors along a leading axis, omitted for one color."""
+    if count == 1:
+        seed = seed_of(type, colors, 0)
+        return zeros(type) if seed is None else seed
+    shape = (count, *type.shape)
+    if np.ndim(colors) == 0:
+        single = (np.arange(count) == colors).astype(type.dtype.numpy)
+        return broadcast_in_dim(Constant(single), shape=shape, dims=(0,))
+    own = Constant(np.asarray(colors, np.int32).reshape(type.shape))
+    own = broadcast_in_dim(own, shape=shape, dims=tuple(range(1, len(shape))))
+    return convert(equal(iota(shape=shape, axis=0, dtype=int32), own), dtype=type.dtype)
+
+
+def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
+    """Return a rule that runs ``derive`` on a batch of the seeds of all colors.
+
+    The rule returns one flat piece for each result.
+    """
+
+    def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+        if not count:
+            return []
+        directions = [Variable(type) for type, _, _ in seeds]
+        produced = derive(builder, zs, ys, directions)
+        equations, needed = dependent(builder, directions, produced)
+        graph = Graph([*needed, *directions], equations, produced)
+        basis = [_seeds(*seed) for seed in seeds]
+        axes = [*[None] * len(needed), *[None if count == 1 else 0 for _ in basis]]
+        results, result_axes = push_batch(graph, [*needed, *basis], axes, count)
+        pieces = []
+        for result, axis in zip(results, result_axes, strict=True):
+            front = placed(count, result, axis, 0) if count > 1 else result
+            pieces.append(reshape(front, shape=(front.type.size,)))
+        return pieces
+
+    return rule

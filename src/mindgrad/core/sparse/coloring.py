@@ -1,0 +1,173 @@
+"""Column coloring: group the columns of a sparse matrix.
+
+One tangent direction computes all columns of the same color.
+
+    structurally orthogonal:  columns j, k of one color share no row, so J (e_j + e_k) shows both
+    star (for H = Hᵀ):        every entry (i, j) is alone in row i among the columns of j's color, or
+                              alone in row j among the columns of i's color
+
+References: A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*,
+1974. A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.
+
+The minimum number of colors is hard to find. A matrix of finite differences, however, is repetitive: the
+columns of each row differ by the same few steps. The function ``(a · position) mod p`` is a coloring if it
+maps no step to 0. The smallest such p is often the minimum, so it is tried first. Otherwise the coloring is
+greedy: each column, in order, gets the first free color. The colors of a row are the bits of one integer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.cost_model import costs
+
+__all__ = ["columns", "star"]
+
+
+def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
+    """Color the columns so that columns of one color share no row.
+
+    Args:
+        pattern: sparsity pattern, a Boolean ``csr_array`` with sorted indices.
+        shape (tuple of int): shape of the tensor whose elements are the columns.
+
+    Returns:
+        tuple: the color of each column, and the number of colors.
+    """
+    width = pattern.shape[1]
+    least = int(np.diff(pattern.indptr).max(initial=0))
+    if least <= 1:
+        return np.zeros(width, np.int32), least
+    if least == width:
+        return np.arange(width, dtype=np.int32), width
+    lattice = _lattice(pattern, shape, least)
+    if lattice is not None and lattice[1] == least:
+        return lattice
+    greedy = _greedy(pattern)
+    return lattice if lattice is not None and lattice[1] <= greedy[1] else greedy
+
+
+def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
+    """Find the differences between positions in ``shape`` of columns that share a row.
+
+    Returns ``None`` if there are too many columns or steps.
+    """
+    indices, ends = pattern.indices, pattern.indptr
+    if len(indices) * most > costs().coloring_products:
+        return None
+    position = np.unravel_index(indices, shape)
+    wide = [2 * n for n in shape]
+    code = np.zeros(len(indices), np.int64)
+    for coordinate, n in zip(position, wide, strict=True):
+        code = code * n + coordinate
+    row = np.repeat(np.arange(pattern.shape[0]), np.diff(ends))
+    steps: Any = np.empty(0, np.int64)
+    for k in range(1, most):
+        together = row[k:] == row[:-k]
+        steps = np.union1d(steps, (code[k:] - code[:-k])[together])
+        if len(steps) > costs().coloring_steps:
+            return None
+    # decode each step to a vector. Its component along an axis of size n is between -n and n.
+    vectors = []
+    for n in reversed(wide):
+        part = (steps + n // 2) % n - n // 2
+        vectors.append(part)
+        steps = (steps - part) // n
+    return np.stack(vectors[::-1], 1)
+
+
+def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
+    """Find the coloring ``(a · position) mod p`` with the smallest p, if there is one.
+
+    The search tries p from ``least`` to twice ``least``.
+    """
+    shape = tuple(n for n in shape if n > 1)
+    steps = _steps(pattern, shape, least) if 0 < len(shape) <= 3 else None
+    if steps is None:
+        return None
+    for p in range(least, 2 * least + 1):
+        if p ** len(shape) * len(steps) > costs().coloring_products:
+            return None
+        tried = np.stack(np.meshgrid(*[np.arange(p)] * len(shape), indexing="ij"), -1).reshape(-1, len(shape))
+        fits = np.ones(len(tried), bool)
+        for step in steps:  # test the steps one by one, because most candidates (a, p) fail at the first step
+            fits[fits] = (tried[fits] @ step) % p != 0
+            if not fits.any():
+                break
+        else:
+            a = tried[np.argmax(fits)]
+            grid = np.zeros(shape, np.int64)
+            for axis, factor in enumerate(a):
+                grid += (factor * np.arange(shape[axis])).reshape(
+                    [-1 if k == axis else 1 for k in range(len(shape))]
+                )
+            return (np.ravel(grid) % p).astype(np.int32), p
+    return None
+
+
+def _greedy(pattern: Any) -> tuple[Any, int]:
+    by_column = pattern.T.tocsr()
+    rows, ends = by_column.indices.tolist(), by_column.indptr.tolist()
+    colors_of_row = [0] * pattern.shape[0]
+    colors = [0] * pattern.shape[1]
+    start = 0
+    for j, end in enumerate(ends[1:]):
+        own = rows[start:end]
+        start = end
+        forbidden = 0
+        for i in own:
+            forbidden |= colors_of_row[i]
+        free = ~forbidden & (forbidden + 1)  # lowest unset bit of ``forbidden``: the first free color
+        for i in own:
+            colors_of_row[i] |= free
+        colors[j] = free.bit_length() - 1
+    result = np.array(colors, np.int32)
+    return result, int(result.max(initial=-1)) + 1
+
+
+def star(pattern: Any) -> tuple[Any, int]:
+    """Find a star coloring of a symmetric pattern.
+
+    Neighbors have different colors, and every path over four columns has at least three colors. Therefore at
+    least one entry of each pair (i, j), (j, i) can be read.
+
+    Args:
+        pattern: symmetric sparsity pattern, a Boolean ``csr_array``.
+
+    Returns:
+        tuple: the color of each column, and the number of colors.
+    """
+    count = pattern.shape[0]
+    ends, indices = pattern.indptr.tolist(), pattern.indices.tolist()
+    neighbors = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
+    color = [0] * count  # color of each column as one set bit; 0 for an uncolored column
+    around = [0] * count  # for each column, the colors of its neighbors, as bits
+    twice = [0] * count  # colors of neighbors that have a second neighbor that has the color of this column
+    number: list[dict[int, int]] = [{} for _ in range(count)]  # number of neighbors by color, for each column
+    for v in sorted(range(count), key=lambda v: -len(neighbors[v])):
+        forbidden = 0
+        own = number[v]
+        for w in neighbors[v]:
+            if not color[w]:
+                forbidden |= around[w]
+            else:
+                forbidden |= color[w] | twice[w]
+                if own[color[w]] > 1:
+                    forbidden |= around[w]
+        free = color[v] = ~forbidden & (forbidden + 1)
+        for w in neighbors[v]:
+            if color[w] and own[color[w]] > 1:
+                twice[w] |= free
+            around[w] |= free
+            occurrences = number[w][free] = number[w].get(free, 0) + 1
+            if occurrences > 1 and color[w]:
+                if occurrences == 2:
+                    for u in neighbors[w]:
+                        if color[u] == free:
+                            twice[u] |= color[w]
+                else:
+                    twice[v] |= color[w]
+    result = np.array([c.bit_length() - 1 for c in color], np.int32)
+    return result, int(result.max(initial=-1)) + 1

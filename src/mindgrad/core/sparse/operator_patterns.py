@@ -1,0 +1,62 @@
+"""Sparsity patterns of operators that mix elements, derived from their index maps.
+
+An output element depends on all elements along the axes that are not parallel. An operator with more
+information, such as a contraction with the zeros of a known matrix, has its own ``pattern`` function
+(``primitives.patterns``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.graph import Equation
+from mindgrad.core.ir.index_map import ORDERED, PARALLEL, IndexMap
+from mindgrad.core.sparse.patterns import check
+
+__all__ = ["along_axes"]
+
+
+def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
+    """Return the output patterns: elements mix along all axes that are not parallel."""
+    if ORDERED in axes.kinds.values():
+        return _accumulated(run, equation, patterns)
+    return [
+        run.union(
+            [
+                _through(run, x, pattern, labels, axes, y, results)
+                for x, pattern, labels in zip(equation.inputs, patterns, axes.operands, strict=True)
+                if pattern is not None
+            ]
+        )
+        for y, results in zip(equation.outputs, axes.results, strict=True)
+    ]
+
+
+def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    x, axis = equation.inputs[0], equation.parameters["axis"]
+    pattern = run.union(patterns)
+    if not x.type.size:
+        return [pattern]
+    length = x.shape[axis]
+    check(x.type.size * (length + 1) // 2)
+    before, after = np.tril_indices(length)
+    if equation.parameters["reverse"]:
+        before, after = after, before
+    fibres = np.moveaxis(np.arange(x.type.size).reshape(x.shape), axis, -1).reshape(-1, length)
+    rows, columns = np.ravel(fibres[:, before]), np.ravel(fibres[:, after])
+    incidence = run.sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), (x.type.size,) * 2)
+    return [run.product(incidence, pattern)]
+
+
+def _through(run: Any, x: Any, pattern: Any, labels: Any, axes: IndexMap, y: Any, results: Any) -> Any:
+    """Return the contribution of the operand ``x`` to the pattern of the result ``y``."""
+    carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
+    meeting = [k for k in range(len(labels)) if k not in carried]
+    reduced, numbers = run.collapsed(x, pattern, meeting)
+    carried.sort(key=lambda k: results.index(labels[k]))
+    numbers = np.transpose(numbers, (*carried, *meeting))
+    is_carried = [any(labels[k] == label for k in carried) for label in results]
+    narrow = [n if flag else 1 for n, flag in zip(y.shape, is_carried, strict=True)]
+    return run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), y.shape))

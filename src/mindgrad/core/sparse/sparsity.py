@@ -1,0 +1,301 @@
+"""Sparsity propagation: find which output elements depend on which input elements.
+
+    P_y = ⋃_k D_k P_{x_k}        D_k[i, j] = whether element i of y can depend on element j of operand k
+
+A pattern is a Boolean matrix with one row for each element of the value and one column for each element of
+the inputs. Each equation maps the patterns of its operands to the patterns of its outputs. The result holds
+for all values of the inputs: if an entry of the pattern is zero, the derivative is zero.
+
+- Operators that move elements run their NumPy kernel on element numbers.
+- Pointwise operators unite the patterns of their operands.
+- Reductions and contractions multiply by a Boolean matrix.
+- Branches are united. Loops run on patterns, iteration by iteration, or until the patterns do not change.
+- For any other operator, each output element depends on everything that the operands depend on. Therefore no
+  dependence is missed.
+
+Values that do not depend on the differentiated inputs make patterns smaller. Examples are the indices of a
+gather, a mask, and the zeros of a matrix. Such values are constants, integer arguments, and values computed
+from them. The cost is a few passes over the entries of each pattern. A pattern with too many entries raises
+``patterns.TooDense``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.core.ir.index_map import index_map
+from mindgrad.core.ir.memo import memoized
+from mindgrad.core.sparse.operator_patterns import along_axes
+from mindgrad.core.sparse.patterns import Patterns
+
+__all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
+
+
+def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
+    """Clear ``flags`` for operands that are indices, for example in a gather."""
+    holders = equation.primitive.linear_operands(len(flags))
+    return [flag and k in holders for k, flag in enumerate(flags)]
+
+
+class Known:
+    """Values of inputs that are constant in the derivative.
+
+    Attributes:
+        values: dict that maps variables to values that may differ in the next call.
+        constants: dict that maps variables to values that are equal in every call.
+        asked: variables whose values influenced a pattern.
+    """
+
+    __slots__ = ("asked", "constants", "values")
+
+    def __init__(
+        self,
+        values: dict[Variable, Any],
+        constants: dict[Variable, Any] | None = None,
+        asked: list[Variable] | None = None,
+    ) -> None:
+        self.asked = [] if asked is None else asked
+        self.values = values
+        self.constants = {} if constants is None else constants
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether a pattern depends on one of ``values``."""
+        return bool(self.asked)
+
+    def ask(self, variable: Variable) -> None:
+        """Note that a pattern depends on the value of ``variable``."""
+        self.asked.append(variable)
+
+    def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
+        """Transfer the values to a copy of the graph with variables ``after``."""
+        copy_of = dict(zip(before, after, strict=True))
+        values, constants = (
+            {copy_of[v]: array for v, array in arrays.items() if v in copy_of}
+            for arrays in (self.values, self.constants)
+        )
+        return Known(values, constants, self.asked)
+
+
+def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequence[Any]) -> tuple[dict, dict]:
+    """Compute the known values among ``atoms``.
+
+    Returns:
+        tuple: values that depend on ``input_values``, and values that do not, by atom.
+    """
+    run = Propagation(None, 0, graph, {}, Known(input_values))
+    for equation in graph.equations:
+        run.note(equation)
+    values = {atom: run.value(atom) for atom in atoms}
+    by_input = {atom: array for atom, array in values.items() if array is not None and run.is_given(atom)}
+    others = {atom: array for atom, array in values.items() if array is not None and atom not in by_input}
+    return by_input, others
+
+
+def dependence(
+    sparse: Any, graph: Graph, active: Sequence[int], environment: Known | None = None
+) -> list[Any]:
+    """Compute the pattern of each output of ``graph``, ``None`` if empty.
+
+    Args:
+        sparse: the module ``scipy.sparse``.
+        graph (Graph): graph to analyze.
+        active (list or tuple of int): indices of the differentiated inputs. Their concatenated elements are
+            the columns of the pattern.
+        environment (Known, optional): known values of inputs that are not differentiated. Default: ``None``.
+    """
+    sizes = [graph.inputs[k].type.size for k in active]
+    width = sum(sizes)
+    patterns: dict[Variable, Any] = {}
+    start = 0
+    for k, size in zip(active, sizes, strict=True):
+        columns = np.arange(start, start + size, dtype=np.int32)
+        rows = np.arange(size + 1, dtype=np.int32)
+        patterns[graph.inputs[k]] = sparse.csr_array((np.ones(size, bool), columns, rows), (size, width))
+        start += size
+    run = Propagation(sparse, width, graph, patterns, environment)
+    run.push()
+    return [run.pattern(y) for y in graph.outputs]
+
+
+@memoized
+def _carriers(graph: Graph) -> set[Equation]:
+    """Find the equations through which a derivative reaches an output of ``graph``.
+
+    For example, a comparison stops derivatives. A minimum over an axis is compared with every element to
+    distribute its derivative. The minimum depends on all elements, but the result of the comparison has no
+    derivative.
+    """
+    reached = set(graph.outputs)
+    carriers = set()
+    for equation in reversed(graph.equations):
+        primitive = equation.primitive
+        if primitive.jvp is not None and not primitive.stops and not reached.isdisjoint(equation.outputs):
+            carriers.add(equation)
+            reached.update(equation.inputs)
+    return carriers
+
+
+class Propagation(Patterns):
+    """Patterns of the variables of one graph.
+
+    Args:
+        sparse: the module ``scipy.sparse``.
+        width (int): number of columns of each pattern.
+        graph (Graph): graph to analyze.
+        patterns (dict): dict that maps input variables to their patterns.
+        environment (Known, optional): known values of inputs that are not differentiated. Default: ``None``.
+    """
+
+    def __init__(
+        self,
+        sparse: Any,
+        width: int,
+        graph: Graph,
+        patterns: dict[Variable, Any],
+        environment: Known | None = None,
+    ) -> None:
+        super().__init__(sparse, width)
+        self._graph = graph
+        self._patterns = {v: p for v, p in patterns.items() if p is not None}
+        self._known = environment
+        self._values = {} if environment is None else {**environment.constants, **environment.values}
+        self._knowable = set(self._values)
+        #: variables whose values can be computed from known values of inputs
+        self._given = set() if environment is None else set(environment.values)
+
+    def pattern(self, atom: Any) -> Any:
+        """Return the pattern of ``atom``; ``None`` if it depends on nothing."""
+        return self._patterns.get(atom) if type(atom) is Variable else None
+
+    def push(self) -> None:
+        """Compute the patterns of all values through which a derivative reaches an output."""
+        carriers = _carriers(self._graph)
+        for equation in self._graph.equations:
+            self.note(equation)
+            patterns = [self.pattern(x) for x in equation.inputs]
+            if equation not in carriers or all(p is None for p in patterns):
+                continue
+            outputs = self._rule(equation, patterns)
+            self._patterns.update(
+                (y, p) for y, p in zip(equation.outputs, outputs, strict=True) if p is not None
+            )
+
+    def note(self, equation: Equation) -> None:
+        """Mark the outputs of ``equation`` as known if all its operands are known."""
+        if equation.has_effect or equation.primitive.kind == "control":
+            return
+        if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
+            self._knowable.update(equation.outputs)
+            if not self._given.isdisjoint(equation.inputs):
+                self._given.update(equation.outputs)
+
+    def is_given(self, atom: Any) -> bool:
+        """Return whether the value of ``atom`` follows from the values of inputs."""
+        return atom in self._given
+
+    def value(self, atom: Any) -> Any:
+        """Return the value of ``atom``, or ``None`` if it is not known.
+
+        If the value follows from an input, record that the pattern depends on it.
+        """
+        if self._known is not None and atom in self._given:
+            self._known.ask(atom)
+        return self._evaluated(atom)
+
+    def constant(self, atom: Any) -> Any:
+        """Return the value of ``atom`` if it is equal in every call, otherwise ``None``."""
+        return None if atom in self._given else self._evaluated(atom)
+
+    def known(self, atom: Any) -> tuple[Any, bool] | None:
+        """Return the value of ``atom``, and whether it follows from inputs."""
+        array = self._evaluated(atom)
+        return None if array is None else (array, atom in self._given)
+
+    def _evaluated(self, atom: Any) -> Any:
+        if type(atom) is not Variable:
+            return atom.array()
+        if atom not in self._values and atom in self._knowable:
+            with np.errstate(all="ignore"):
+                for equation in live_equations(self._graph.equations, [atom]):
+                    if equation.outputs[0] in self._knowable and equation.outputs[0] not in self._values:
+                        operands = [
+                            x.array() if type(x) is not Variable else self._values[x] for x in equation.inputs
+                        ]
+                        results = equation.primitive.numpy(*operands, **equation.parameters)
+                        results = results if equation.primitive.multiple else [results]
+                        self._values.update(zip(equation.outputs, map(np.asarray, results), strict=True))
+        return self._values.get(atom)
+
+    def _rule(self, equation: Equation, patterns: list[Any]) -> list[Any]:
+        primitive = equation.primitive
+        if primitive.moves:
+            flags = holding(equation, [p is not None for p in patterns])
+            if not any(flags):
+                return [None] * len(equation.outputs)
+            patterns = [p if flag else None for p, flag in zip(patterns, flags, strict=True)]
+            sources = self.moved(equation, flags)
+            if sources is not None:
+                stacked = [p for p in patterns if p is not None]
+                rows = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
+                return [self.rows(rows, source) for source in sources]
+        by_row = None if primitive.pattern is None else primitive.pattern(self, equation, patterns)
+        if by_row is not None:
+            return by_row
+        if primitive.pointwise:
+            return [self.union(patterns)]
+        axes = index_map(equation)
+        if axes is None:
+            return self.mixed(patterns, equation.outputs)
+        return along_axes(self, equation, patterns, axes)
+
+    def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
+        """Compute the source index of each element of each output, if it is known.
+
+        The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
+        the other. The index -1 means that the element comes from none of them.
+        """
+        holders = equation.primitive.linear_operands(len(flags))
+        operands: list[Any] = []
+        start = 1
+        for k, (x, flag) in enumerate(zip(equation.inputs, flags, strict=True)):
+            if flag:
+                operands.append(np.arange(start, start + x.type.size).reshape(x.shape))
+                start += x.type.size
+            elif k in holders:
+                operands.append(np.zeros(x.shape, np.int64))
+            else:
+                positions = self.value(x)
+                if positions is None:
+                    return None
+                operands.append(positions)
+        outputs = equation.primitive.numpy(*operands, **equation.parameters)
+        results = outputs if equation.primitive.multiple else [outputs]
+        # the kernel reads the smallest integer for an index outside the operand
+        return [np.maximum(np.ravel(result), 0) - 1 for result in results]
+
+    # -- graphs in equations -----------------------------------------------------------------------
+
+    def by_inputs(self, graph: Graph, active: Sequence[int]) -> list[Any]:
+        """Return the patterns of the outputs of ``graph`` for its inputs at ``active``."""
+        return dependence(self.sparse, graph, active)
+
+    def inside(
+        self, graph: Graph, patterns: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
+    ) -> Propagation:
+        """Compute the patterns in ``graph`` for operands with these patterns and values."""
+        pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]
+        environment = Known(
+            {v: array for v, (array, is_given) in pairs if is_given},
+            {v: array for v, (array, is_given) in pairs if not is_given},
+            None if self._known is None else self._known.asked,
+        )
+        run = Propagation(
+            self.sparse, self.width, graph, dict(zip(graph.inputs, patterns, strict=True)), environment
+        )
+        run.push()
+        return run

@@ -1,0 +1,82 @@
+"""Trace a function once, on symbols of given types, to a closed graph.
+
+    trace(f, types) = (graph, captured)        f(xs) = graph(xs, captured)
+
+The inputs of the graph are the symbols and the captured tensors, which ``f`` uses from outside. Custom
+derivatives, hooks, ``vmap``, solvers, and recurrent operators call :func:`trace`.
+
+Three other modules trace functions for other purposes:
+
+- ``frontend.tracing`` traces a complete call, and also records guards on Python state.
+- ``frontend.control.traced`` traces bodies of branches and loops, and also returns the variables that they
+  assign.
+- ``trace.record`` records operators for differentiation, and the recorded tensors may have values.
+
+Cost: one run of the function. Limit: if the function assigns attributes or variables, the caller must reject
+or undo the assignments (``effect_log.isolated``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir.build import building
+from mindgrad.core.ir.graph import Graph, Variable
+from mindgrad.core.ir.scope import GraphScope, opened
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.trace import references
+
+__all__ = ["ClosedProgram", "trace"]
+
+
+class ClosedProgram(NamedTuple):
+    """A function as a graph.
+
+    Attributes:
+        graph: returns the tensors among ``leaves``. Its inputs are the symbols, then the captured tensors.
+        captured: tensors from outside and Parameters, by the graph input that represents each, in input
+            order.
+        leaves: leaves of the function's result.
+        structure: tree structure of the result.
+        written: Parameters that the function writes, by identity.
+    """
+
+    graph: Graph
+    captured: dict[Variable, Tensor]
+    leaves: list[Any]
+    structure: Any
+    written: dict[int, Any]
+
+
+def trace(
+    function: Callable[..., Any], types: Sequence[TensorType], *, values_are_inputs: bool = False
+) -> ClosedProgram:
+    """Trace ``function`` on tensors of ``types``.
+
+    Args:
+        function: the function. Its operators are recorded and not run.
+        types: types of its arguments.
+        values_are_inputs: whether arrays from outside become inputs. Otherwise, they become constants of the
+            graph.
+    """
+    scope = GraphScope(values_are_inputs)
+    with opened(scope):
+        results, structure = flatten(function(*[scope.symbol(type) for type in types]))
+        leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
+        with building(scope.builder):
+            graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
+        # Parameters are inputs of the outermost graph that is being traced, which may be this graph
+        operands: dict[Any, Tensor] = {
+            scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
+        }
+    scope.close_program()
+    operands.update(scope.captures)
+    captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
+    written = dict(scope.written)
+    # tensors refer to their scope, so clear it: otherwise they would keep the traced objects alive
+    scope.bindings.clear()
+    scope.written.clear()
+    return ClosedProgram(graph, captured, leaves, structure, written)

@@ -1,0 +1,163 @@
+"""Batching: transform a graph for one sample into a graph for a batch of samples.
+
+    batch(G)(x)[b] = G(x[b])    for each index b of the batch; the other inputs are shared
+
+If an equation depends on a batched value, the new graph applies the operator to operands with a batch axis.
+For most operators, this axis is one more parallel label in the index map (``ir.index_map``). The ``batch``
+rule of the operator handles it otherwise. If an operator has neither, ``TypeError`` is raised. An equation
+that does not depend on a batched value is unchanged and computed once for all samples.
+
+The new graph contains no loop over samples. It costs as much as G for each sample, except for the shared
+equations. An out-of-range integer index into a batched value behaves as in ``primitives.indexing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mindgrad.core.ir.build import Builder, building, current, pass_taint
+from mindgrad.core.ir.graph import Equation, Graph, Variable
+from mindgrad.core.ir.index_map import Labels, Relabeling, Uniform, index_map, relabeled
+from mindgrad.core.ir.types import tensor_type
+from mindgrad.core.primitives.batching import aligned, at_front, inserted, placed
+from mindgrad.core.primitives.structural import transpose
+
+__all__ = ["batch", "push_batch"]
+
+
+def batch(graph: Graph, axes: Sequence[int | None], size: int) -> Graph:
+    """Return a graph that applies ``graph`` to each sample of a batch.
+
+    Args:
+        graph: the graph for one sample.
+        axes: position of the batch axis of each input; ``None`` for a shared input.
+        size: number of samples.
+
+    Returns:
+        A graph whose inputs have the given batch axes. All outputs have a leading batch axis; an output that
+        does not depend on a batched input is repeated.
+
+    Raises:
+        ValueError: If ``axes`` does not match the inputs.
+        TypeError: If an operator that depends on a batched value has no batching rule.
+    """
+    if len(axes) != len(graph.inputs):
+        raise ValueError(f"the graph has {len(graph.inputs)} inputs, but {len(axes)} batch axes were given.")
+    builder = Builder()
+    with building(builder):
+        inputs = []
+        for variable, axis in zip(graph.inputs, axes, strict=True):
+            shape = variable.shape
+            if axis is not None:
+                if not 0 <= axis <= len(shape):
+                    raise ValueError(
+                        f"the batch axis of an input of type {variable.type} must be between 0 "
+                        f"and {len(shape)}, but got {axis}."
+                    )
+                shape = inserted(shape, axis, size)
+            inputs.append(builder.input(tensor_type(variable.dtype, shape), tainted=variable.tainted))
+        outputs, places = push_batch(graph, inputs, axes, size)
+        fronted = [at_front(size, y, place) for y, place in zip(outputs, places, strict=True)]
+        return builder.close(fronted)
+
+
+def push_batch(
+    graph: Graph, inputs: Sequence[Any], axes: Sequence[int | None], size: int
+) -> tuple[list[Any], list[int | None]]:
+    """Emit ``graph`` into the current builder, on inputs with and without batch axes.
+
+    Returns:
+        The atoms of the outputs, and the position of the batch axis of each; ``None`` if it has none.
+    """
+    values: dict[Any, tuple[Any, int | None]] = {
+        variable: (atom, axis) for variable, atom, axis in zip(graph.inputs, inputs, axes, strict=True)
+    }
+
+    def read(atom: Any) -> tuple[Any, int | None]:
+        return values[atom] if type(atom) is Variable else (atom, None)
+
+    builder = current()
+    outer = builder.source
+    for equation in graph.equations:
+        builder.source = outer if equation.source is None else equation.source
+        operands = [read(atom) for atom in equation.inputs]
+        batched = list(_batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size))
+        for old, (new, _) in zip(equation.outputs, batched, strict=True):
+            pass_taint(old, new)
+        values.update(zip(equation.outputs, batched, strict=True))
+    builder.source = outer
+    outputs = [read(atom) for atom in graph.outputs]
+    return [y for y, _ in outputs], [axis for _, axis in outputs]
+
+
+def _batched(
+    equation: Equation, xs: list[Any], at: list[int | None], size: int
+) -> Iterable[tuple[Any, int | None]]:
+    """Return each output of ``equation`` with the position of its batch axis."""
+    primitive, parameters = equation.primitive, equation.parameters
+    if all(axis is None for axis in at):
+        y = primitive(*xs, **parameters)
+        return [(each, None) for each in y] if primitive.multiple else [(y, None)]
+    if primitive.batch is not None:
+        y, places = primitive.batch(size, xs, at, **parameters)
+        if not primitive.multiple:
+            return [(y, places)]
+        if places is None or isinstance(places, int):
+            places = [places] * len(y)
+        return list(zip(y, places, strict=True))
+    if primitive.axes is not None:
+        return _with_label(equation, xs, at, size)
+    raise TypeError(
+        f"the operator '{primitive.name}' cannot be batched: it has neither 'axes' nor a "
+        f"'batch' rule. Define one of them, or loop over the batch."
+    )
+
+
+def _with_label(
+    equation: Equation, xs: list[Any], at: list[int | None], size: int
+) -> list[tuple[Any, int | None]]:
+    """Apply an operator to batched operands, with one more label in its index map."""
+    primitive = equation.primitive
+    axes = index_map(equation)
+    assert axes is not None
+    if isinstance(primitive.axes, Uniform):
+        xs, axis = aligned(size, xs, at)
+        at = [axis] * len(xs)
+    label = 1 + max([each for labels in (*axes.operands, *axes.results) for each in labels], default=-1)
+
+    def with_label() -> Relabeling | None:
+        operands = [
+            labels if axis is None else inserted(labels, axis, label)
+            for labels, axis in zip(axes.operands, at, strict=True)
+        ]
+        results = [_behind(operands, label, labels) for labels in axes.results]
+        return relabeled(equation, axes, operands, results, {label: size})
+
+    form = with_label()
+    for is_last in (False, True):
+        if form is None:
+            targets = [len(labels) if is_last else 0 for labels in axes.operands]
+            xs, at = list(map(placed, [size] * len(xs), xs, at, targets)), list(targets)
+            form = with_label()
+    assert form is not None, f"the axes of {primitive.name} cannot have a batch axis at the front or the end"
+    results = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
+    results = results if primitive.multiple else [results]
+    outputs: list[tuple[Any, int | None]] = []
+    for y, labels, old in zip(results, form.results, axes.results, strict=True):
+        axis = labels.index(label)
+        order = inserted(old, axis, label)
+        outputs.append((transpose(y, permutation=tuple(map(labels.index, order))), axis))
+    return outputs
+
+
+def _behind(operands: Sequence[Labels], label: int, labels: Labels) -> Labels:
+    """Insert ``label`` into ``labels``, the labels of a result.
+
+    It is inserted after the label that precedes it in an operand. If the result does not have that label, it
+    becomes the first label.
+    """
+    operand = next(each for each in operands if label in each)
+    axis = operand.index(label)
+    position = 1 + labels.index(operand[axis - 1]) if axis and operand[axis - 1] in labels else 0
+    return inserted(labels, position, label)

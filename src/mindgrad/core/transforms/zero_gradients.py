@@ -1,0 +1,220 @@
+"""Warn about gradients that are zero because of a piecewise constant operator.
+
+A comparison, a rounding, an index such as argmax, and a random draw are piecewise constant: their derivative
+is zero wherever it exists. If the output depends on a differentiated input only through such operators, the
+gradient is exactly zero, which is usually a mistake. ``trace.record`` and ``trace.plans`` call
+:func:`steps_of` once per derivative graph, and only if a result of this graph is the constant zero.
+
+A second derivative can be zero without a mistake: the first derivative of relu is piecewise constant. Each
+scope therefore stores the functions that were differentiated inside it. If one of these functions depends
+smoothly on an input, there is no warning about this input.
+
+Limits: operators with user-defined derivatives count as smooth, and so do operators with inner graphs other
+than branches, ``while``, ``scan``, and recomputed blocks. A function in which a loop, branch, ``vmap``, or
+recomputed block takes derivatives gets no warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Literal
+
+from mindgrad.core.base.location import ZeroGradientWarning, warn_at
+from mindgrad.core.ir.graph import DerivativeOf, Equation, Graph, Variable
+from mindgrad.core.ir.scope import GraphScope, identity
+
+__all__ = [
+    "Unchecked", "paths_of_block", "paths_of_branch", "paths_of_scan", "paths_of_while", "smooth_atoms",
+    "smooth_variables", "steps_of", "warn_of_zeros",
+]  # fmt: skip
+
+#: how an output depends on a value: smoothly, or only through a piecewise constant operator (this equation)
+_Path = Literal["smooth"] | Equation
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A transformation without a warning, because an inner graph takes derivatives."""
+
+    transform: Callable[..., list[Any]]
+
+    def __call__(self, *args: Any) -> list[Any]:
+        return self.transform(*args)
+
+
+def steps_of(
+    equations: Sequence[Equation], xs: Iterable[Any], ys: Sequence[Any], excusing: Sequence[Any]
+) -> list[tuple[Any, str]]:
+    """Find inputs on which ``ys`` depend only through piecewise constant operators.
+
+    Args:
+        equations: equations of the function.
+        xs: differentiated inputs.
+        ys: outputs.
+        excusing: atoms of the function. If one of them depends smoothly on an input, the input is ignored.
+
+    Returns:
+        The source line and the name of each piecewise constant operator.
+    """
+    paths = _paths(equations, ys)
+    broken = {x: path for x in xs if x.dtype.is_inexact and isinstance(path := paths.get(x), Equation)}
+    excused = smooth_variables(equations, excusing) if broken else ()
+    steps = [(path.source, path.primitive.name) for x, path in broken.items() if x not in excused]
+    return list(dict.fromkeys(steps))
+
+
+def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
+    """Warn at the line of each operator of :func:`steps_of`."""
+    for source, name in steps:
+        warn_at(
+            source,
+            f"The gradient is zero, because the output depends on a differentiated input only through "
+            f"'{name}', which is piecewise constant. If you intend the zero, write ops.stop_gradient(x) for "
+            "its operand x. Otherwise, replace the operation by a smooth function such as ops.sigmoid, or a "
+            "reparameterized random draw.",
+            ZeroGradientWarning,
+        )
+
+
+def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Variable]:
+    """Return the variables on which ``ys`` depend smoothly."""
+    return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
+
+
+def smooth_atoms(scope: GraphScope) -> list[Any]:
+    """Return the atoms of ``scope`` on which differentiated functions depend smoothly.
+
+    These are the functions that were differentiated inside ``scope``.
+    """
+    atoms: list[Any] = []
+    for equations, outputs, captures in scope.differentiated:
+        smooth = smooth_variables(equations, outputs)
+        atoms += [_atom(scope, tensor) for variable, tensor in captures if variable in smooth]
+    return [atom for atom in atoms if atom is not None]
+
+
+def _atom(scope: GraphScope, tensor: Any) -> Any:
+    """Return the atom of ``tensor`` in ``scope``; ``None`` if it has none."""
+    return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
+
+
+def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
+    """Return how ``ys`` depend on each variable that they use."""
+    paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
+    _extend(equations, paths)
+    return paths
+
+
+def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
+    """Extend ``paths`` from the results of ``equations`` to their operands.
+
+    The equations are processed from the last to the first.
+    """
+    for equation in reversed(equations):
+        after = [paths.get(y) for y in equation.outputs]
+        if all(path is None for path in after) or equation.primitive.stops:
+            continue
+        before = _of_graphs(equation, after) if equation.graphs else _of_operator(equation, after)
+        for x, path in zip(equation.inputs, before, strict=True):
+            if type(x) is Variable and path is not None:
+                paths[x] = _joined(paths.get(x), path)  # type: ignore[assignment]
+
+
+def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
+    """Return the dependence on a value through two paths."""
+    return "smooth" if "smooth" in (one, other) else one or other
+
+
+def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_Path | None]:
+    """Return the dependence on each operand of an equation with graphs.
+
+    ``after`` is the dependence on each result.
+    """
+    if equation.primitive.paths is not None:
+        return equation.primitive.paths(equation, after)  # type: ignore[no-any-return]
+    return [reduce(_joined, after)] * len(equation.inputs)
+
+
+def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """Return the dependence on each operand of an operator.
+
+    ``after`` is the dependence on each result.
+    """
+    primitive, count = equation.primitive, len(equation.inputs)
+    if primitive.jvp is None:
+        # a comparison in a derivative rule does not count: it is the derivative of a function such as relu
+        return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
+    # an integer result that is converted may have a derivative; an integer result that an operator returns in
+    # addition to its values (an index) has none
+    reached = [
+        path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
+        for y, path in zip(equation.outputs, after, strict=True)
+    ]
+    path = reduce(_joined, reached) or equation
+    linear, is_real = primitive.linear_operands(count), equation.outputs[0].dtype.is_inexact
+    return [
+        path if x.dtype.is_inexact or (x.dtype.kind != "bool" and (k in linear or not is_real)) else equation
+        for k, x in enumerate(equation.inputs)
+    ]
+
+
+# -- equations with graphs ------------------------------------------------------------------------
+
+
+def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """Rule ``paths`` of a branch, where every result depends on the predicate."""
+    branches = [_through(graph, after) for graph in equation.graphs.values()]
+    return [equation, *map(_joined, *branches)]
+
+
+def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """Rule ``paths`` of an inner graph that runs once."""
+    return _through(equation.parameters["body"], after)
+
+
+def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """Rule ``paths`` of ``while``, where every result depends on the condition."""
+    count = len(equation.parameters["body"].outputs)
+    # saved carries come after the carry, the number of iterations, and the period
+    saved = after[count + 2 :] or [None] * count
+    after = list(map(_joined, after[:count], saved))
+    untouched = [*[None] * equation.parameters["consts"], *after]  # if the loop ends without an iteration
+    condition = _through(equation.parameters["condition"], [equation])
+    return _of_loop(equation, count, after, list(map(_joined, untouched, condition)))
+
+
+def paths_of_scan(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """Rule ``paths`` of ``scan``."""
+    return _of_loop(equation, equation.parameters["carries"], after, [None] * len(equation.inputs))
+
+
+def _of_loop(
+    loop: Equation, carries: int, after: Sequence[_Path | None], before: list[_Path | None]
+) -> list[_Path | None]:
+    """Return the dependence on the operands of a loop.
+
+    ``before`` is the dependence on the operands outside the body.
+    """
+    body, consts = loop.parameters["body"], loop.parameters["consts"]
+    carried, stacked = after[:carries], after[carries:]
+    while True:
+        longer = list(map(_joined, before, _through(body, [*carried, *stacked])))
+        if longer == before:
+            return before
+        before = longer
+        carried = list(map(_joined, carried, before[consts:]))
+
+
+def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """Return the dependence on each input of ``graph``.
+
+    ``after`` is the dependence on each output.
+    """
+    paths: dict[Any, _Path] = {}
+    for y, path in zip(graph.outputs, after, strict=True):
+        if type(y) is Variable and path is not None:
+            paths[y] = _joined(paths.get(y), path)  # type: ignore[assignment]
+    _extend(graph.equations, paths)
+    return [paths.get(x) for x in graph.inputs]

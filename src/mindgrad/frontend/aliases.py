@@ -1,0 +1,199 @@
+"""Alias analysis: track variables that may hold the same tensor object.
+
+    if c: y = z          y is z           ⇔  c
+    else: y = w          y is w           ⇔  not c
+    y[0] = 1             z = select(c, y, z);  w = select(c, w, y)
+
+Here ``c`` is a Bool tensor without a known value. After the branch, ``y`` is a new tensor object, which
+represents ``z`` or ``w``. If code assigns elements of ``y``, then ``z`` and ``w`` get the new elements under
+the condition that they are the same object as ``y``.
+
+The condition may be unknown, because the body that computed it has ended. Then the other tensor is *stale*,
+and any use of it raises ``CompileError``.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NoReturn
+
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir import scope as scopes
+from mindgrad.core.ir.scope import BodyScope, apply, as_it_is, innermost, outermost_program
+from mindgrad.core.ir.tensor import Tensor, make_number
+from mindgrad.core.primitives.arithmetic import select
+from mindgrad.core.primitives.logic import logical_and, logical_not, logical_or
+from mindgrad.core.primitives.structural import broadcast_in_dim
+
+__all__ = [
+    "forget", "has_names", "is_same", "is_stale", "make_stale", "note", "note_given", "rebind",
+    "refuse_stale",
+]  # fmt: skip
+
+#: ``(test, value)``: two tensors are the same object if the Bool tensor ``test`` has the bool ``value``.
+#: ``None``: it is not known whether two tensors are the same object
+Condition = tuple[Tensor, bool] | None
+#: largest number of steps of a search for tensors that may be the same object
+_MOST_PATHS = 1000
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: maps the ``id`` of a tensor to the tensor and to all tensors that may be the same object, each with
+        #: its condition
+        self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
+        #: maps ``id`` to tensors that represent variables at the start of the bodies of loops
+        self.given: dict[int, Tensor] = {}
+
+
+_local = _Local()
+
+
+def forget() -> None:
+    """Discard all recorded tensors at the end of a trace."""
+    _local.names.clear()
+    _local.given.clear()
+
+
+def note(first: Tensor, second: Tensor, condition: Condition) -> None:
+    """Record that two tensors are the same object if ``condition`` holds."""
+    if first is second or first.type is not second.type:
+        return
+    for a, b in ((first, second), (second, first)):
+        _local.names.setdefault(id(a), (a, []))[1].append((b, condition))
+
+
+def has_names(tensor: Tensor) -> bool:
+    """Return whether a tensor may be the same object as another tensor."""
+    return id(tensor) in _local.names
+
+
+def is_stale(tensor: Tensor) -> bool:
+    """Return whether any use of a tensor raises ``CompileError``."""
+    return type(tensor._scope) is _Stale
+
+
+def _is_ended(tensor: Tensor) -> bool:
+    scope = tensor._scope
+    return scope is not None and not scope.level
+
+
+def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
+    """Find the tensors that may be the same object as ``tensor``.
+
+    Returns:
+        By ``id``, each tensor with the Bool tensor that is true if they are the same object. ``None`` instead
+            of a Bool tensor: the condition is not known.
+    """
+    same: dict[int, tuple[Tensor, Tensor | None]] = {}
+    paths: list[tuple[Tensor, Tensor | None, bool, set[int]]] = [(tensor, None, False, {id(tensor)})]
+    count = 0
+    while paths:
+        one, so_far, is_unknown, passed = paths.pop()
+        for other, condition in _local.names.get(id(one), (one, ()))[1]:
+            count += 1
+            if id(other) in passed or count > _MOST_PATHS:
+                continue
+            unknown = is_unknown or condition is None or _is_ended(condition[0])
+            both: Tensor | None = None
+            if not unknown:
+                both = condition[0] if condition[1] else apply(logical_not, condition[0])  # type: ignore[index]
+                both = both if so_far is None else apply(logical_and, so_far, both)
+            before = same.get(id(other))
+            if before is not None and before[1] is not None and both is not None:
+                same[id(other)] = (other, apply(logical_or, before[1], both))
+            else:
+                same[id(other)] = (other, both)
+            paths.append((other, both, unknown, passed | {id(other)}))
+    return {key: each for key, each in same.items() if is_stale(each[0]) or not _is_ended(each[0])}
+
+
+def rebind(tensor: Tensor, value: Tensor) -> None:
+    """Bind ``tensor``, and all tensors that are the same object, to ``value``."""
+    others = _sameness(tensor) if id(tensor) in _local.names else {}
+    scopes.rebind(tensor, value)
+    for other, same in others.values():
+        if is_stale(other):
+            continue
+        if same is None:
+            make_stale(other)
+        else:
+            spread = apply(broadcast_in_dim, same, shape=other.shape, dims=())
+            scopes.rebind(other, apply(select, spread, as_it_is(value), as_it_is(other)))
+
+
+def is_same(a: Tensor, b: Tensor) -> Any:
+    """Evaluate ``a is b`` to a bool, or to a symbolic number if a tensor decides it."""
+    if a is b:
+        return True
+    if _are_unknown(a, b) or _are_unknown(b, a):
+        _refuse_is()
+    other = _sameness(a).get(id(b)) if id(a) in _local.names else None
+    if other is None:
+        return False
+    if other[1] is None:
+        _refuse_is()
+    return make_number(other[1])
+
+
+def note_given(tensor: Tensor) -> None:
+    """Record that a tensor represents a variable at the start of a loop's body.
+
+    It is unknown which tensor object the variable holds in an iteration.
+    """
+    _local.given[id(tensor)] = tensor
+
+
+def _are_unknown(a: Tensor, b: Tensor) -> bool:
+    """Return whether it is unknown if ``a`` is ``b``.
+
+    This is so if ``a`` represents a variable in an iteration, and ``b`` may have existed before the
+    iteration.
+    """
+    if id(a) not in _local.given or a.type is not b.type:
+        return False
+    return id(b) in _local.given or b._scope is not a._scope
+
+
+def _refuse_is() -> NoReturn:
+    refuse(
+        "'is' compares two tensors, and a loop or a nested branch decides whether they are the same "
+        "object. The answer is not known at compile time",
+        "Store a number that says which tensor it is, and compare the number.",
+    )
+
+
+# -- stale names ---------------------------------------------------------------------------------
+
+
+class _Stale:
+    """The scope of a stale tensor, whose ``level`` raises when the tensor is used."""
+
+    #: a stale tensor belongs to no recording; a variable may hold it as long as no code uses it
+    lifts = False
+
+    @property
+    def level(self) -> int:
+        refuse_stale()
+
+
+def refuse_stale() -> NoReturn:
+    """Raise ``CompileError`` because code uses a stale tensor."""
+    refuse(
+        "This tensor may be the same object as another tensor whose elements were assigned since. A "
+        "loop or a nested branch decides whether it is, so its elements are not known at compile time",
+        "Copy the tensor before assigning elements, y = z.copy(), so that the names refer to different "
+        "tensors.",
+    )
+
+
+def make_stale(tensor: Tensor) -> None:
+    """Make every later use of ``tensor`` raise. In a body, this ends with the body."""
+    if is_stale(tensor):
+        return
+    scope, program = innermost(), outermost_program()
+    if isinstance(scope, BodyScope) and tensor._scope is not scope:
+        scope.changed.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    elif program is not None and not tensor.is_traced:
+        program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), None))
+    tensor._scope = _Stale()

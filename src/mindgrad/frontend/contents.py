@@ -1,0 +1,436 @@
+"""Read, compare, and restore the contents of mutable Python objects.
+
+The contents of a list are its items, of an object its attributes, and of an iterator its position. A
+:class:`Kind` has the functions that read, compare, and restore the contents of one kind of object. Three
+modules use them:
+
+- ``guards`` compares the contents that a trace has read with the contents at a later call.
+- ``snapshots`` compares and restores the contents of objects that the body of a branch or loop can reach.
+- ``outside_effects`` compares and restores the contents of objects from outside at the end of a trace.
+
+Reading contents runs no methods of the user. Items are compared by identity or as constants. If an item is
+itself mutable, its contents are compared separately (``reach``).
+"""
+
+from __future__ import annotations
+
+import array
+import collections
+import contextvars
+import functools
+import inspect
+import io
+import itertools
+import operator
+import random
+import types
+import warnings
+import zlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindgrad.core.ir.array_conversion import array_of_object
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend.cell_guards import UNREAD
+from mindgrad.frontend.reach import HOLDERS, attribute_names, is_iterator, own_attributes
+from mindgrad.frontend.signature import COMPARED_BYTES, same
+from mindgrad.frontend.user_functions import cached_names, is_read_unseen
+
+__all__ = [
+    "ATTRIBUTES", "CHECKSUM", "COPIED_BYTES", "DICT", "ITERATOR", "KEYWORDS", "NAMES", "OBJECT", "Kind",
+    "guarded_kind", "is_generator", "kinds_of", "same_item",
+]  # fmt: skip
+
+#: largest size, in bytes, of a NumPy array that a snapshot copies; it makes larger arrays read-only instead
+COPIED_BYTES = 1 << 16
+#: largest size, in bytes, of an array for which a trace checks by a checksum that its elements do not change
+_LARGEST_CHECKED = 1 << 28
+
+
+class Kind(NamedTuple):
+    """Functions that read, compare, and restore the contents of one kind of object.
+
+    Attributes:
+        read: returns the contents of an object.
+        same: compares two contents.
+        write: restores contents. ``None``: they cannot be restored.
+        verb: participle that describes a change of the object in messages, such as "drawn from".
+        is_effect: whether a change during a trace is a side effect that the compiled function must not have.
+    """
+
+    read: Callable[[Any], Any]
+    same: Callable[[Any, Any], bool]
+    write: Callable[[Any, Any], None] | None
+    verb: str = "changed"
+    is_effect: bool = True
+
+
+def same_item(before: Any, now: Any) -> bool:
+    """Return whether two items are the same object, or equal constants."""
+    return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
+
+
+def _same_items(now: Any, then: Any) -> bool:
+    if len(now) != len(then):
+        return False
+    return all(map(operator.is_, now, then)) or all(map(same_item, then, now))
+
+
+def _equal(now: Any, then: Any) -> bool:
+    return now == then
+
+
+# -- containers ------------------------------------------------------------------------------------
+
+
+def _read_list(container: Any) -> tuple[Any, ...]:
+    return tuple(list.__iter__(container))
+
+
+def _write_list(container: Any, items: tuple[Any, ...]) -> None:
+    list.__setitem__(container, slice(None), items)
+
+
+def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
+    container.clear()
+    container.extend(items)
+
+
+def _plain(container: Any) -> Any:
+    """Return the built-in class whose methods read the items in their order."""
+    return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
+
+
+def _read_dict(container: Any) -> tuple[Any, ...]:
+    kind = _plain(container)
+    return (*kind.keys(container), *kind.values(container))
+
+
+def _write_dict(container: Any, items: tuple[Any, ...]) -> None:
+    kind, count = _plain(container), len(items) // 2
+    kind.clear(container)
+    for key, value in zip(items[:count], items[count:], strict=True):
+        kind.__setitem__(container, key, value)
+
+
+def _read_mapping(container: Any) -> tuple[Any, ...]:
+    return (*container, *container.values())
+
+
+def _same_set(now: Any, then: Any) -> bool:
+    return now == then and {*map(type, now)} == {*map(type, then)}
+
+
+def _write_set(container: Any, items: Any) -> None:
+    container.clear()
+    container.update(items)
+
+
+def _read_partial(function: Any) -> tuple[Any, ...]:
+    keywords = function.keywords
+    return (function.func, *function.args, *keywords, *keywords.values())
+
+
+def _read_variable(variable: contextvars.ContextVar[Any]) -> tuple[Any, ...]:
+    try:
+        return (variable.get(),)
+    except LookupError:
+        return ()
+
+
+def _write_variable(variable: contextvars.ContextVar[Any], content: tuple[Any, ...]) -> None:
+    variable.set(*content)
+
+
+# -- arrays --------------------------------------------------------------------------------------
+
+
+def _write_bytes(container: Any, items: bytes) -> None:
+    if isinstance(container, (bytearray, memoryview)):
+        container[:] = items
+    else:
+        del container[:]
+        container.frombytes(items)
+
+
+def _read_array(array: Any) -> Any:
+    if array.dtype.hasobject:
+        return tuple(array.flat)
+    return (array.shape, array.dtype, array.tobytes())
+
+
+def _same_array(now: Any, then: Any) -> bool:
+    return now == then if then and type(then[-1]) is bytes else _same_items(now, then)
+
+
+def _write_array(owner: np.ndarray, contents: tuple[Any, ...]) -> None:
+    if owner.dtype.hasobject:
+        for k, x in enumerate(contents):
+            owner.flat[k] = x
+        return
+    shape, dtype, elements = contents
+    if owner.shape != shape:
+        owner.resize(shape, refcheck=False)
+    if elements:
+        owner[...] = np.frombuffer(elements, dtype).reshape(shape)
+
+
+def _read_checksum(array: np.ndarray) -> Any:
+    return (array.shape, zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data))
+
+
+def _read_foreign(array: Any) -> Any:
+    return _read_array(array_of_object(array))
+
+
+def _array_of(tensor: Tensor) -> Any:
+    return tensor._array
+
+
+def _same_elements(now: Any, then: Any) -> bool:
+    """Return whether two arrays have the same elements, even on different devices."""
+    if now is then or now is None or now.dtype != then.dtype or now.shape != then.shape:
+        return now is then
+    return np.asarray(now).tobytes() == np.asarray(then).tobytes()
+
+
+# -- objects ---------------------------------------------------------------------------------------
+
+
+def _all_attributes(owner: Any) -> tuple[Any, ...]:
+    return _read_dict(vars(owner))
+
+
+def _read_attributes(owner: Any) -> dict[str, Any]:
+    kind: Any = type(owner)
+    attributes = own_attributes(owner)
+    for name in cached_names(kind):  # computing a cached property does not count as a change
+        attributes.pop(name, None)
+    for name in attribute_names(kind):
+        if hasattr(owner, name):
+            attributes[name] = getattr(owner, name)
+    return attributes
+
+
+def _same_attributes(now: dict[str, Any], then: dict[str, Any]) -> bool:
+    return now.keys() == then.keys() and all(same_item(then[name], value) for name, value in now.items())
+
+
+def _write_attributes(owner: Any, attributes: dict[str, Any]) -> None:
+    now = _read_attributes(owner)
+    for name in now.keys() - attributes.keys():
+        object.__delattr__(owner, name)
+    for name, value in attributes.items():
+        if name not in now or now[name] is not value:
+            object.__setattr__(owner, name, value)
+
+
+def _names(owner: Any) -> set[str]:
+    return {*vars(owner)} - UNREAD
+
+
+def _keyword_defaults(function: Any) -> tuple[Any, ...]:
+    return _read_dict(function.__kwdefaults__ or {})
+
+
+def _read_class(kind: type) -> dict[str, Any]:
+    return dict(vars(kind))
+
+
+def _same_class(now: dict[str, Any], then: dict[str, Any]) -> bool:
+    if now.keys() == then.keys() and all(map(operator.is_, now.values(), then.values())):
+        return True
+    names = [name for name in {**now, **then} if not (name.startswith("__") and name.endswith("__"))]
+    return all(name in now and name in then and now[name] is then[name] for name in names)
+
+
+def _read_function(function: Any) -> dict[str, Any]:
+    return {**function.__dict__, **_stored_cells(function)}
+
+
+def is_generator(function: Any) -> bool:
+    return bool(function.__code__.co_flags & inspect.CO_GENERATOR)
+
+
+def _stored_cells(function: Any) -> dict[str, Any]:
+    """Return the closure variables of a generator function, by name.
+
+    Generators run unconverted, so their assignments to these variables are not recorded.
+    """
+    code = function.__code__
+    if not is_generator(function):
+        return {}
+    contents = {}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            contents[f" {name}"] = cell.cell_contents
+        except ValueError:
+            continue
+    return contents
+
+
+# -- iterators, random numbers, files ----------------------------------------------------------------
+
+
+def _read_iterator(iterator: Any) -> Any:
+    kind = type(iterator)
+    if isinstance(iterator, types.GeneratorType):
+        frame = iterator.gi_frame
+        return None if frame is None else (frame.f_lasti, _local_values(iterator))
+    if kind is itertools.count:
+        return repr(iterator)
+    if kind.__module__ == "itertools" and hasattr(iterator, "__reduce__"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            try:
+                return _flat(iterator.__reduce__()[1:])
+            except TypeError:
+                pass
+    hint = getattr(iterator, "__length_hint__", None)
+    if hint is not None:
+        return (hint(), hasattr(iterator, "__setstate__") and _flat(iterator.__reduce__()[2:]))
+    return _flat(getattr(iterator, "__dict__", ()))
+
+
+def _write_iterator(iterator: Any, state: Any) -> None:
+    """Restore an iterator of a list, tuple, or string that has not reached its end.
+
+    Iterators of ranges can be restored only in Python 3.11, because later versions do not store their
+    position.
+    """
+    if hasattr(iterator, "__length_hint__") and state[1]:
+        ((_, place),) = state[1]
+        if place is not None:
+            iterator.__setstate__(place)
+
+
+def _local_values(generator: Any) -> Any:
+    return _flat(list(generator.gi_frame.f_locals.values()))
+
+
+def _flat(value: Any) -> Any:
+    """Convert a value for comparison: containers by items, numbers by value.
+
+    All other objects are compared by identity.
+    """
+    if isinstance(value, (bool, int, float, str, bytes, type(None))):
+        return (type(value), value if value == value else "nan")
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), value.tobytes()) if value.nbytes <= COPIED_BYTES else id(value)
+    if type(value) in (tuple, list):
+        return tuple(map(_flat, value))
+    if type(value) is dict:
+        return tuple((key, _flat(item)) for key, item in value.items())
+    return id(value)
+
+
+def _write_bits(bits: Any, state: Any) -> None:
+    bits.state = state
+
+
+def _write_generator(generator: Any, state: Any) -> None:
+    generator.bit_generator.state = state
+
+
+def _same_flat(now: Any, then: Any) -> bool:
+    return _flat(now) == _flat(then)
+
+
+def _read_file(file: Any) -> Any:
+    if file.closed:
+        return "closed"
+    try:
+        return file.tell()
+    except (OSError, ValueError):  # a file without a position; unconverted_calls checks calls that write
+        return None
+
+
+_BYTES = Kind(bytes, _equal, _write_bytes)
+_ARRAY = Kind(_read_array, _same_array, _write_array)
+DICT = Kind(_read_dict, _same_items, _write_dict)
+_KINDS: list[tuple[Any, Kind]] = [
+    (list, Kind(_read_list, _same_items, _write_list)),
+    (collections.deque, Kind(tuple, _same_items, _write_deque)),
+    (dict, DICT),
+    (set, Kind(frozenset, _same_set, _write_set)),
+    ((bytearray, array.array, memoryview), _BYTES),
+    (np.ndarray, _ARRAY),
+    (random.Random, Kind(random.Random.getstate, _equal, random.Random.setstate, "drawn from")),
+    (
+        np.random.Generator,
+        Kind(lambda x: x.bit_generator.state, _same_flat, _write_generator, "drawn from"),
+    ),
+    (np.random.BitGenerator, Kind(lambda x: x.state, _same_flat, _write_bits, "drawn from")),
+    (
+        np.random.RandomState,
+        Kind(np.random.RandomState.get_state, _same_flat, np.random.RandomState.set_state, "drawn from"),
+    ),
+    (io.IOBase, Kind(_read_file, _equal, None, "written to or read")),
+    (types.FunctionType, Kind(_read_function, _same_attributes, None)),
+    (type, Kind(_read_class, _same_class, None)),
+]  # fmt: skip
+ITERATOR = Kind(_read_iterator, _equal, _write_iterator, "advanced")
+OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
+
+
+@functools.lru_cache(maxsize=4096)
+def kinds_of(kind: Any) -> tuple[Kind, ...]:
+    """Return the kinds of contents that a snapshot reads from instances of a class."""
+    if is_iterator(kind):
+        return (ITERATOR,)
+    kinds = [each for base, each in _KINDS if issubclass(kind, base)][:1]
+    if not kinds or (kind.__dictoffset__ and not issubclass(kind, (type, types.FunctionType, io.IOBase))):
+        kinds.append(OBJECT)
+    return tuple(kinds)
+
+
+# -- contents that guards compare ------------------------------------------------------------------
+
+# all attributes of an object, the attribute names of a Cell, and the keyword defaults of a function
+ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
+NAMES = Kind(_names, _equal, None, is_effect=False)
+KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
+#: checksum of an array that is too large to copy; a trace must not change its elements
+CHECKSUM = Kind(_read_checksum, _equal, None)
+_TENSOR = Kind(_array_of, _same_elements, None, is_effect=False)
+_FOREIGN = Kind(_read_foreign, _equal, None)
+_CONTAINERS: list[tuple[Any, Kind]] = [
+    *_KINDS[:4],
+    (types.MappingProxyType, Kind(_read_mapping, _same_items, None)),
+    (frozenset, Kind(frozenset, _same_set, None)),
+    (functools.partial, Kind(_read_partial, _same_items, None)),
+    (contextvars.ContextVar, Kind(_read_variable, _same_items, _write_variable)),
+]
+
+
+def guarded_kind(value: Any) -> Kind | None:
+    """Return the kind with which guards compare a value. ``None``: they do not."""
+    if isinstance(value, Tensor):
+        return None if value.is_parameter or value.is_traced else _TENSOR
+    for base, each in _CONTAINERS:
+        if isinstance(value, base):
+            return each
+    if isinstance(value, np.ndarray):
+        if value.dtype.hasobject or value.nbytes <= COMPARED_BYTES:
+            return _ARRAY
+        # a larger array is a constant of the compiled function, and the trace must not change it
+        is_checked = value.flags.writeable and value.ndim and value.nbytes <= _LARGEST_CHECKED
+        return CHECKSUM if is_checked else None
+    kind: Any = type(value)
+    if isinstance(value, (bytearray, array.array, memoryview)):
+        return _BYTES if memoryview(value).nbytes <= COMPARED_BYTES else None
+    if (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and not kind.__module__.startswith("jax"):
+        return _FOREIGN if _is_small(value) else None
+    # unconverted methods may read attributes of such objects
+    has_state = hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(kind))
+    return ATTRIBUTES if has_state else None
+
+
+def _is_small(foreign: Any) -> bool:
+    try:
+        elements = array_of_object(foreign)
+    except TypeError:
+        return False
+    return elements.nbytes <= COMPARED_BYTES and not elements.dtype.hasobject

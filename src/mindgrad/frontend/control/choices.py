@@ -1,0 +1,57 @@
+"""Compile indexed calls ``[f, g, h][i](x)``, where ``i`` is a tensor, to branches.
+
+    [f₀, …, fₙ][i](x) = f₀(x) if i ≤ 0 else f₁(x) if i ≤ 1 else … else fₙ(x)
+
+All functions are traced. Their results are joined like the results of the branches of an ``if``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.core.ir.tensor import Tensor
+
+__all__ = ["choice", "functions_in"]
+
+
+def functions_in(items: Any) -> list[Callable[..., Any]]:
+    """List the functions in a sequence or container, or nothing if it has other items."""
+    is_cell = hasattr(items, "parameters_and_names") and hasattr(type(items), "__iter__")
+    is_sequence = isinstance(items, (list, tuple)) or is_cell
+    listed = list(items) if is_sequence else []
+    return listed if all(callable(item) and not isinstance(item, (Tensor, type)) for item in listed) else []
+
+
+def choice(functions: Sequence[Callable[..., Any]], index: Any, runtime: Any) -> Callable[..., Any]:
+    """Return a function that calls one of ``functions``, selected by a tensor.
+
+    Args:
+        functions: the functions.
+        index: tensor with one integer, whose value is not known at compile time. A negative index counts from
+            the end. An out-of-range index selects the first or last function, because a compiled function
+            cannot raise.
+        runtime: traces calls and branches (``frontend.control.runtime``).
+
+    Raises:
+        TypeError: If ``index`` is not a single integer.
+    """
+    if index.size != 1 or index.dtype.kind not in ("int", "uint"):
+        raise TypeError(
+            f"a list of functions is indexed by one integer, but got a tensor of type {index.dtype} and "
+            f"shape {index.shape}."
+        )
+    position = (index + len(functions) * (index < 0)).reshape(())
+    last = len(functions) - 1
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        def from_place(number: int) -> Any:
+            function = runtime.call(functions[number])
+            if number == last:
+                return function(*args, **kwargs)
+            one, others = lambda: function(*args, **kwargs), lambda: from_place(number + 1)
+            return runtime.if_expression(position <= number, one, others)
+
+        return from_place(0)
+
+    return chosen

@@ -1,0 +1,56 @@
+"""Record ``print`` in a compiled function as a callback that prints in each run.
+
+If a tensor without a known value is converted to a string (``str``, ``repr``, an f-string), the string
+contains a *mark* instead of the value (``ir.tensor``). The callback replaces the mark by the value.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.base.text import tensor_format, tensor_repr, tensor_str
+from mindgrad.core.control.debug_print import show
+from mindgrad.core.ir.scope import GraphScope, innermost, lifted
+from mindgrad.core.ir.tensor import MARK, Number, Tensor, marked
+
+__all__ = ["printed"]
+
+
+def printed(
+    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
+    """Print ``values`` at this point of each run of the compiled function."""
+    scope = innermost()
+    text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
+    if not isinstance(scope, GraphScope):
+        print(text, end="", file=file, flush=flush)
+        return
+    pieces: list[Any] = []
+    tensors: list[Tensor] = []
+    position = 0
+    for match_ in MARK.finditer(text):
+        tensor, how, _ = marked(int(match_[1]))
+        pieces += [text[position : match_.start()], (len(tensors), how, type(tensor) is Number)]
+        tensors.append(lifted(tensor))
+        position = match_.end()
+    pieces.append(text[position:])
+
+    def write(*arrays: np.ndarray) -> None:
+        shown = [each if isinstance(each, str) else _shown(arrays[each[0]], *each[1:]) for each in pieces]
+        print("".join(shown), end="", file=sys.stdout if file is None else file, flush=flush)
+
+    scope.record(show, tensors, {"function": write})
+
+
+def _shown(array: np.ndarray, how: str, is_number: bool) -> str:
+    """Format an array. ``how`` is ``"str"``, ``"repr"``, or a format specification."""
+    if how not in ("str", "repr"):
+        return tensor_format(array, how)
+    if is_number:
+        return str(array.item())
+    if how == "repr":
+        return tensor_repr(array, Tensor(array).dtype.name)
+    return tensor_str(array)

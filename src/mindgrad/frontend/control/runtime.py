@@ -1,0 +1,476 @@
+"""Run statements of rewritten source as Python, or trace them on tensors.
+
+The rewriter (``python.rewrite``) turns the control flow of a function into calls of one :class:`Runtime`.
+Each method tests the value that decides, such as the condition of an ``if``. If the value is known, the
+statement runs as Python. If it is a tensor without a known value, the runtime traces the *bodies*, which are
+the blocks of the statement, into a ``cond``, a ``while``, or a ``scan`` (``branches``, ``loops``).
+
+The methods for statements share these arguments:
+
+- ``getter``, ``setter``, ``names``: functions that read and bind the variables that the bodies assign, and
+  their names.
+- ``later``: function, never called, that reads all variables used after the statement.
+- ``stopped``: returns whether a jump ends the loop.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.ir.cost_model import costs
+from mindgrad.core.ir.dtype import bool_
+from mindgrad.core.ir.graph import Equation
+from mindgrad.core.ir.scope import GraphScope, apply, as_it_is, innermost
+from mindgrad.core.ir.tensor import Number, Tensor
+from mindgrad.core.primitives.logic import logical_not
+from mindgrad.frontend import (
+    aliases,
+    effect_log,
+    frozen,
+    mutation_policy,
+    outside_effects,
+    owned_objects,
+    state,
+)
+from mindgrad.frontend.control import builtins, equal_calls, snapshots, texts
+from mindgrad.frontend.control.attempts import attempt
+from mindgrad.frontend.control.branches import VALUE, branch
+from mindgrad.frontend.control.exceptions import Exceptions
+from mindgrad.frontend.control.first_iterations import FirstIteration
+from mindgrad.frontend.control.iteration import END, endless_range, iterator_of, remaining_items
+from mindgrad.frontend.control.loops import loop, scanned
+from mindgrad.frontend.control.predicates import equations, known_truth, plain_truth, predicate, truth
+from mindgrad.frontend.control.variables import FLAGS, UNDEFINED, State, is_symbolic
+from mindgrad.frontend.python import comprehensions, convert
+from mindgrad.frontend.unconverted_calls import callee_for, constructor_for
+
+__all__ = ["RUNTIME", "Runtime", "call"]
+
+
+_AUGMENT = {
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
+    "//": operator.ifloordiv, "%": operator.imod, "**": operator.ipow, "@": operator.imatmul,
+    "&": operator.iand, "|": operator.ior, "^": operator.ixor, "<<": operator.ilshift, ">>": operator.irshift,
+}  # fmt: skip
+
+
+_IN_PLACE = {sign: f"__{function.__name__}__" for sign, function in _AUGMENT.items()}
+
+
+class Runtime(Exceptions):
+    """The object that rewritten source calls as ``mg__``."""
+
+    undefined = UNDEFINED
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def if_(
+        self,
+        test: Any,
+        then: Callable[[], None],
+        orelse: Callable[[], None],
+        getter: Any,
+        setter: Any,
+        names: Any,
+        later: Any = None,
+    ) -> None:
+        """Run ``if test: then() else: orelse()``."""
+        truth = plain_truth(test)
+        if isinstance(truth, Tensor):
+            branch(truth, (then, orelse), State(getter, setter, names), later)
+        elif truth:
+            then()
+        else:
+            orelse()
+
+    def while_(
+        self, test: Callable[[], Any], body: Callable[[], None], getter: Any, setter: Any, names: Any
+    ) -> None:
+        """Run ``while test(): body()``."""
+        before = equations()
+        first_iteration: FirstIteration | None = None
+        while True:
+            # a tensor with a known value is converted to a bool, like a Python value
+            first = test()
+            if isinstance(first, Tensor):
+                first = truth(first)
+            if isinstance(first, Tensor):
+
+                def iteration() -> Tensor:
+                    body()
+                    return predicate(test())
+
+                loop(first, iteration, State(getter, setter, names), first_iteration)
+                return
+            if not first:
+                return
+            if equations() - before > costs().scan_equations and self._rest_as_loop(
+                test, body, getter, setter, names
+            ):
+                return
+            if first_iteration is None and any(name.startswith(FLAGS) for name in names):
+                first_iteration = FirstIteration(body, test, State(getter, setter, names))
+            body()
+
+    def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
+        """Try to trace the rest of a long loop over Python numbers as one ``while``."""
+
+        def iteration() -> Tensor:
+            body()
+            return predicate(test())
+
+        return attempt(lambda: loop(known_truth(True), iteration, State(getter, setter, names)))
+
+    def for_(
+        self,
+        items: Any,
+        body: Callable[[Any], None],
+        getter: Any,
+        setter: Any,
+        names: Any,
+        stopped: Any = None,
+        later: Any = None,
+    ) -> None:
+        """Run ``for item in items: body(item)``. It ends early if ``stopped()`` is true."""
+        if isinstance(items, builtins.TensorRange):
+            self._for_range(items, body, getter, setter, names, stopped)
+            return
+        if stopped is None and self._for_scan(items, body, getter, setter, names):
+            return
+        before, iterations = equations(), 0
+        iterator = iterator_of(items)
+        snapshots.refuse_advance(iterator)
+        while True:
+            flag = False if stopped is None else plain_truth(stopped())
+            if isinstance(flag, Tensor):
+                break
+            if flag or (item := next(iterator, END)) is END:
+                return
+            body(item)
+            iterations += 1
+        if type(items) is itertools.count:
+            bounds: Any = endless_range(items, later)
+            self._for_range(bounds, body, getter, setter, names, stopped)
+            return
+        remaining = remaining_items(iterator, later)
+        if isinstance(items, range) and remaining and _is_long(before, iterations, len(remaining)):
+            bounds = builtins.TensorRange(items[iterations], items.stop, items.step)
+            if attempt(partial(self._for_range, bounds, body, getter, setter, names, stopped)):
+                return
+        for each in remaining:
+            self._guarded(each, body, getter, setter, names, stopped, later)
+
+    def _guarded(
+        self,
+        item: Any,
+        body: Callable[[Any], None],
+        getter: Any,
+        setter: Any,
+        names: Any,
+        stopped: Any,
+        later: Any,
+    ) -> None:
+        """Run the body for one item, unless a jump has ended the loop.
+
+        A tensor decides whether it has.
+        """
+        self.if_(self.not_(stopped()), lambda: body(item), _nothing, getter, setter, names, later)
+
+    def _for_scan(
+        self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any
+    ) -> bool:
+        """Try to trace a long loop as one ``scan``, and return whether that succeeded."""
+        if isinstance(items, range):
+            length = len(items)
+        elif isinstance(items, Tensor) and items.shape:
+            length = items.shape[0]
+        else:
+            return False
+        if length < costs().scan_iterations or not isinstance(innermost(), GraphScope):
+            return False
+        if isinstance(items, range):
+            stack, is_number = Tensor(list(items)), True
+        else:
+            stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
+        worth: list[bool] = []
+
+        def is_worth(equations: Sequence[Equation]) -> bool:
+            size = sum(
+                costs().library_call_equations if e.primitive.kind == "multilinear" else 1 for e in equations
+            )
+            worth.append(size * length > costs().scan_equations)
+            return worth[0]
+
+        variables = State(getter, setter, names)
+        iteration = lambda slices: body(slices[0])
+        done = attempt(lambda: scanned(length, [(stack, is_number)], iteration, variables, is_worth))
+        return done and worth[0]
+
+    def _for_range(
+        self, items: Any, body: Callable[[Any], None], getter: Any, setter: Any, names: Any, stopped: Any
+    ) -> None:
+        """Trace a ``for`` over a range as a ``while``. Its bounds may be tensors."""
+        index: list[Any] = [items.start]
+
+        count = len(names)
+
+        def get_all() -> tuple:
+            values = getter()
+            return (*values[:count], index[0], *values[count:])
+
+        def put_all(values: tuple) -> None:
+            setter((*values[:count], *values[count + 1 :]))
+            index[0] = values[count]
+
+        put_all.__wrapped__ = setter  # type: ignore[attr-defined]
+
+        def continues() -> Any:
+            inside = items.contains(index[0])
+            return inside if stopped is None else self.and_(self.not_(stopped()), lambda: inside)
+
+        def iteration() -> None:
+            item = index[0]
+            index[0] = item + items.step
+            body(item)
+
+        self.while_(continues, iteration, get_all, put_all, (*names, "the index of the range"))
+
+    # -- expressions ---------------------------------------------------------------------------
+
+    def if_expression(self, test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+        """Evaluate ``then() if test else orelse()``."""
+        truth = plain_truth(test)
+        if not isinstance(truth, Tensor):
+            return then() if truth else orelse()
+        result: list[Any] = [UNDEFINED]
+
+        def put(values: tuple) -> None:
+            result[0] = values[0]
+
+        def side(value: Callable[[], Any]) -> Callable[[], None]:
+            return lambda: result.__setitem__(0, value())
+
+        variables = State(lambda: (result[0],), put, (VALUE,))
+        branch(truth, (side(then), side(orelse)), variables)
+        return result[0]
+
+    def and_(self, first: Any, *others: Callable[[], Any]) -> Any:
+        """Evaluate ``first and others[0]() and …``."""
+        value = first
+        for k, operand in enumerate(others):
+            truth = plain_truth(value)
+            if isinstance(truth, Tensor):
+                return self._both(truth, value, partial(_rest, self.and_, others[k:]), True)
+            if not truth:
+                return value
+            value = operand()
+        return value
+
+    def or_(self, first: Any, *others: Callable[[], Any]) -> Any:
+        """Evaluate ``first or others[0]() or …``."""
+        value = first
+        for k, operand in enumerate(others):
+            truth = plain_truth(value)
+            if isinstance(truth, Tensor):
+                return self._both(truth, value, partial(_rest, self.or_, others[k:]), False)
+            if truth:
+                return value
+            value = operand()
+        return value
+
+    def _both(self, truth: Tensor, value: Any, other: Callable[[], Any], is_and: bool) -> Any:
+        """Evaluate ``value and other()``, or ``value or other()``, for a tensor ``value``.
+
+        Args:
+            truth: ``value`` as a scalar Bool tensor.
+            value: the first operand.
+            other: evaluates the other operands.
+            is_and: whether the operator is ``and``.
+        """
+
+        def same() -> Any:
+            return truth if value.dtype is bool_ else value
+
+        def second() -> Any:
+            result = other()
+            truth_value = isinstance(result, bool) or (isinstance(result, Tensor) and result.dtype is bool_)
+            # two Bool operands are a condition, so both branches return scalar Bools
+            if truth_value and value.dtype is bool_:
+                return predicate(result)
+            return result
+
+        return self.if_expression(truth, *((second, same) if is_and else (same, second)))
+
+    def not_(self, x: Any) -> Any:
+        """Evaluate ``not x``."""
+        known = plain_truth(x)
+        return apply(logical_not, known) if isinstance(known, Tensor) else not known
+
+    def in_(self, x: Any, items: Any) -> Any:
+        """Evaluate ``x in items``."""
+        if isinstance(items, (list, tuple)) and (is_symbolic(x) or any(map(is_symbolic, items))):
+            return self.or_(False, *[lambda each=each: x is each or x == each for each in items])
+        if isinstance(items, Tensor) and (is_symbolic(x) or is_symbolic(items)):
+            return (items == x).any()
+        if is_symbolic(x):
+            refuse(
+                f"A tensor is looked up in a {type(items).__name__}. Keys must be known at compile time",
+                "Compare the tensor with the items of a list, x in [1, 2], or with one key, x == key.",
+            )
+        return x in items
+
+    def is_(self, a: Any, b: Any) -> Any:
+        """Evaluate ``a is b``."""
+        if a is b or not (isinstance(a, Tensor) or isinstance(b, Tensor)):
+            return a is b
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Number and x.dtype is bool_ and isinstance(y, bool):
+                return x if y else self.not_(x)
+        if type(a) is Number or type(b) is Number:
+            refuse(
+                "'is' compares a number that depends on a tensor. Its identity is not known at compile time",
+                "Compare the value: k == 2.",
+            )
+        return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
+
+    def text(self, text: Any) -> Any:
+        """Convert ``text`` to a symbolic string if it contains values that are not known."""
+        return texts.marked_text(text)
+
+    def item(self, items: Any, key: Any) -> Any:
+        """Evaluate ``items[key]``."""
+        if isinstance(key, Tensor) and is_symbolic(key) and not isinstance(items, Tensor):
+            return builtins.chosen(items, key, self)
+        return items[key]
+
+    def augment(self, sign: str, x: Any, y: Any) -> Any:
+        """Return the new value of ``x`` after ``x op= y``.
+
+        A tensor is not changed in place, because other variables may hold it.
+        """
+        if not isinstance(x, (Tensor, int, float, str, tuple)) and hasattr(x, _IN_PLACE[sign]):
+            mutation_policy.may_change(x, f"{sign}=")
+        return texts.marked_text(_AUGMENT[sign](x, y))
+
+    def bind(self, setter: Callable[[Any], Any], name: str, value: Any) -> Any:
+        """Evaluate ``(name := value)`` in a lambda. Only ``setter`` can bind the variable."""
+        free = setter.__code__.co_freevars  # type: ignore[attr-defined]
+        if name in free:
+            cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
+            effect_log.note_assignable(effect_log.Local(cell, name, name))
+        return setter(value)
+
+    # -- attributes, items, containers ------------------------------------------------------------
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """Read ``owner.name``. A property of a class outside mindgrad is converted, too."""
+        return builtins.attribute(owner, name, self)
+
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Assign ``owner.name = value``."""
+        builtins.set_attribute(owner, name, value, self)
+
+    def delete_attribute(self, owner: Any, name: str) -> None:
+        """Delete ``owner.name``."""
+        builtins.delete_attribute(owner, name, self)
+
+    def set_item(self, owner: Any, key: Any, value: Any) -> None:
+        """Assign ``owner[key] = value``."""
+        if isinstance(owner, Tensor):
+            owner[key] = value  # type: ignore[index]
+            return
+        if is_symbolic(key):
+            refuse(
+                f"An item of a {type(owner).__name__} is assigned at an index that is a tensor. Indices "
+                "of Python containers must be known at compile time",
+                "Use a tensor instead of the container: t[i] = value.",
+            )
+        mutation_policy.may_change(owner, "[…] =")
+        owner[key] = value
+        outside_effects.check(owner)
+
+    def delete_item(self, owner: Any, key: Any) -> None:
+        """Delete ``owner[key]``."""
+        mutation_policy.may_change(owner, "del")
+        del owner[key]
+
+    def consumed(self, function: Any, items: Any, test: Any, element: Any, is_list: bool, *rest: Any) -> Any:
+        """Evaluate ``function((element(x) for x in items if test(x)), *rest)``."""
+        return comprehensions.consumed(self, function, items, test, element, is_list, rest)
+
+    def made(self, container: Any) -> Any:
+        """Record that the body created ``container`` and may therefore change it."""
+        return owned_objects.made(container)
+
+    # -- calls ------------------------------------------------------------------------
+
+    def call(self, function: Any) -> Any:
+        """Return the function to call instead of ``function``."""
+        return call(function)
+
+    def is_itself(self, function: Any, name: str, line: int) -> bool:
+        """Return whether ``function`` is the function that calls it.
+
+        Args:
+            function: the callee.
+            name: name of the caller.
+            line: first line of the caller's definition.
+        """
+        if not mutation_policy.tail_calls_are_loops():
+            return False  # a call supports more constructs than a loop, so the first trace calls the function
+        if type(function).__module__.startswith("mindgrad."):
+            function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
+        code = getattr(function, "__code__", None)
+        file = sys._getframe(1).f_code.co_filename
+        found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
+        return found == (file, name, line)
+
+
+def _rest(operator: Callable[..., Any], operands: Sequence[Callable[[], Any]]) -> Any:
+    return operator(operands[0](), *operands[1:])
+
+
+def _nothing() -> None:
+    pass
+
+
+def _is_long(before: int, iterations: int, remaining: int) -> bool:
+    """Return whether ``remaining`` further iterations would add too many equations.
+
+    Args:
+        before: number of equations in the graph before the loop.
+        iterations: number of iterations that ran.
+        remaining: number of iterations to come.
+    """
+    return remaining >= costs().scan_iterations and (
+        equations() - before
+    ) * remaining > costs().scan_equations * max(iterations, 1)
+
+
+RUNTIME = Runtime()
+builtins.RUNTIME_OF.append(RUNTIME)
+
+
+def call(function: Any) -> Any:
+    """Return the function that runs in a trace instead of ``function``."""
+    replaced = builtins.replacement(function) or frozen.note_call(function)
+    if replaced is not None:
+        return replaced
+    if isinstance(function, type):
+        return constructor_for(function)
+    if mutation_policy.may_call(function):
+        return function
+    converted = convert.convert(function, RUNTIME)
+    if converted is not function or convert.is_without_source(function):
+        state.read_function(function)
+        if convert.calls_itself_plainly(function):
+            return equal_calls.shared(function, converted)
+    if converted is not function:
+        return converted
+    return callee_for(function)

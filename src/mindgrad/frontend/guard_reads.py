@@ -1,0 +1,460 @@
+"""Record the Python state that a trace reads, as entries of its guards.
+
+Each read is one *entry*, a list ``[read, holder, name, value, label, advice]``:
+
+- ``read`` is a function. The entry compares ``read(holder, name, MISSING)`` with ``value``. If ``read`` is a
+  :class:`~mindgrad.frontend.contents.Kind`, the entry compares the contents of ``holder`` instead.
+- ``label`` describes the state, and ``advice`` how to avoid that it changes. Both are for messages.
+
+Converted code, the runtime, and ``cell_guards`` call the methods of :class:`Reads`. ``guards`` compares the
+entries.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend.cell_guards import ALL, INVENTORY, MISSING, UNREAD
+from mindgrad.frontend.contents import ATTRIBUTES, DICT, KEYWORDS, NAMES, Kind, guarded_kind, same_item
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
+from mindgrad.frontend.named_reads import NamedReads
+from mindgrad.frontend.owned_objects import is_of_program
+from mindgrad.frontend.python.convert import is_made_inside
+from mindgrad.frontend.user_functions import (
+    captured,
+    defines_classes,
+    functions_in,
+    global_names,
+    imported_names,
+    in_package,
+    is_cell,
+    is_constant,
+    is_users_class,
+)  # fmt: skip
+
+__all__ = [
+    "MAKE_ONCE", "OF_FUNCTIONS", "Reads", "content", "is_traced_value", "read_entry", "stands", "static",
+]  # fmt: skip
+
+#: closure variable that the rewriter adds to functions, and that contains the runtime
+_RUNTIME = "mg__"
+#: attributes that Python itself stores in classes
+_OF_CLASSES = frozenset(
+    ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
+)
+OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
+_ATTRIBUTE = "Make it a Parameter, pass it as a Tensor argument, or do not change it between calls."
+MAKE_ONCE = "Define the function once, outside the loop, and pass changing values as Tensors."
+_FUNCTION = "Call it through a variable of your program, so that changes are detected."
+_CODE_ADVICE = "Define it once."
+_VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
+
+
+# -- entries: [read, holder, name, value, label, advice] --------------------------------------------
+
+
+def static(kind: Any, name: str, default: Any) -> Any:
+    """Return an attribute from a class's ``__dict__``, without calling descriptors."""
+    return vars(kind).get(name, default)
+
+
+def _own_attribute(owner: Any, name: str, default: Any) -> Any:
+    """Return the attribute of the instance, and ignore attributes of its class."""
+    return owner.__dict__.get(name, default)
+
+
+def content(cell: Any, _: str, default: Any) -> Any:
+    """Return the content of a closure cell."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # the closure variable has no value
+        return default
+
+
+def read_entry(read: Any, holder: Any, name: str) -> Any:
+    """Read the present value of an entry."""
+    if type(read) is Kind:
+        return read.read(holder)
+    return read(holder, name, MISSING)
+
+
+def stands(entry: list[Any]) -> bool:
+    """Return whether the present value of an entry is the same as the recorded one."""
+    read, holder, name, value, _, _ = entry
+    now = read_entry(read, holder, name)
+    if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
+        return False
+    entry[3] = now  # so that the next comparison is by identity
+    return True
+
+
+class Reads:
+    """The entries of a trace.
+
+    Attributes:
+        roots: the traced function and its arguments, as pairs of an object and its label.
+    """
+
+    __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
+
+    def __init__(self) -> None:
+        # each key identifies the location that is read, so that every location has one entry
+        self._entries: dict[Any, list[Any]] = {}
+        # entries of library functions and classes, which are constants of the compiled function
+        self._constants: dict[Any, list[Any]] = {}
+        self._met: dict[int, Any] = {}
+        self._owners: dict[int, Any] = {}
+        self._named: dict[Any, NamedReads] = {}
+        self._pending: list[Any] = []
+        self._is_busy = False
+        self.roots: list[tuple[Any, str]] = []
+
+    def owners(self) -> list[Any]:
+        """List the Cells that were read."""
+        return list(self._owners.values())
+
+    def owner(self, cell: Any) -> None:
+        """Record a Cell whose ``construct`` runs. Reads of its attributes are recorded later."""
+        if id(cell) not in self._owners:
+            self._owners[id(cell)] = cell
+            label = f"the __dict__ of {type(cell).__name__}"
+            self._entries[("dict", id(cell))] = [getattr, cell, ALL, vars(cell), label, _ATTRIBUTE]
+            self.method(cell, "construct")
+            self.class_of(cell)
+
+    def read_of_cell(self, cell: Any, name: str) -> None:
+        """Record that code is about to read an attribute of a Cell."""
+        self.owner(cell)
+        attributes_of_cell = vars(cell)
+        for read_name in [*attributes_of_cell, ALL] if name == ALL else [name]:
+            key = (id(cell), read_name)
+            if key in self._entries or read_name in UNREAD:
+                continue
+            whose = type(cell).__name__
+            label = (
+                f"the hooks of {whose}"
+                if read_name == "_hooks"
+                else f"the attribute '{read_name}' of {whose}"
+            )
+            if read_name == ALL:
+                self._contents_of(NAMES, cell, f"the attribute names of {whose}", key)
+            elif read_name in INVENTORY:
+                label = label if read_name == "_hooks" else f"the Parameters and Cells of {whose}"
+                self._contents_of(DICT, attributes_of_cell[read_name], label, key)
+            elif read_name in attributes_of_cell:
+                self._entries[key] = [
+                    dict.get,
+                    attributes_of_cell,
+                    read_name,
+                    attributes_of_cell[read_name],
+                    label,
+                    _ATTRIBUTE,
+                ]
+                self._value(attributes_of_cell[read_name], label)
+                self._hidden(type(cell), read_name, label)
+            elif read_name[:1] != "_" or not in_package(getattr(type(cell), read_name, None)):
+                self._class_attribute(cell, read_name, label)
+
+    def attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Record that ``owner.name`` was read and is ``value``."""
+        key = (id(owner), name)
+        if key in self._entries:
+            return
+        kind: Any = type(owner)
+        if is_cell(kind):
+            self.read_of_cell(owner, name)
+            return
+        label = f"the attribute '{name}' of {name_of(owner)}"
+        self._entries[key] = [getattr, owner, name, value, label, _ATTRIBUTE]
+        self.class_of(owner)
+        if value is not MISSING:
+            self._value(value, label)
+
+    def constant(self, module: types.ModuleType, name: str, value: Any) -> None:
+        """Record a library function or class as a constant of the compiled function."""
+        label = f"the function '{name}' of {module.__name__}"
+        self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
+
+    def class_of(self, owner: Any) -> None:
+        """Record the class of an object, which code may change by assigning ``__class__``."""
+        kind: Any = type(owner)
+        if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
+            label = f"the class of {kind.__name__}"
+            entry = [getattr, owner, "__class__", kind, label, _CODE_ADVICE]
+            self._entries.setdefault((id(owner), "__class__"), entry)
+
+    def method(self, owner: Any, name: str, noun: str = "method") -> None:
+        """Record the lookup of a method or property in the class of ``owner``.
+
+        Args:
+            owner: an object, or a class.
+            name: name of the method or property.
+            noun: its description for messages.
+        """
+        kind = owner if isinstance(owner, type) else type(owner)
+        self.class_of(owner)
+        self._class_attribute(owner, name, f"the {noun} '{name}' of {kind.__qualname__}")
+
+    def _class_attribute(self, owner: Any, name: str, label: str) -> None:
+        """Record a class attribute of ``owner``, which its ``__dict__`` does not override."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        has_none = hasattr(owner, "__dict__") and name not in owner.__dict__
+        if kind is not owner and has_none and not is_of_program(owner):
+            key = ("own", id(owner), name)
+            own = [dict.get, owner.__dict__, name, MISSING, label, _CODE_ADVICE]
+            self._entries.setdefault(key, own)
+        self._first_of(kind.__mro__, name, label)
+
+    def inherited(self, kind: type, after: type, name: str) -> None:
+        """Record the attribute that ``super(after, owner).name`` reads in class ``kind``."""
+        order = kind.__mro__
+        label = f"the method '{name}' that {after.__qualname__} inherits"
+        self._first_of(order[order.index(after) + 1 :], name, label)
+
+    def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
+        """Record the attribute in the first class that has it, and its absence before."""
+        for base in bases:
+            value = vars(base).get(name, MISSING)
+            if value is not MISSING or is_users_class(base):
+                entry = [static, base, name, value, label, _CODE_ADVICE]
+                self._entries.setdefault(("class", id(base), name), entry)
+            if value is not MISSING:
+                self._value(value, label)
+                return
+
+    def _hidden(self, kind: type, name: str, label: str) -> None:
+        """Record that no user class overrides the instance attribute, as a property would."""
+        for base in kind.__mro__:
+            if is_users_class(base):
+                entry = [static, base, name, vars(base).get(name, MISSING), label, _CODE_ADVICE]
+                self._entries.setdefault(("class", id(base), name), entry)
+
+    def function(self, function: Any) -> None:
+        """Record the global and closure variables that ``function`` reads.
+
+        For a function of mindgrad, record the variables of the user's functions in its closure.
+        """
+        self._value(function, "the compiled function")
+        kind: Any = type(function)
+        if is_users_class(kind) and not hasattr(kind, "construct") and hasattr(kind, "__call__"):  # noqa: B004
+            self.method(function, "__call__")
+        for each in functions_in(function):
+            construct = getattr(each, "construct", None)
+            target = each if construct is None else construct
+            target = getattr(target, "__func__", target)
+            if isinstance(target, types.FunctionType) and id(target) not in self._met:
+                self._met[id(target)] = target
+                if not in_package(target):
+                    self.variables(target)
+
+    def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
+        """Record the reads of methods that Python calls implicitly, such as ``__len__``.
+
+        ``named_reads`` finds these reads.
+
+        Args:
+            kind: the class.
+            operands: objects that the methods receive.
+            is_created: whether to include methods that run when an object or a subclass is created.
+        """
+        self._pending.append((kind, operands, is_created))
+        while self._pending and not self._is_busy:
+            self._is_busy = True
+            kind, operands, is_created = self._pending.pop()
+            named = self._named.get((kind, is_created))
+            if named is None:
+                named = self._named[kind, is_created] = NamedReads(self, kind, is_created)
+                operands = (kind, *operands)
+            if operands:
+                named.note(operands)
+            self._is_busy = False
+
+    def contents(self, owner: Any, label: str) -> None:
+        """Record all contents of an object, because unconverted code may read any of them."""
+        kind: Any = type(owner)
+        if isinstance(owner, types.FunctionType):
+            if not in_package(owner):
+                self.variables(owner)
+        elif is_cell(kind):
+            self.read_of_cell(owner, ALL)
+        elif isinstance(owner, type):
+            for name, value in vars(owner).items():
+                if name not in _OF_CLASSES:
+                    entry = [static, owner, name, value, label, _CODE_ADVICE]
+                    self._entries.setdefault(("class", id(owner), name), entry)
+        elif hasattr(owner, "__dict__") and is_users_class(kind):
+            self._contents_of(ATTRIBUTES, owner, label)
+        else:
+            self._value(owner, label)
+
+    def namespace(self, names: dict[str, Any]) -> None:
+        """Record all globals of a module, and the contents of its mutable globals."""
+        self._contents_of(DICT, names, "the global variables")
+        self.roots.append((names, "the global variables"))
+        for name, value in names.items():
+            if name[:2] != "__":
+                self._value(value, f"the global variable '{name}'")
+
+    def _contents_of(self, kind: Kind, owner: Any, label: str, key: Any = None) -> Any:
+        """Record the contents of one object, and return them."""
+        entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
+        return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
+
+    def variables(self, function: types.FunctionType) -> None:
+        """Record the variables that a function reads, and its code."""
+        self._of_function(function)
+        code, namespace = function.__code__, function.__globals__
+        self._imports(function)
+        key: Any
+        for name in global_names(code):
+            key = (id(namespace), name)
+            if key in self._entries:
+                continue
+            value = namespace.get(name, MISSING)
+            label = f"the global variable '{name}'"
+            self._entries[key] = [dict.get, namespace, name, value, label, _VARIABLE]
+            self._value(value, label)
+            self._base(value, code)
+        for name, cell in captured(function):
+            try:
+                value = cell.cell_contents
+            except ValueError:  # the closure variable has no value yet
+                continue
+            key = ("cell", id(cell))
+            if key in self._entries or name in ("__class__", _RUNTIME):
+                continue
+            label = f"the variable '{name}' that {function.__qualname__} uses"
+            self._entries[key] = [content, cell, name, value, label, _VARIABLE]
+            self._value(value, label)
+            self._base(value, code)
+            # the wrapper may call the function, so record its reads, too
+            if isinstance(value, types.FunctionType):
+                self.function(value)
+
+    def _base(self, value: Any, code: types.CodeType) -> None:
+        """Record the reads of subclassing ``value`` if the code has a ``class`` statement."""
+        if isinstance(value, type) and defines_classes(code):
+            self.unconverted(value, is_created=True)
+
+    def _imports(self, function: types.FunctionType) -> None:
+        """Record the attributes that ``from module import name`` reads in a function."""
+        for module, name in imported_names(function):
+            value = getattr(module, name, MISSING)
+            if is_constant(module, value):
+                self.constant(module, name, value)
+            else:
+                self.attribute(module, name, value)
+                note_read(Attribute(module, name))
+
+    def _of_function(self, function: types.FunctionType) -> None:
+        """Record the code and the defaults of a function."""
+        label = f"the function {function.__qualname__}"
+        for name in () if is_made_inside(function) else OF_FUNCTIONS:
+            value = getattr(function, name)
+            self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
+        defaults, keywords = function.__defaults__ or (), function.__kwdefaults__
+        label = f"the defaults of {function.__qualname__}"
+        if keywords:
+            entry = [KEYWORDS, function, "__kwdefaults__", KEYWORDS.read(function), label, _CODE_ADVICE]
+            self._entries[(id(function), "contents of __kwdefaults__")] = entry
+        for value in (*defaults, *(keywords or {}).values()):
+            self._value(value, label)
+
+    def _value(self, value: Any, label: str) -> None:
+        """Record the contents of ``value``, and of mutable objects in it."""
+        waiting = [value]
+        objects = []
+        while waiting:
+            value = waiting.pop()
+            kind: Any = type(value)
+            if is_users_class(kind) and not is_cell(kind):
+                objects.append(value)
+            if isinstance(value, tuple):
+                waiting.extend(value)
+                continue
+            if isinstance(value, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
+                if not isinstance(value.__self__, types.ModuleType):
+                    waiting.append(value.__self__)
+                continue
+            if ("value", id(value)) in self._entries or is_of_program(value):
+                continue
+            guarded = guarded_kind(value)
+            if guarded is not None:
+                contents = self._contents_of(guarded, value, label)
+                if type(contents) is tuple:
+                    waiting.extend(contents)
+        for each in objects:
+            self.unconverted(type(each), (each,))
+
+    def assigned(self, location: Place, before: Any, counts: bool) -> None:
+        """Record that the traced function assigns ``location``.
+
+        Args:
+            location: the location.
+            before: its value before the trace.
+            counts: whether guards compare this value. They do not if the function assigns the location before
+                it reads it, or if the location is an input.
+        """
+        holder, name = location.holder, location.name
+        before = MISSING if before is UNDEFINED else before
+        for key in (location.key, ("cell", id(holder)), ("own", id(holder), name)):
+            if not counts:
+                self._entries.pop(key, None)
+        entry = self._entries.get(location.key)
+        if entry and counts:
+            is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
+            entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
+        entry = self._entries.get(("value", id(holder)))
+        if entry and entry[0] is ATTRIBUTES:  # replace it by an entry for each other attribute
+            label = entry[4]
+            self._entries[("value", id(holder))] = []
+            for attribute, value in vars(holder).items():
+                if attribute != name or counts:
+                    value = before if attribute == name else value
+                    record = [_own_attribute, holder, attribute, value, label, _ATTRIBUTE]
+                    self._entries.setdefault((id(holder), attribute), record)
+
+    def effects(self) -> list[list[Any]]:
+        """List the entries of objects whose contents have changed since they were read."""
+        entries = [e for e in self._entries.values() if e and _is_effect(e[0])]
+        entries = [e for e in entries if e[3] is not MISSING and not (e[0] is static and e[3] is None)]
+        return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
+
+    def compares(self, holder: Any) -> bool:
+        """Return whether guards compare the contents of an object."""
+        return bool(self._entries.get(("value", id(holder))))
+
+    def compares_attributes(self, holder: Any) -> bool:
+        """Return whether guards compare all attributes of an object."""
+        return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
+
+    def effect_on(self, holder: Any) -> list[Any] | None:
+        """Return the entry of an object if its contents have changed since they were read."""
+        entry = self._entries.get(("value", id(holder)))
+        return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
+
+
+def _is_effect(read: Any) -> bool:
+    """Return whether unconverted code may have changed the state that ``read`` reads."""
+    return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
+
+
+def is_traced_value(value: Any) -> bool:
+    """Return whether a value is, or contains, a tensor that only exists in a graph."""
+    if isinstance(value, Tensor):
+        return value._array is None
+    return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)
+
+
+def _is_computed(entry: list[Any]) -> bool:
+    """Return whether the read ran Python code, which may return new objects."""
+    read, holder, name = entry[:3]
+    if read is not getattr or name in getattr(holder, "__dict__", ()):
+        return False
+    for kind in type(holder).__mro__:
+        if name in vars(kind):
+            descriptor = type(vars(kind)[name])
+            return hasattr(descriptor, "__get__") and descriptor is not types.MemberDescriptorType
+    return getattr(holder, name, MISSING) is not MISSING

@@ -1,0 +1,286 @@
+"""Guards: record the Python state that a trace reads, and compare it at each call.
+
+A trace is valid only for the Python state that it has read. Each read is recorded as an *entry*
+(``guard_reads``). Before each call of a compiled function, :meth:`Dependencies.hold` reads all entries again.
+If one of them differs, the function is traced again.
+
+The page "Graph mode" documents the rules for users:
+
+    Cells       Guards compare every attribute that the trace read: attributes of the Cell and of its class,
+                methods, items of a container of Cells, Parameters, and hooks.
+    variables   Guards compare globals, closure variables, defaults, and attributes of objects and of the
+                user's modules by identity, then as constants (:func:`~mindgrad.frontend.signature.same`).
+    contents    Guards compare lists, dicts, sets, and other containers of Python by their items, and NumPy
+                arrays and tensors of at most 256 KiB by their elements.
+    the rest    Larger arrays, the internals of libraries, and files are constants of the compiled function.
+                Arrays of at most 16 MiB and functions of libraries are checked again after 1, 2, 4, 8, …
+                calls. If one has changed, mindgrad warns.
+
+An entry is a list ``[read, holder, name, value, label, advice]``. ``value`` is the result of ``read(holder,
+name, MISSING)`` during the trace. ``label`` and ``advice`` are for messages. Entries with the same function
+``read`` form a *pass*: built-in functions read and compare all of them without a Python loop.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
+from operator import is_
+from typing import Any
+
+from mindgrad.core.base.location import FrozenValueWarning, warn_user
+from mindgrad.frontend.cell_guards import MISSING
+from mindgrad.frontend.changes import Change, Clock, change, clock
+from mindgrad.frontend.contents import CHECKSUM, DICT, Kind
+from mindgrad.frontend.effect_log import Attribute, Global, Place, Variable, may_assign
+from mindgrad.frontend.guard_reads import (
+    MAKE_ONCE,
+    OF_FUNCTIONS,
+    Reads,
+    content,
+    is_traced_value,
+    read_entry,
+    stands,
+    static,
+)
+from mindgrad.frontend.signature import alike
+
+__all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
+
+#: largest size, in bytes, of an array that is a constant of the compiled function and whose elements are
+#: still compared after some calls, to warn of changes
+_LOOKED_AT = 1 << 24
+
+
+class _Pass:
+    """Entries that the same built-in function reads, compared in one pass."""
+
+    __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
+
+    def __init__(
+        self, entries: list[list[Any]], read: Callable[..., Any], holders: list[Any], names: list[str]
+    ) -> None:
+        self._entries, self._read, self._holders, self._names = entries, read, holders, names
+        self._values = [entry[3] for entry in entries]
+
+    def hold(self) -> bool:
+        now = map(self._read, self._holders, self._names, repeat(MISSING))
+        if all(map(is_, now, self._values)):
+            return True
+        if not all(map(stands, self._entries)):
+            return False
+        self._values = [entry[3] for entry in self._entries]  # so that the next comparison is fast again
+        return True
+
+
+class _Inventory:
+    """Entries of dictionaries with string keys, such as the Parameters of a Cell."""
+
+    __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
+
+    def __init__(self, entries: list[list[Any]]) -> None:
+        self._entries = entries
+        self._empty = [entry[1] for entry in entries if not entry[3]]
+        entries = [entry for entry in entries if entry[3]]
+        self._dicts = [entry[1] for entry in entries]
+        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, followed by values
+        self._keys = [each[:count] for each, count in held]
+        self._values = [value for each, count in held for value in each[count:]]
+
+    def hold(self) -> bool:
+        if any(self._empty):
+            return False
+        if [*map(tuple, self._dicts)] == self._keys and all(
+            map(is_, chain.from_iterable(map(dict.values, self._dicts)), self._values)
+        ):
+            return True
+        return all(map(stands, self._entries))
+
+
+def _is_inventory(entry: list[Any]) -> bool:
+    return entry[0] is DICT and type(entry[1]) is dict and all(type(key) is str for key in entry[1])
+
+
+class Dependencies(Reads):
+    """The reads of a trace. :meth:`hold` compares them with the present state."""
+
+    __slots__ = (
+        "_calls", "_cells", "_contents", "_frozen", "_names", "_passes", "_ticks", "_typed",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ticks = -1
+        #: the Parameters of the graph, with their types in the trace
+        self._typed: list[tuple[Any, Any]] = []
+        # entries of attributes and globals, of closure cells, and of the contents of containers
+        self._names: list[list[Any]] = []
+        self._cells: list[list[Any]] = []
+        self._contents: list[list[Any]] = []
+        self._passes: list[Any] | None = None
+        #: entries of constants of the compiled function; ``_calls`` is the number of its calls
+        self._frozen: list[list[Any]] = []
+        self._calls = 0
+
+    def close(self, parameters: list[Any]) -> None:
+        """End the trace, and leave out state that the traced function itself changed.
+
+        Args:
+            parameters: Parameters that the compiled function reads or writes.
+        """
+        self._typed = [(p, p.type) for p in parameters]
+        for key, entry in self._entries.items():
+            # the trace has computed a cached property, or assigned an attribute of a class
+            if key[0] == "own" or (key[0] == "class" and entry[3] is None):
+                entry[3] = read_entry(entry[0], entry[1], entry[2])
+        entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
+        self._frozen = list(self._constants.values())
+        for entry in entries:
+            if entry[0] is CHECKSUM:
+                self._frozen.append(entry)
+            elif stands(entry):
+                kept = self._cells if entry[0] is content else self._names
+                (self._contents if type(entry[0]) is Kind else kept).append(entry)
+        self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
+
+    def _prepared(self) -> list[Any]:
+        """Group the entries by their function ``read``, with one comparison per group."""
+        inventory = [entry for entry in self._contents if _is_inventory(entry)]
+        others = [entry for entry in self._contents if not _is_inventory(entry)]
+        named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
+        for entry in [*self._names, *self._bound_cells()]:
+            named.get(entry[0], others).append(entry)
+        passes: list[Any] = [_Inventory(inventory).hold] if inventory else []
+        for read, entries in named.items():
+            holders, names = [entry[1] for entry in entries], [entry[2] for entry in entries]
+            if read is static:
+                read, holders = types.MappingProxyType.get, [*map(vars, holders)]
+            elif read is content:
+                read, names = getattr, ["cell_contents"] * len(names)
+            if entries:
+                passes.append(_Pass(entries, read, holders, names).hold)
+        if others:
+            passes.append(lambda: all(map(stands, others)))
+        self._passes = passes
+        return passes
+
+    def _bound_cells(self) -> list[list[Any]]:
+        """Return the entries of closure cells, except entries whose cell is an index."""
+        return [entry for entry in self._cells if type(entry[1]) is not int]
+
+    def hold(self) -> bool:
+        """Return whether all recorded state has the values that the trace has read."""
+        ticks = clock.ticks
+        if ticks != self._ticks:
+            if not all(p.type is type_ for p, type_ in self._typed):
+                return False
+            self._ticks = ticks
+        try:
+            for each in self._passes if self._passes is not None else self._prepared():
+                if not each():
+                    return False
+        except Exception:  # for example a deleted variable, or a user's ``__getattr__`` that raises
+            return False
+        if self._frozen:
+            self._calls += 1
+            if not self._calls & (self._calls - 1):
+                self._warn_of_constants()
+        return True
+
+    def _warn_of_constants(self) -> None:
+        """Warn of each constant that has changed, once per constant."""
+        for entry in self._frozen:
+            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
+            if not is_large and not stands(entry):
+                warn_user(
+                    f"{entry[4]} has changed since the function was compiled. The compiled function still "
+                    f"uses the old value, because it is a constant. {entry[5]}",
+                    FrozenValueWarning,
+                )
+                self._frozen = [each for each in self._frozen if each is not entry]
+
+    def changes(self) -> Iterator[Change]:
+        """Describe each difference between the recorded and the present state."""
+        for parameter, type_ in self._typed:
+            if parameter.type is not type_:
+                text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
+                advice = "Give the Parameter its final shape and dtype before the first call."
+                yield Change(f"Parameter '{parameter.name}'", text, advice)
+        for entry in [*self._names, *self._bound_cells(), *self._contents]:
+            if not stands(entry):
+                read, holder, name, value, label, advice = entry
+                if name in OF_FUNCTIONS:
+                    yield Change(label, f"{label} was redefined", advice)
+                elif type(read) is Kind:
+                    yield Change(label, f"the contents of {label} changed", advice)
+                else:
+                    yield change(label, value, read_entry(read, holder, name), advice)
+
+    def shifting(self) -> list[Place]:
+        """List the locations of tensors and floats that changed in value but not in type.
+
+        The next trace can make them inputs, so that further values need no further compilation.
+        """
+        locations: list[Place] = []
+        cells = {id(vars(cell)): cell for cell in self.owners()}
+        for read, holder, name, before, label, _ in self._names:
+            if read in (getattr, dict.get) and alike(before, read_entry(read, holder, name)):
+                cell = cells.get(id(holder), holder)
+                if read is dict.get and cell is holder:
+                    locations.append(Global(holder, name, label))
+                elif may_assign(cell, name):
+                    locations.append(Attribute(cell, name))
+        for read, cell, name, before, label, _ in self._bound_cells():
+            if alike(before, read_entry(read, cell, name)):
+                locations.append(Variable(cell, name, label))
+        return locations
+
+    def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
+        """Copy the entries without references to the traced function.
+
+        The copy serves any function that matches the traced one, for example another lambda of the same
+        source. Indices replace the closure cells.
+
+        Args:
+            cells: closure cells of the traced function.
+            walked: ``id`` of each function inside the traced one. A matching function has equal functions.
+        """
+        places = {id(cell): index for index, cell in enumerate(cells)}
+        dependencies = self._copy()
+        dependencies._names = [
+            e for e in dependencies._names if e[2] not in OF_FUNCTIONS or id(e[1]) not in walked
+        ]
+        for entry in dependencies._cells:
+            index = places.get(id(entry[1]))
+            if index is not None:
+                entry[1], entry[3] = index, None
+        return dependencies
+
+    def attached(self, cells: list[Any], functions: Sequence[Any]) -> Dependencies:
+        """Copy detached entries for a function that matches the traced one.
+
+        Args:
+            cells: closure cells of this function.
+            functions: the user's functions inside it.
+        """
+        dependencies = self._copy()
+        for entry in dependencies._cells:
+            if type(entry[1]) is int:
+                entry[1] = cells[entry[1]]
+                entry[3] = read_entry(*entry[:3])
+        own = Dependencies()
+        for function in functions:
+            own._of_function(function)
+        dependencies._names += [e for e in own._entries.values() if e[2] in OF_FUNCTIONS]
+        return dependencies
+
+    def _copy(self) -> Dependencies:
+        duplicate = Dependencies()
+        duplicate._owners = self._owners
+        duplicate._typed = self._typed
+        duplicate._frozen = self._frozen
+        duplicate._names = [list(entry) for entry in self._names]
+        duplicate._contents = [list(entry) for entry in self._contents]
+        duplicate._cells = [list(entry) for entry in self._cells]
+        return duplicate

@@ -1,0 +1,254 @@
+"""The mutation policy: the objects that a function being compiled may change.
+
+If a traced function appends to a list, the list changes once, during the trace, and not when the compiled
+function runs. This is correct for lists that the function created. It would be silently wrong for objects
+from outside. In the body of a branch or loop, it would also be wrong for objects created before the body.
+Such changes raise ``CompileError``.
+
+An attribute of an object from outside may be assigned. It becomes an output of the compiled function
+(``effect_log``, ``side_effects``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from mindgrad.core.base.location import PACKAGE, user_frame
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.base.tree import flatten, is_record
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.frontend import aliases, effect_log, state
+from mindgrad.frontend.cell_guards import was_read
+from mindgrad.frontend.control import snapshots
+from mindgrad.frontend.control.variables import containers
+from mindgrad.frontend.effect_log import UNDEFINED
+from mindgrad.frontend.owned_objects import (
+    innermost_owned,
+    is_in_body,
+    is_of_program,
+    is_own,
+    is_tracing,
+    open_body,
+)
+
+__all__ = [
+    "assign_attribute", "dropped", "may_call", "may_change", "note_uncertain", "own",
+    "refuse_change", "refuse_names", "tail_calls_are_loops", "tracing", "why_dropped",
+    "with_tail_calls_as_loops",
+]  # fmt: skip
+
+_MUTATORS = {
+    list: {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"},
+    dict: {"update", "pop", "popitem", "clear", "setdefault"},
+    set: {"add", "update", "remove", "discard", "pop", "clear"},
+}
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: maps the ``id`` of a container to the container and to groups of containers that may be the same
+        #: object
+        self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
+        #: whether a tail call of a function to itself becomes another iteration of a loop
+        self.tail_calls_are_loops = False
+        #: maps (file, function, variable) to the line and the reason why the variable lost its value
+        self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
+
+
+_local = _Local()
+
+
+@contextmanager
+def tracing() -> Iterator[None]:
+    """A context for the outermost trace. It clears the recorded state at the end."""
+    _local.dropped.clear()
+    try:
+        with open_body({}):
+            yield
+    finally:
+        _local.uncertain.clear()
+        aliases.forget()
+
+
+@contextmanager
+def with_tail_calls_as_loops() -> Iterator[None]:
+    """A context for a second trace, after a trace of a recursion that did not end."""
+    _local.tail_calls_are_loops = True
+    try:
+        yield
+    finally:
+        _local.tail_calls_are_loops = False
+
+
+def tail_calls_are_loops() -> bool:
+    """Return whether a tail call of a function to itself becomes a loop."""
+    return _local.tail_calls_are_loops
+
+
+# -- variables -----------------------------------------------------------------------------------
+
+
+def dropped(name: str, reason: str) -> None:
+    """Record why a variable of the user's innermost function lost its value."""
+    frame = user_frame()
+    key = (frame.f_code.co_filename, frame.f_code.co_name, name)
+    _local.dropped[key] = (frame.f_lineno, reason)
+
+
+def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
+    """Return the line and the reason if a variable of ``code`` lost its value."""
+    return _local.dropped.get((code.co_filename, code.co_name, name))
+
+
+# -- objects -------------------------------------------------------------------------------------
+
+
+def own(values: Any) -> None:
+    """Record that the innermost body created the containers in ``values``."""
+    containers(values, innermost_owned())
+
+
+def assign_attribute(owner: Any, name: str, value: Any) -> None:
+    """Assign an attribute of an object from outside, now and after each compiled run.
+
+    ``UNDEFINED`` deletes the attribute.
+
+    Raises:
+        CompileError: If the compiled function cannot assign it.
+    """
+    location = effect_log.Attribute(owner, name)
+    if not location.may_exist():
+        location.store(value)  # this raises Python's error for a missing attribute
+        return
+    if value is location.own() and hasattr(value, "parameters_and_names"):
+        return
+    kind: Any = type(owner)
+    if is_record(kind) and not is_of_program(owner):
+        refuse(
+            f"The attribute '{name}' of the dataclass {kind.__name__} is assigned. A compiled function "
+            "gets copies of dataclasses, so the caller would not see the new value",
+            f"Return a new object, dataclasses.replace(…, {name}=…), or use a class that is not a dataclass.",
+        )
+    if effect_log.watch() is None or not effect_log.may_assign(owner, name):
+        how = "deleted" if value is UNDEFINED else "assigned"
+        refuse_change(f"The attribute '{name}' of {kind.__name__} is {how}")
+    for content in (value, location.own()):
+        _check_kept(content, location.label, hasattr(owner, "parameters_and_names"))
+    if was_read(owner, name):  # unconverted code may have read the attribute
+        effect_log.note_read(location)
+    effect_log.assign(location, value)
+
+
+def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
+    """Check that ``value`` contains no object that only the trace creates.
+
+    Args:
+        value: the value to store.
+        label: the location that stores the value, for messages.
+        is_of_cell: whether that location is an attribute of a Cell.
+
+    Raises:
+        CompileError: If ``value`` contains such an object.
+    """
+    for leaf in flatten(value)[0]:
+        if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
+            refuse(
+                f"{label} is assigned inside a compiled function, and its old or new value is a Cell or "
+                "a Parameter",
+                "Create Cells and Parameters in '__init__'. To change the value of a Parameter, use "
+                "ops.assign.",
+            )
+        plain = isinstance(leaf, (Tensor, *_MUTATORS, type))
+        if not plain and is_of_program(leaf):
+            refuse(
+                f"{label} is assigned an object of type {type(leaf).__name__} that the compiled function "
+                "creates. It would be created once, at compile time, and not when the function runs",
+                "Store tensors, numbers, or tuples, lists, and dicts of them, or create the object "
+                "before the call.",
+            )
+
+
+def may_change(container: Any, how: str) -> None:
+    """Check that the innermost body created a container, so that it may change it.
+
+    Args:
+        container: the container.
+        how: the operation that changes it, for messages.
+
+    Raises:
+        CompileError: If the container existed before the body.
+    """
+    if not is_tracing():
+        return
+    if id(container) in _local.uncertain:
+        _check_uncertain(container)
+    if not isinstance(container, (list, dict, set)):
+        snapshots.refuse_change(container)
+        return
+    if is_own(container):
+        return
+    if is_in_body() or state.is_from_outside(container):
+        refuse_change(f"A {type(container).__name__} that was created outside is changed ({how})")
+
+
+def note_uncertain(objects: list[Any]) -> None:
+    """Record containers that a tensor may make one object. The first one is new."""
+    if len(objects) > 1:
+        for container in objects:
+            _local.uncertain.setdefault(id(container), (container, []))[1].append(objects)
+
+
+def _check_uncertain(container: Any) -> None:
+    """Raise ``CompileError`` if a variable holds a container that may be this one."""
+    groups = _local.uncertain[id(container)][1]
+    refuse_names(container, {id(x) for group in groups for x in group if x is not container})
+
+
+def refuse_names(container: Any, others: set[int]) -> None:
+    """Check that no variable of a running function holds a container of ``others``.
+
+    Raises:
+        CompileError: If one does, because a change of ``container`` might change that container, too.
+    """
+    frame = user_frame()
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            in_use: dict[int, Any] = {}
+            for value in list(frame.f_locals.values()):
+                containers(value, in_use)
+            if not others.isdisjoint(in_use):
+                kind = type(container).__name__
+                refuse(
+                    f"This {kind} may be the same object as another {kind} that is in use, and it is "
+                    "changed. A branch or loop on a tensor decides which object the name refers to",
+                    f"Change a copy, {kind}(…), so that the names refer to different objects.",
+                )
+        frame = frame.f_back
+
+
+def may_call(method: Any) -> bool:
+    """Return whether ``method`` belongs to a list, dict, or set and may be called.
+
+    Raises:
+        CompileError: If the method changes a container that existed before the body.
+    """
+    owner = getattr(method, "__self__", None)
+    mutators = _MUTATORS.get(type(owner))  # type: ignore[call-overload]
+    if mutators is None:
+        return False
+    if method.__name__ in mutators:
+        may_change(owner, f".{method.__name__}()")
+    return True
+
+
+def refuse_change(subject: str) -> NoReturn:
+    """Raise ``CompileError`` for a change that would happen only at compile time."""
+    where = "in a branch or loop on a tensor" if is_in_body() else "in a compiled function"
+    refuse(
+        f"{subject} {where}. This would happen once, at compile time, and not when the function runs",
+        "Return the new value and store it after the call. Or assign a new object to the variable or "
+        "attribute (self.last = [x, y]), or run in PYNATIVE_MODE.",
+    )

@@ -1,0 +1,93 @@
+"""Record the objects that are created during a trace.
+
+The trace may change these objects, because they are new in every trace. No guards compare them.
+``mutation_policy`` checks with these functions whether a change is allowed.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mindgrad.frontend.reach import objects_in_reach
+from mindgrad.frontend.user_functions import in_package
+
+__all__ = [
+    "innermost_owned", "is_in_body", "is_of_program", "is_own", "is_tracing", "made", "made_by", "open_body",
+]  # fmt: skip
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: for the function and each open body, innermost last: the objects that it created, by ``id``
+        self.owned: list[dict[int, Any]] = []
+
+
+_local = _Local()
+
+
+@contextmanager
+def open_body(owned: dict[int, Any]) -> Iterator[None]:
+    """A context for the trace of a function or body that may change ``owned``."""
+    _local.owned.append(owned)
+    try:
+        yield
+    finally:
+        _local.owned.pop()
+
+
+def is_tracing() -> bool:
+    """Return whether a function is being traced on this thread."""
+    return bool(_local.owned)
+
+
+def is_in_body() -> bool:
+    """Return whether the body of a branch or loop is being traced."""
+    return len(_local.owned) > 1
+
+
+def innermost_owned() -> dict[int, Any]:
+    """Return the objects that the innermost body may change, by ``id``.
+
+    A caller may add objects to this dictionary.
+    """
+    return _local.owned[-1] if _local.owned else {}
+
+
+def made(x: Any) -> Any:
+    """Record that the trace created ``x`` and may change it, and return ``x``."""
+    innermost_owned()[id(x)] = x
+    return x
+
+
+def made_by(kind: Any, instance: Any) -> Any:
+    """Record an object that the class ``kind`` returned, unless it existed before.
+
+    A class may store its instances and return one of them again.
+    """
+    roots = [(kind, ""), (type(kind), "")]
+    if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
+        made(instance)
+    return instance
+
+
+@functools.lru_cache(maxsize=4096)
+def _makes_new(kind: Any) -> bool:
+    """Return whether calling a class always creates a new object."""
+    if type(kind).__call__ is not type.__call__:
+        return False
+    return type(kind.__new__) is types.BuiltinFunctionType or in_package(kind.__new__)
+
+
+def is_own(owner: Any) -> bool:
+    """Return whether the innermost body created ``owner``, and may change it."""
+    return id(owner) in innermost_owned()
+
+
+def is_of_program(owner: Any) -> bool:
+    """Return whether ``owner`` was created during the trace."""
+    return any(id(owner) in owned for owned in _local.owned)

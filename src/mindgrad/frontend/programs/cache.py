@@ -1,0 +1,433 @@
+"""The compile cache: compiled programs, statistics, and reasons for compiling.
+
+Every compiled function stores its own programs. In addition, this module finds programs by the code of a
+function. For example, a lambda that is created again for each call reuses the program of an earlier lambda
+with equal code and closure. The same holds for the gradient of such a lambda.
+
+A program that is found by code lives as long as the first Parameter or Cell that it reads. If it reads
+neither, it stays among the latest ``_KEPT_WITHOUT_OWNER`` programs.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.core.base.location import warn_user
+from mindgrad.core.base.tree import flatten
+from mindgrad.core.ir import settings
+from mindgrad.core.ir.constant_arguments import any_constant, is_constant
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.trace.numbers import DATA, number_tensor
+from mindgrad.frontend.guards import Change
+from mindgrad.frontend.programs.array_arguments import leaves_as_tensors
+from mindgrad.frontend.programs.object_cache import Memory, memory
+from mindgrad.frontend.signature import leaf_signature
+from mindgrad.frontend.tensor_hooks import any_hooked, with_hooks
+from mindgrad.frontend.user_functions import functions_in, in_package
+
+__all__ = [
+    "MAXSIZE", "CacheInfo", "History", "cache_info", "call_signature", "clear_cache", "content_of",
+    "eager_tiers", "history_of", "is_data", "offer", "offered", "register", "register_eager", "withdraw",
+]  # fmt: skip
+
+#: largest number of call signatures for which one compiled function stores programs
+MAXSIZE = 4096
+#: warn if one function is compiled more often than this for the same reason
+_PATIENCE = 8
+#: warn if functions or objects that share their code are compiled more often than this for the same reason
+_PATIENCE_WITH_SEVERAL = 16
+#: number of reasons for compiling that are stored for each function
+_REASONS = 64
+#: largest number of programs that one Parameter or Cell keeps alive
+_KEPT_PER_OWNER = 64
+#: largest number of stored programs that read neither a Parameter nor a Cell
+_KEPT_WITHOUT_OWNER = 32
+
+#: function that reads the options on which a compiled program depends; their values are part of the cache key
+_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
+
+
+def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """Return the cache key of a call, and the tensors that its program receives."""
+    # if all arguments are plain tensors, their types are the key: the arguments need not be flattened
+    key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
+    if kwargs or None in key or any_constant(args) or any_hooked(args):
+        leaves, structure = flatten((args, kwargs))
+        leaves = leaves_as_tensors(leaves)
+        key = (structure, tuple([DATA.get(type(x)) or with_hooks(leaf_signature(x), x) for x in leaves]))
+        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if is_data(x)]
+    else:
+        tensors = list(args)
+    return (key, *_options(settings.options)), tensors
+
+
+def is_data(leaf: Any) -> bool:
+    """Whether an argument is an input of the compiled program, not a constant."""
+    if isinstance(leaf, Tensor):
+        return not leaf.is_parameter and not is_constant(leaf)
+    return type(leaf) in DATA
+
+
+class CacheInfo(NamedTuple):
+    """Statistics of a compile cache, with the field names of ``functools.lru_cache``.
+
+    Attributes:
+        hits (int): number of calls that found a compiled program.
+        misses (int): number of calls that compiled a program.
+        maxsize (int): largest number of call signatures for which one function stores programs.
+        currsize (int): number of programs in the cache.
+        reasons (tuple[str, ...]): for each of the latest compilations, why it was necessary.
+        eager (tuple[str, ...]): for each kind of call in PYNATIVE_MODE, whether it is compiled, and why.
+    """
+
+    hits: int
+    misses: int
+    maxsize: int
+    currsize: int
+    reasons: tuple[str, ...] = ()
+    eager: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"{self.hits} hits, {self.misses} misses, {self.currsize} programs"]
+        lines += [f"  {reason}" for reason in self.reasons]
+        if self.eager:
+            lines += ["eager mode", *[f"  {tier}" for tier in self.eager]]
+        return "\n".join(lines)
+
+
+class History:
+    """Compile history of one function: hits, misses, and reasons for compiling.
+
+    Functions that are created by one ``def`` or lambda share a history. It lives as long as one of their
+    programs.
+    """
+
+    __slots__ = ("__weakref__", "_counts", "_warned", "hits", "key", "misses", "name", "programs", "reasons")
+
+    def __init__(self, name: str, key: tuple[Any, ...]) -> None:
+        self.name = name
+        self.key = key
+        self.programs: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.hits = 0
+        self.misses = 0
+        self.reasons: collections.deque[str] = collections.deque(maxlen=_REASONS)
+        self._counts: collections.Counter[str] = collections.Counter()
+        self._warned = False
+
+    def compiled(self, change: Change | None, counts: collections.Counter[str] | None = None) -> None:
+        """Record a compilation, and warn if the same reason repeats.
+
+        A ``def`` or lambda in a loop may create several functions on purpose. Therefore such functions are
+        compiled more often before a warning, which is a line on standard error.
+
+        Args:
+            change: the reason for compiling; ``None`` for a first call.
+            counts: for one compiled function, the number of compilations by reason. ``None`` means that the
+                function was created by the same code as an earlier function, and differs by ``change``.
+        """
+        self.misses += 1
+        if change is None:
+            self.reasons.append(f"{self.name}: first call")
+            if not all(isinstance(each, types.CodeType) for each in self.key):
+                self._note_first_call()
+            return
+        self.reasons.append(f"{self.name}: {change.text}")
+        # if each of these functions is called several times, the user probably intends to create several
+        is_shared = counts is None
+        is_meant = is_shared and 4 * self.hits > self.misses
+        counts = self._counts if counts is None else counts
+        counts[change.what] += 1
+        if (
+            counts[change.what] <= (_PATIENCE_WITH_SEVERAL if is_shared else _PATIENCE)
+            or self._warned
+            or is_meant
+        ):
+            return
+        self._warned = True
+        times = f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
+        if is_shared:
+            sys.stderr.write(
+                f"mindgrad: {times}a new function differs from the previous one in "
+                f"{change.what}: {change.text}. Every compilation takes much longer than a call. Define the "
+                "function once, outside the loop, and pass changing values as Tensors. If you need several "
+                "functions, keep and reuse them. mindgrad.cache_info() lists all reasons.\n"
+            )
+        else:
+            warn_user(
+                f"{times}of {change.what}: {change.text}. Every compilation takes much longer than a call. "
+                f"{change.advice} mindgrad.cache_info() lists all reasons."
+            )
+
+    def _note_first_call(self) -> None:
+        """Warn if each call compiles because it creates a new Cell or object."""
+        with _lock:
+            latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
+            latest.append(self)
+            if len(latest) < _PATIENCE_WITH_SEVERAL or any(each.hits or each._warned for each in latest):
+                return
+        self._warned = True
+        sys.stderr.write(
+            f"mindgrad: {self.name} was compiled for {len(latest)} objects, and none of them was called a "
+            "second time. A compiled function belongs to one Cell: create the Cell, or its gradient "
+            "function, once, outside the loop.\n"
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of programs in the cache."""
+        return len({id(program.executable.compiled) for program in list(self.programs)})
+
+    def clear(self) -> None:
+        """Reset all counters and reasons."""
+        self.hits = self.misses = 0
+        self.reasons.clear()
+        self._counts.clear()
+        self._warned = False
+
+
+_lock = threading.Lock()
+_functions: weakref.WeakSet[Any] = weakref.WeakSet()
+_eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
+_histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
+_all_histories: weakref.WeakSet[History] = weakref.WeakSet()
+#: maps a function name to the compile histories of the latest objects that were compiled for the first time
+_first_calls: dict[str, collections.deque[History]] = {}
+#: maps the code objects of a function to weak references to programs that later, equal functions may reuse
+_programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
+#: if ``_programs`` has more keys than this number, the keys without live programs are deleted
+_most = [256]
+#: the latest programs that read neither a Parameter nor a Cell, so that no owner keeps them alive
+_without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
+_owners: weakref.WeakSet[Memory] = weakref.WeakSet()
+
+
+def register(compiled: Any) -> None:
+    """Register a compiled function for :func:`cache_info` and :func:`clear_cache`."""
+    with _lock:
+        _functions.add(compiled)
+
+
+def register_eager(calls: Any) -> None:
+    """Register eager calls for :func:`cache_info` and :func:`clear_cache`.
+
+    ``calls`` has an attribute ``source``, the function, and methods ``lines()`` and ``clear()``.
+    """
+    with _lock:
+        _eager_calls.add(calls)
+
+
+def history_of(function: Any) -> History:
+    """Return the history of ``function``; create it if needed."""
+    key = _codes(function)
+    with _lock:
+        history = _histories.get(key)
+        if history is None:
+            history = History(_name(function), key)
+            _all_histories.add(history)
+            if all(isinstance(code, types.CodeType) for code in key):
+                _histories[key] = history
+        return history
+
+
+def _codes(function: Any) -> tuple[Any, ...]:
+    """Return the code objects of ``function`` and its callees, as a key."""
+    return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
+
+
+def _name(function: Any) -> str:
+    for callee in functions_in(function):
+        if hasattr(callee, "construct"):
+            name = type(callee).__name__
+            code = getattr(callee.construct, "__code__", None)
+        else:
+            name = getattr(callee, "__qualname__", type(callee).__name__)
+            code = getattr(callee, "__code__", None)
+        location = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
+        owner = _owner_of(function)
+        return f"{owner} of {name}{location}" if owner else f"{name}{location}"
+    return getattr(function, "__qualname__", type(function).__name__)
+
+
+def _owner_of(function: Any) -> str:
+    """Return the name of the gradient API that created ``function``, if any."""
+    waiting = [function]
+    for closure in waiting:
+        if isinstance(closure, types.FunctionType):
+            names = closure.__code__.co_freevars
+            contents = dict(zip(names, [content_of(c) for c in closure.__closure__ or ()], strict=True))
+            if isinstance(contents.get("owner"), str) and "fn" in contents:
+                return contents["owner"]
+            if len(waiting) < 8:
+                waiting.extend(v for n, v in contents.items() if n in ("pieces", "run", "function"))
+    return ""
+
+
+def content_of(cell: Any) -> Any:
+    """Return the value of a closure cell, or ``None`` if the cell is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+# -- programs of functions that may be created repeatedly ---------------------------------------------
+
+
+def _may_be_made_anew(function: Any) -> bool:
+    # mindgrad compiles a Cell as a bound method of the package; the Cell itself stores these programs
+    if isinstance(function, types.MethodType):
+        return not in_package(function.__func__)
+    return isinstance(function, types.FunctionType) or hasattr(function, "construct")
+
+
+def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
+    """Make ``program`` available to later functions that are equal to ``function``.
+
+    Args:
+        function: the compiled function.
+        program: a program that does not refer to its function (:meth:`Program.detached`). It lives as long
+            as the first of ``owners``.
+        owners: Parameters and Cells that the program reads.
+    """
+    if not _may_be_made_anew(function):
+        return
+    key = _codes(function)
+    memories = (memory(owner, make=True) for owner in owners)
+    keeper = next((facts for facts in memories if facts is not None), None)
+    with _lock:
+        listed = [reference for reference in _programs.get(key, ()) if reference() is not None]
+        _programs[key] = [weakref.ref(program), *listed]
+        if keeper is None:
+            _without_owner.append(program)
+        else:
+            keeper.programs = [program, *keeper.programs[: _KEPT_PER_OWNER - 1]]
+            _owners.add(keeper)
+        if len(_programs) > _most[0]:
+            for dead in [k for k, references in _programs.items() if all(r() is None for r in references)]:
+                del _programs[dead]
+            _most[0] = 2 * len(_programs) + 256
+
+
+def offered(function: Any) -> Iterator[Any]:
+    """Iterate over the offered programs for the code of ``function``, latest first."""
+    if not _may_be_made_anew(function):
+        return
+    for each in list(_programs.get(_codes(function), ())):
+        program = each()
+        if program is not None:
+            yield program
+
+
+def withdraw(gone: set[int]) -> None:
+    """Remove the programs whose executables have an ``id`` in ``gone``."""
+    with _lock:
+        for keeper in _owners:
+            keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]
+        kept = [each for each in _without_owner if id(each.executable) not in gone]
+        _without_owner.clear()
+        _without_owner.extend(kept)
+
+
+# -- public functions ------------------------------------------------------------------------------
+
+
+def cache_info(fn: Any = None) -> CacheInfo:
+    """Return hits and misses of the compile cache, with the reasons for compiling.
+
+    Args:
+        fn (Callable or Cell, optional): a function, Cell, compiled function, or gradient function whose
+            programs to count. ``None``: all programs of the process. Default: ``None``.
+
+    Returns:
+        CacheInfo: named tuple ``(hits, misses, maxsize, currsize, reasons)``. ``print`` shows it as a list.
+
+    >>> import mindgrad as ms
+    >>> @ms.jit
+    ... def f(x, scale):
+    ...     return x * scale
+    >>> for scale in (1.0, 1.0, 2.0):
+    ...     _ = f(ms.Tensor([3.0]), scale)
+    >>> found = ms.cache_info(f)
+    >>> found.hits, found.misses
+    (1, 2)
+    >>> print(found.reasons[1].partition(": ")[2])
+    argument 'scale' changed from 1.0 to 2.0
+
+    See Also:
+        :func:`mindgrad.clear_cache`, :func:`mindgrad.explain`
+    """
+    identities = set() if fn is None else _identities(fn)
+    with _lock:
+        histories = [h for h in _all_histories if fn is None or not identities.isdisjoint(h.key)]
+    histories.sort(key=lambda history: history.name)
+    return CacheInfo(
+        sum(history.hits for history in histories),
+        sum(history.misses for history in histories),
+        MAXSIZE,
+        sum(history.size for history in histories),
+        tuple(reason for history in histories for reason in history.reasons),
+        eager_tiers(fn),
+    )
+
+
+def eager_tiers(fn: Any = None) -> tuple[str, ...]:
+    """Return one line for each kind of eager call of ``fn`` and its gradients.
+
+    If ``fn`` is ``None``, return the lines of all functions.
+    """
+    identities = set() if fn is None else _identities(fn)
+    lines = set()  # functions with the same code share their kinds of calls
+    for calls in list(_eager_calls):
+        if fn is None or not identities.isdisjoint(_codes(calls.source)):
+            lines.update(calls.lines())
+    return tuple(sorted(lines))
+
+
+def _identities(fn: Any) -> set[Any]:
+    """Return the history keys of ``fn`` and of the functions that it transforms."""
+    functions = [fn]
+    while (facts := memory(fn, make=False)) is not None and facts.source is not None:
+        fn = facts.source
+        functions.append(fn)
+    functions += functions_in(fn)
+    return {getattr(function, "__code__", id(function)) for function in functions}
+
+
+def clear_cache() -> None:
+    """Delete all compiled programs of this process and their statistics.
+
+    Files of the disk cache are kept.
+
+    Returns:
+        Nothing.
+
+    >>> import mindgrad as ms
+    >>> print(ms.jit(lambda x: 2 * x)(ms.Tensor([1.0])))
+    [2.]
+    >>> ms.clear_cache()
+    >>> ms.cache_info().currsize
+    0
+
+    See Also:
+        :func:`mindgrad.cache_info`
+    """
+    with _lock:
+        functions, owners = list(_functions), list(_owners)
+        _programs.clear()
+        _without_owner.clear()
+        _owners.clear()
+        _functions.clear()
+        _first_calls.clear()
+    for keeper in owners:
+        keeper.programs.clear()
+    for each in functions:
+        each.cache_clear()
+    for calls in list(_eager_calls):
+        calls.clear()

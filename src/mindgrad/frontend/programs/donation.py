@@ -1,0 +1,213 @@
+"""Donation: programs that write Parameters reuse the memory of the old values.
+
+    p = step(p)    in place, if only the Parameter refers to its array
+
+An array is donated only if Python's reference count shows that nothing but the Parameter refers to it. Other
+references are, for example, a tensor from ``value()``, a second Parameter, a recording, or an argument of a
+call in another thread. If such a reference exists, a copy is donated, so that no object refers to memory
+that the program overwrites.
+
+While a program starts, each of its Parameters holds a :class:`Taken` instead of an array, and readers in
+other threads wait for the new values. A signal such as Ctrl-C is handled after the new values are stored. If
+a program fails before it starts, the Parameters keep their old values.
+
+A program that may run for a long time receives copies instead, and signals are handled while it runs. If a
+signal handler raises an exception, the Parameters keep their old values.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.backend.executable import Executable, array_type, copy_on_device
+from mindgrad.core.backend.xla import to_device
+from mindgrad.core.base.signals import Deferred
+from mindgrad.core.ir.pending import PendingArray, resolved
+from mindgrad.distributed.process_mesh import is_part
+
+__all__ = ["Donation", "Taken", "donatable", "run_and_store", "settled", "window"]
+
+#: lock that a thread holds from the donation of arrays until the new arrays are stored, and while it moves a
+#: pending value
+window = threading.RLock()
+
+
+class Taken:
+    """A placeholder for the array of a Parameter while a program replaces it."""
+
+    __slots__ = ("_reference",)
+
+    def __init__(self, parameter: Any) -> None:
+        # a weak reference, because the Parameter refers to this placeholder
+        self._reference = weakref.ref(parameter)
+
+    @property
+    def _parameter(self) -> Any:
+        return self._reference()
+
+    def wait(self) -> Any:
+        """Wait until the program has started, and return the new array of the Parameter.
+
+        Raises:
+            RuntimeError: If the reader runs in the thread that starts the program.
+        """
+        with window:
+            array = self._parameter._array
+        if type(array) is Taken:  # the lock did not block, so this thread itself is replacing the array
+            raise RuntimeError(
+                f"Parameter '{self._parameter.name}' is read by a signal handler or destructor that runs "
+                f"while a compiled call that writes the Parameter starts. Do not read it there."
+            )
+        return array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.wait(), dtype, copy=copy)
+
+    def __jax_array__(self) -> Any:
+        return settled(self)
+
+    @property
+    def dtype(self) -> Any:
+        """The element type, which the program does not change."""
+        return self._parameter.dtype.numpy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, which the program does not change."""
+        return self._parameter.shape
+
+
+def settled(array: Any) -> Any:
+    """Return ``array``, or the array that replaces a placeholder or a pending array."""
+    return resolved(array.wait() if type(array) is Taken else array)
+
+
+def _counts(arrays: list[Any]) -> list[int]:
+    return list(map(sys.getrefcount, arrays))
+
+
+#: the count that ``_counts`` returns for an object to which only the argument list of ``_counts`` refers
+_ALONE = max(_counts([object(), object()]))
+
+
+def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
+    """Return ``arrays`` with a copy in place of each array that has other references."""
+    usual: Any = array_type()
+    counts = _counts(arrays)
+    if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
+        return arrays
+    return [
+        array
+        if count <= _ALONE and (type(array) is usual or (is_part(array) and array.deferral.is_alone(array)))
+        else _copy(array, type_)
+        for array, type_, count in zip(arrays, types, counts, strict=True)
+    ]
+
+
+def _copy(array: Any, type_: Any) -> Any:
+    """Copy an array to the device, with the shape of its type."""
+    array = resolved(array)
+    if type(array) is array_type():
+        return copy_on_device(array)
+    array = np.asarray(array)
+    if array.shape == type_.shape and not array.flags.writeable:  # a read-only array cannot change meanwhile
+        return copy_on_device(to_device(array))
+    # a broadcast scalar or the user's memory: JAX might share this memory instead of copying it, so copy it
+    return to_device(np.array(np.broadcast_to(array, type_.shape)))
+
+
+class Donation:
+    """The Parameters whose arrays are donated to a program.
+
+    Attributes:
+        parameters: the Parameters, in the order of the program's operands.
+        types: types (dtype and shape) of the Parameters.
+        stand_ins: placeholders for the arrays of the Parameters while the program starts.
+    """
+
+    __slots__ = ("parameters", "stand_ins", "types")
+
+    def __init__(self, parameters: Sequence[Any]) -> None:
+        self.parameters = parameters
+        self.types = [parameter.type for parameter in parameters]
+        self.stand_ins = list(map(Taken, parameters))
+
+    def arrays(self, takes_parts: bool = False) -> list[Any]:
+        """Return the arrays of the Parameters, without placeholders.
+
+        Args:
+            takes_parts: whether the program accepts an array that is divided among processes.
+        """
+        originals = [parameter._array for parameter in self.parameters]
+        kinds = set(map(type, originals))
+        if Taken not in kinds and PendingArray not in kinds:
+            return originals
+        return [array if takes_parts and is_part(array) else settled(array) for array in originals]
+
+    def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
+        """Run the program; if it fails before it starts, restore the Parameters."""
+        originals = self.arrays(executable.takes_parts)
+        run = executable.run_uninterrupted if executable.may_take_long else executable.run
+        try:
+            _set_arrays(self.parameters, self.stand_ins)
+            return run(arrays, donatable(originals, self.types), executable.extra)
+        except Exception as error:
+            _set_arrays(self.parameters, originals)
+            lost = [p.name for p, a in zip(self.parameters, originals, strict=True) if _is_gone(a)]
+            if lost:
+                raise RuntimeError(
+                    f"a compiled call failed after it had started to overwrite Parameters: "
+                    f"the values of {', '.join(lost)} are lost. Load them from a checkpoint."
+                ) from error
+            raise
+
+
+def run_and_store(
+    executable: Executable,
+    arrays: Sequence[Any],
+    donation: Donation | None,
+    written: Sequence[Any],
+    finish: Callable[[list[Any]], Any],
+) -> Any:
+    """Run a program, and store the new values of Parameters.
+
+    A signal handler sees either the old values of all Parameters or the new values of all Parameters.
+
+    Args:
+        executable: the program.
+        arrays: arrays of the operands of the program, except the donated operands.
+        donation: the Parameters whose arrays are donated. Each of them is also in ``written``.
+        written: the Parameters that the program writes. Its first results are their new values.
+        finish: function that computes the result of the call from the results of the program. It also stores
+            all other state that the program changes.
+
+    Raises:
+        RuntimeError: If the program fails after it has started to overwrite donated arrays.
+    """
+    with window:
+        is_copied = donation is None or (executable.may_take_long and executable.takes_long())
+        if is_copied:
+            copies = [] if donation is None else list(map(_copy, donation.arrays(), donation.types))
+            results = executable.run(arrays, copies, executable.extra)
+        with Deferred():
+            if not is_copied:
+                results = donation.run(executable, arrays)  # type: ignore[union-attr]
+            _set_arrays(written, results[: len(written)])
+            return finish(results)
+
+
+def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:
+    for parameter, array in zip(parameters, arrays):  # noqa: B905  (in every step of a training)
+        parameter._array = array
+
+
+def _is_gone(array: Any) -> bool:
+    if isinstance(array, (np.ndarray, np.generic)):
+        return False
+    return bool((array.deferral if is_part(array) else array).is_deleted())

@@ -1,0 +1,85 @@
+"""Cache of derived objects, such as gradient functions, on their source object.
+
+A derived object lives as long as its source object. Therefore ``grad(net)(x)`` in a loop creates and compiles
+the gradient once, and deleting the net also deletes its gradient functions.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any
+
+__all__ = ["Memory", "memory", "remembered"]
+
+_ATTRIBUTE = "_derivatives"
+
+
+class Memory:
+    """Derived objects of one owner, stored in its ``__dict__``.
+
+    ``functools.wraps`` and copies of Cells copy the ``__dict__`` of an object. Therefore a memory refers to
+    its owner, and :func:`memory` ignores a memory of another owner.
+
+    Attributes:
+        made: dict of the derived objects that :func:`remembered` has created, by key.
+        source: the function to which the transform was applied, if the owner is the result of a transform.
+        extra: number of arguments that the owner accepts in addition to the arguments of ``source``.
+        order: number of times that the transform differentiates: 0 for ``vmap``, 2 for ``hessian``.
+        programs: compiled programs that live as long as the owner. See ``frontend.programs.cache``.
+    """
+
+    __slots__ = ("__weakref__", "extra", "made", "order", "owner", "programs", "source")
+
+    def __init__(self, owner: Any = None) -> None:
+        self.owner = None if owner is None else weakref.ref(owner)
+        self.made: dict[Hashable, Any] = {}
+        self.source: Any = None
+        self.extra = self.order = 0
+        self.programs: list[Any] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Memory, ())
+
+    def __deepcopy__(self, _: Any) -> Memory:
+        return Memory()
+
+
+def memory(owner: Any, make: bool) -> Memory | None:
+    """Return the memory of ``owner``; create it if ``make`` is true.
+
+    Returns ``None`` if ``owner`` has no memory, or cannot have one because it has no ``__dict__`` or does not
+    support weak references.
+    """
+    attributes = getattr(owner, "__dict__", None)
+    if type(attributes) is not dict:
+        return None
+    existing = attributes.get(_ATTRIBUTE)
+    if existing is not None and existing.owner is not None and existing.owner() is owner:
+        return existing
+    if not make:
+        return None
+    try:
+        created = attributes[_ATTRIBUTE] = Memory(owner)
+    except TypeError:  # ``owner`` does not support weak references
+        return None
+    return created
+
+
+def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
+    """Return ``make()``, called once for each ``fn`` and ``key``.
+
+    If ``fn`` is a bound method, the value is stored on the instance. A key may contain the ``id`` of an
+    object only if the value keeps this object alive.
+    """
+    owner = fn
+    if type(fn) is types.MethodType:
+        owner, key = fn.__self__, (fn.__func__, key)
+    facts = memory(owner, make=True)
+    if facts is None:
+        return make()
+    value = facts.made.get(key)
+    if value is None:
+        value = facts.made[key] = make()
+    return value

@@ -1,0 +1,368 @@
+"""Open axes: axes whose size may vary, and emission of a program for other sizes.
+
+An axis is *open* if one program serves several sizes of it. The program is compiled for a larger size, called
+the capacity, and receives the actual size as an operand (``frontend.programs.open_sizes``).
+
+The index map of an equation (``ir.index_map``) states which axes of its operands and results have equal
+sizes. If an axis of an input is open, all axes that must have the same size are open, too. Elements beyond
+the actual size are padding, and have arbitrary values. Therefore an operator may use an open axis only
+
+- in parallel, so that it does not mix padding with other elements; or
+- in a reduction, which reads its neutral element, such as 0 for a sum, instead of padding.
+
+Any other use of an open axis raises :class:`NotOpen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from mindgrad.core.ir.build import Builder
+from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.core.ir.types import Shape, tensor_type
+from mindgrad.core.primitives.arithmetic import less, mul, select
+from mindgrad.core.primitives.kinds import full
+from mindgrad.core.primitives.padding import (
+    is_common,
+    keeps_apart,
+    neutral_element,
+    padded_map,
+    resized_parameters,
+)
+from mindgrad.core.primitives.structural import broadcast_in_dim, iota, reshape
+
+__all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
+
+#: maps each symbol (an int that identifies an open size of the inputs) to the value of this size
+Sizes = Mapping[int, int]
+
+
+class Open(NamedTuple):
+    """An open size: ``factor`` times the value of ``symbol``."""
+
+    symbol: int
+    factor: int
+
+
+#: the open size of each axis of one array; ``None`` for an axis of fixed size
+Opens = tuple[Open | None, ...]
+
+
+class NotOpen(Exception):
+    """A program cannot be compiled for an open size.
+
+    Args:
+        equation: the equation that needs a fixed size; ``None`` if no single equation is the cause.
+    """
+
+    def __init__(self, equation: Equation | None = None) -> None:
+        super().__init__(equation)
+        self.equation = equation
+
+
+def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
+    """Return ``shape`` with the sizes of its open axes computed from ``sizes``."""
+    return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
+
+
+class _Classes:
+    """Sets of axes that must have equal sizes, as a union-find structure."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.sizes = sizes
+        self._parents: list[int] = []
+        self._opens: dict[int, Open] = {}
+        self._fixed: set[int] = set()
+        self._symbols: dict[int, int] = {}
+
+    def add(self) -> int:
+        self._parents.append(len(self._parents))
+        return len(self._parents) - 1
+
+    def root(self, axis: int) -> int:
+        while self._parents[axis] != axis:
+            self._parents[axis] = self._parents[self._parents[axis]]
+            axis = self._parents[axis]
+        return axis
+
+    def symbol(self, symbol: int) -> int:
+        """Return the representative of the symbols that must equal ``symbol``."""
+        while symbol in self._symbols:
+            symbol = self._symbols[symbol]
+        return symbol
+
+    def open_size(self, axis: int) -> Open | None:
+        found = self._opens.get(self.root(axis))
+        return None if found is None else Open(self.symbol(found.symbol), found.factor)
+
+    def open(self, axis: int, size: Open, equation: Equation | None = None) -> None:
+        root, before = self.root(axis), self.open_size(axis)
+        if before is None:
+            self._opens[root] = size
+        elif before.factor != size.factor or self.sizes[before.symbol] != self.sizes[size.symbol]:
+            raise NotOpen(equation)
+        elif before.symbol != self.symbol(size.symbol):
+            self._symbols[self.symbol(size.symbol)] = before.symbol
+        self._check(root, equation)
+
+    def fix(self, axis: int, equation: Equation | None = None) -> None:
+        root = self.root(axis)
+        self._fixed.add(root)
+        self._check(root, equation)
+
+    def join(self, axes: Sequence[int], equation: Equation) -> None:
+        first = self.root(axes[0])
+        for axis in axes[1:]:
+            root = self.root(axis)
+            if root == first:
+                continue
+            self._parents[root] = first
+            if root in self._fixed:
+                self._fixed.add(first)
+            if root in self._opens:
+                self.open(first, self._opens[root], equation)
+            self._check(first, equation)
+
+    def _check(self, root: int, equation: Equation | None) -> None:
+        if root in self._fixed and root in self._opens:
+            raise NotOpen(equation)
+
+
+class OpenAxes:
+    """The open axes of a program.
+
+    They are found from two traces of one function, for different input sizes.
+
+    Args:
+        graph: the graph of the first trace.
+        sizes: the values of the symbols in ``graph``.
+        other: the graph of the second trace.
+        other_sizes: the values of the symbols in ``other``.
+        inputs: for each of the first inputs, the open sizes of its axes.
+
+    Attributes:
+        inputs: for each input, the open sizes of its axes.
+        outputs: for each result, the open sizes of its axes.
+
+    Raises:
+        NotOpen: If an equation needs a fixed size, or the two graphs have different equations.
+    """
+
+    def __init__(
+        self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
+    ) -> None:
+        # axes whose sizes are equal only by chance differ in the other graph, so the index maps differ
+        for e, f in zip(graph.equations, other.equations, strict=False):
+            if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
+                raise NotOpen(e)
+        if len(graph.inputs) != len(other.inputs) or len(graph) != len(other):
+            raise NotOpen
+        if len(graph.outputs) != len(other.outputs):
+            raise NotOpen
+        self.graph = graph
+        self._classes = _Classes(sizes)
+        self._axes: dict[Any, list[int]] = {}
+        self._differing: list[tuple[int, int, int]] = []
+        for k, (x, y) in enumerate(zip(graph.inputs, other.inputs, strict=True)):
+            for axis, node in enumerate(self._nodes(x, y)):
+                size = inputs[k][axis] if k < len(inputs) else None
+                if size is None:
+                    self._classes.fix(node)
+                else:
+                    self._classes.open(node, size)
+        operands, results = [], []
+        for e, f in zip(graph.equations, other.equations, strict=True):
+            operands.append(list(map(self._nodes, e.inputs, f.inputs)))
+            results.append(list(map(self._nodes, e.outputs, f.outputs)))
+            self._relate(e, operands[-1], results[-1])
+        operands.append(list(map(self._nodes, graph.outputs, other.outputs)))
+        self._open_others(other_sizes)
+        self._operands = [list(map(self._opens, each)) for each in operands]
+        self._results = [list(map(self._opens, each)) for each in results]
+        self.inputs = [self._opens(self._axes[x]) for x in graph.inputs]
+        self.outputs = self._operands[-1]
+
+    def _open_others(self, other_sizes: Sizes) -> None:
+        """Open axes of new arrays, such as zeros, whose sizes differ between the traces."""
+        for node, size, other in self._differing:
+            if self._classes.open_size(node) is None:
+                for symbol, n in self._classes.sizes.items():
+                    factor = size // n
+                    if (factor * n, factor * other_sizes[symbol]) == (size, other):
+                        self._classes.open(node, Open(self.symbol(symbol), factor))
+                        break
+
+    def symbol(self, symbol: int) -> int:
+        """Return the representative of the symbols that must equal ``symbol``."""
+        return self._classes.symbol(symbol)
+
+    def opens_at(self, place: tuple[int, int]) -> Opens:
+        """Return the open sizes of the operand with the indices (equation, operand)."""
+        return self._operands[place[0]][place[1]]
+
+    def _opens(self, nodes: Sequence[int]) -> Opens:
+        return tuple(map(self._classes.open_size, nodes))
+
+    def _nodes(self, atom: Any, other: Any) -> list[int]:
+        """Return the identifiers of the axes of ``atom``; create them if needed.
+
+        Each use of a constant has new identifiers.
+
+        Args:
+            atom: an atom of the first graph.
+            other: the corresponding atom of the other graph.
+        """
+        if atom in self._axes:
+            return self._axes[atom]
+        if len(atom.shape) != len(other.shape):
+            raise NotOpen
+        nodes = [self._classes.add() for _ in atom.shape]
+        differing = [each for each in zip(nodes, atom.shape, other.shape, strict=True) if each[1] != each[2]]
+        self._differing += differing
+        if type(atom) is Variable:
+            self._axes[atom] = nodes
+        return nodes
+
+    def _relate(self, equation: Equation, operands: list[list[int]], results: list[list[int]]) -> None:
+        if equation.primitive is iota:
+            return
+        axes, classes = padded_map(equation), self._classes
+        if axes is None:
+            for node in [node for nodes in (*operands, *results) for node in nodes]:
+                classes.fix(node, equation)
+            return
+        merged = self._merged(equation, operands, results) if equation.primitive is reshape else ()
+        together: dict[int, list[int]] = {}
+        for labels, nodes in zip((*axes.operands, *axes.results), (*operands, *results), strict=True):
+            for label, node in zip(labels, nodes, strict=True):
+                together.setdefault(label, []).append(node)
+        for label, nodes in together.items():
+            if keeps_apart(equation, axes.kind(label)):
+                classes.join(nodes, equation)
+            elif is_common(equation, axes.kind(label)):
+                # the axis of the result contains only elements that exist for every size, so it is fixed
+                classes.fix(nodes[1], equation)
+            else:
+                for node in nodes:
+                    if node not in merged:
+                        classes.fix(node, equation)
+
+    def _merged(
+        self, equation: Equation, operands: list[list[int]], results: list[list[int]]
+    ) -> Sequence[int]:
+        """Open the first result axis of a reshape that merges or splits an open axis.
+
+        Returns the identifiers of two axes: the first axis of the operand whose size is not 1, and the first
+        such axis of the result. If the reshape leaves the open axis unchanged, returns ``()``.
+        """
+        old, new = equation.inputs[0].shape, equation.outputs[0].shape
+        first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
+        if first is None or other is None or old[first] == new[other]:
+            return ()
+        size = self._classes.open_size(operands[0][first])
+        if size is None or new[other] % self._classes.sizes[size.symbol]:
+            return ()
+        factor = new[other] // self._classes.sizes[size.symbol]
+        self._classes.open(results[0][other], Open(size.symbol, factor), equation)
+        return operands[0][first], results[0][other]
+
+    def emitted(
+        self,
+        builder: Builder,
+        inputs: Sequence[Any],
+        sizes: Sizes,
+        constants: Mapping[tuple[int, int], Any],
+        counts: Mapping[int, Any] | None = None,
+    ) -> list[Any]:
+        """Emit the program for other sizes.
+
+        Args:
+            builder: the current builder.
+            inputs: atoms of the current builder for the inputs of the program.
+            sizes: dict that maps each symbol to its size in the emitted program.
+            constants: dict that maps the indices (equation, operand) of a constant to the atom that replaces
+                the constant.
+            counts: dict that maps each symbol to the number of elements that are not padding. Default: no
+                element is padding.
+
+        Returns:
+            The atoms of the results.
+
+        Raises:
+            NotOpen: If an equation cannot be emitted for these sizes.
+        """
+        values: dict[Any, Any] = dict(zip(self.graph.inputs, inputs, strict=True))
+
+        def operand(index: int, position: int, atom: Any) -> Any:
+            if type(atom) is Variable:
+                return values[atom]
+            if (index, position) in constants:
+                return constants[index, position]
+            shape = shape_at(atom.shape, self._operands[index][position], sizes)
+            if shape == atom.shape:
+                return atom
+            if not atom.is_splat:
+                raise NotOpen(self.graph.equations[index] if index < len(self.graph) else None)
+            return Constant(atom.value, atom.type.with_shape(shape))
+
+        for index, equation in enumerate(self.graph.equations):
+            operands = [operand(index, k, x) for k, x in enumerate(equation.inputs)]
+            if counts:
+                operands = self._masked(index, operands, counts)
+            changed = self._parameters(index, sizes)
+            try:
+                results = builder.emit_again(equation, operands, **changed)
+            except (TypeError, ValueError) as error:
+                raise NotOpen(equation) from error
+            for y, new, opens in zip(equation.outputs, results, self._results[index], strict=True):
+                if new.shape != shape_at(y.shape, opens, sizes):
+                    raise NotOpen(equation)
+                values[y] = new
+        return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
+
+    def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
+        """Return the parameters of an equation for other sizes, if they differ."""
+        equation = self.graph.equations[index]
+        axes = padded_map(equation)
+        results = [] if axes is None else axes.results
+        sides = (*(() if axes is None else axes.operands), *results)
+        opens = (*self._operands[index], *self._results[index])
+        if not any(map(any, opens)):
+            return {}
+        labels = zip(chain.from_iterable(sides), chain.from_iterable(opens), strict=False)
+        changed = {label: o.factor * sizes[o.symbol] for label, o in labels if o is not None}
+        shape = shape_at(equation.outputs[0].shape, self._results[index][0], sizes)
+        parameters = resized_parameters(equation, changed, shape)
+        if parameters is None:
+            raise NotOpen(equation)
+        return dict(parameters) if parameters != equation.parameters else {}
+
+    def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
+        """Replace padding that an equation would reduce by its neutral element."""
+        equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
+        if axes is None:
+            return operands
+        masked = list(operands)
+        for k, labels in enumerate(axes.operands):
+            for axis, (label, size) in enumerate(zip(labels, self._operands[index][k], strict=True)):
+                if size is None:
+                    continue
+                neutral = neutral_element(equation, k, axes.kind(label))
+                if neutral is not None:
+                    masked[k] = _mask(masked[k], axis, size, counts[size.symbol], neutral)
+        return masked
+
+
+def _mask(x: Any, axis: int, size: Open, count: Any, neutral: Any) -> Any:
+    number = x.shape[axis]
+    if number >= 1 << 31:
+        raise NotOpen
+    vector = tensor_type("int32", (number,))
+    limit = mul(count, full(count.type, size.factor)) if size.factor > 1 else count
+    is_real = less(
+        iota(shape=(number,), axis=0, dtype=vector.dtype), broadcast_in_dim(limit, shape=(number,), dims=())
+    )
+    is_real = broadcast_in_dim(is_real, shape=x.shape, dims=(axis,))
+    return select(is_real, x, full(x.type, neutral))

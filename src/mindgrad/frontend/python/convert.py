@@ -1,0 +1,375 @@
+"""Convert functions so that their control flow calls the runtime.
+
+:func:`convert` returns a *converted* function, which runs instead of ``function`` in a trace. It has
+rewritten code (``rewrite``), and the variables, defaults, and names of the original. Code is rewritten once
+per code object. The new code has the file, lines, and columns of the original, and its inner helper functions
+have the name of the user's function. Therefore tracebacks show the user's program.
+
+Plain Python functions are converted, also inside methods, ``functools.partial``, and objects with a
+``__call__`` method. Other callables are called unchanged (:func:`reason_unconverted`): builtins, classes,
+mindgrad, the standard library, numeric libraries without tensors, generator and async functions, and
+functions whose source is unavailable.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import linecache
+import os
+import re
+import threading
+import types
+import weakref
+from typing import Any
+
+from mindgrad.core.base.location import PACKAGE
+from mindgrad.core.base.refusal import HELPER
+from mindgrad.frontend import effect_log
+from mindgrad.frontend.python.ast_helpers import PART, RUNTIME
+from mindgrad.frontend.python.plain_recursion import is_plain_recursion
+from mindgrad.frontend.python.rewrite import rewrite_function
+from mindgrad.frontend.python.source import NoSource, compile_function, find_source, without_text
+from mindgrad.frontend.python.unsupported import check, is_generator_function, refuse_depth, refuse_generator
+from mindgrad.frontend.user_functions import NUMERIC, in_package
+
+__all__ = [
+    "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "is_unconverted",
+    "reason_unconverted", "reason_without_source", "refuse_unconvertible",
+]  # fmt: skip
+
+_HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
+_SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+#: folder of Python's standard library
+_STANDARD = os.path.join(os.path.dirname(os.__file__), "")
+
+
+class _Code:
+    """A code object with its rewritten code, or the reason why it is not rewritten.
+
+    ``cells`` contains the index in the original of each free variable of the rewritten code. The index −1
+    represents the runtime.
+    """
+
+    __slots__ = ("assigned", "cells", "is_inner", "is_plain_recursion", "original", "reason", "rewritten")
+
+    def __init__(self, original: Any, rewritten: types.CodeType | None, reason: str) -> None:
+        self.original = original
+        self.rewritten = rewritten
+        self.reason = reason
+        #: whether the code object was rewritten as part of an enclosing function
+        self.is_inner = False
+        #: whether the function calls itself and has no side effects (``plain_recursion``)
+        self.is_plain_recursion = False
+        self.cells: list[int] = []
+        #: variables of enclosing functions, and global variables, that the function or one inside it assigns
+        self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
+
+
+#: the entries by ``id`` of the code object, because equal code objects may come from two files
+_codes: dict[int, _Code] = {}
+#: code objects of methods and generators inside rewritten code, which were not rewritten with it
+_inside: dict[int, weakref.ref[types.CodeType]] = {}
+_lock = threading.RLock()
+
+
+def _remember(code: types.CodeType, rewritten: types.CodeType | None, reason: str = "") -> _Code:
+    key = id(code)
+    entry = _Code(None, rewritten, reason)
+    if rewritten is not None:
+        entry.cells = [
+            -1 if each == RUNTIME else code.co_freevars.index(each) for each in rewritten.co_freevars
+        ]
+        stored = _assigned_by(code)
+        entry.assigned = (stored[0] & {*code.co_freevars}, stored[1])
+    _codes[key] = entry
+    forget = functools.partial(_codes.pop, key)
+    entry.original = weakref.ref(code, lambda reference: forget(None))
+    return entry
+
+
+def convert(function: Any, runtime: Any) -> Any:
+    """Return the function that runs in a trace instead of ``function``.
+
+    This is ``function`` itself if it is not converted, as described at the start of this module.
+
+    Raises:
+        CompileError: If the function contains code that cannot be compiled.
+    """
+    kind = type(function)
+    if kind is types.FunctionType:
+        return _converted(function, runtime)
+    if kind is types.MethodType:
+        inner = convert(function.__func__, runtime)
+        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+    if kind is types.BuiltinFunctionType or isinstance(function, type):
+        return function
+    if kind is functools.partial:
+        inner = convert(function.func, runtime)
+        return (
+            function
+            if inner is function.func
+            else functools.partial(inner, *function.args, **function.keywords)
+        )
+    if kind is staticmethod:
+        return convert(function.__func__, runtime)
+    called = _call_of(kind)
+    if type(called) is types.FunctionType:
+        inner = _converted(called, runtime)
+        return function if inner is called else types.MethodType(inner, function)
+    return function
+
+
+def convertible(function: Any) -> bool:
+    """Return whether :func:`convert` returns a converted function."""
+    return convert(function, None) is not function
+
+
+def reason_unconverted(function: Any) -> str:
+    """Return the reason why a function is not converted, or ``""`` if it is converted."""
+    inner = _function_of(function)
+    if inner is None:
+        return "it is not written in Python"
+    entry = _codes.get(id(inner.__code__)) or _rewrite(inner)
+    return entry.reason
+
+
+def calls_itself_plainly(function: Any) -> bool:
+    """Return whether a converted function calls itself and only computes."""
+    entry = _codes.get(id(function.__code__)) if type(function) is types.FunctionType else None
+    return entry is not None and entry.is_plain_recursion
+
+
+def is_without_source(function: Any) -> bool:
+    """Return whether a function belongs to the user, but its source was not found."""
+    inner = _function_of(function)
+    entry = None if inner is None else _codes.get(id(inner.__code__))
+    return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
+
+
+def is_unconverted(function: types.FunctionType) -> bool:
+    """Return whether a user's function is a generator, or its source was not found."""
+    if not is_generator_function(function.__code__):
+        return is_without_source(function)
+    module = str(function.__globals__.get("__name__", "")).partition(".")[0]
+    return not (in_package(function) or module in NUMERIC or _is_standard(function.__code__.co_filename))
+
+
+def reason_without_source(frame: types.FrameType) -> str:
+    """Return the reason why the source of a frame is unavailable.
+
+    The result is ``""`` if the source is available, or was not needed.
+    """
+    code = frame.f_code
+    entry = _codes.get(id(code))
+    if entry is not None:
+        return entry.reason if entry.reason.startswith("its source") else ""
+    if linecache.getlines(code.co_filename, frame.f_globals):
+        return ""
+    return without_text(code)
+
+
+def is_made_inside(function: types.FunctionType) -> bool:
+    """Return whether a converted function defined ``function`` when it ran."""
+    entry = _codes.get(id(function.__code__))
+    return entry is not None and entry.rewritten is None and entry.is_inner
+
+
+def refuse_unconvertible(function: Any) -> None:
+    """Raise ``CompileError`` if a generator or async function is itself compiled.
+
+    A compiled function may call generator and async functions.
+    """
+    inner = _function_of(function)
+    if inner is not None and is_generator_function(inner.__code__):
+        refuse_generator(inner)
+
+
+def _function_of(function: Any) -> types.FunctionType | None:
+    while not isinstance(function, types.FunctionType):
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, (types.MethodType, staticmethod)):
+            function = function.__func__
+        else:
+            called = None if isinstance(function, type) else _call_of(type(function))
+            if not isinstance(called, types.FunctionType):
+                return None
+            function = called
+    return function
+
+
+def _call_of(kind: type) -> Any:
+    """Return the function that runs when an object of the class is called."""
+    for each in kind.__mro__:
+        if "__call__" in each.__dict__:
+            return each.__dict__["__call__"]
+    return None
+
+
+def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType:
+    code = function.__code__
+    entry = _codes.get(id(code))
+    if entry is None:
+        entry = _rewrite(function)
+    rewritten = entry.rewritten
+    if rewritten is None and not entry.is_inner:
+        return function
+    cells, own = function.__closure__, types.CellType(runtime)
+    kind = effect_log.Local if entry.is_inner or id(code) in _inside else effect_log.Variable
+    for variable in entry.assigned[0]:
+        label = f"the variable '{variable}' that {function.__qualname__} assigns"
+        cell = cells[code.co_freevars.index(variable)]  # type: ignore[index]
+        effect_log.note_assignable(kind(cell, variable, label))
+    if rewritten is None:
+        return function
+    for variable in entry.assigned[1]:
+        label = f"the global variable '{variable}'"
+        effect_log.note_assignable(effect_log.Global(function.__globals__, variable, label))
+    closure = tuple([own if index < 0 else cells[index] for index in entry.cells])  # type: ignore[index]
+    converted = types.FunctionType(
+        rewritten, function.__globals__, function.__name__, function.__defaults__, closure
+    )
+    converted.__kwdefaults__ = function.__kwdefaults__
+    converted.__qualname__ = function.__qualname__
+    converted.__doc__ = function.__doc__
+    converted.__module__ = function.__module__
+    if function.__annotations__:
+        converted.__annotations__ = function.__annotations__
+    if function.__dict__:
+        converted.__dict__.update(function.__dict__)
+    return converted
+
+
+def _assigned_by(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the free variables and globals that a function assigns.
+
+    Assignments in functions inside it are included.
+    """
+    variables: set[str] = set()
+    names: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opname in ("STORE_DEREF", "DELETE_DEREF") and step.argval not in code.co_cellvars:
+            variables.add(step.argval)
+        elif step.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+            names.add(step.argval)
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            of_variables, of_names = _assigned_by(each)
+            variables |= of_variables - {*code.co_cellvars}
+            names |= of_names
+    return frozenset(variables), frozenset(names)
+
+
+def _rewrite(function: types.FunctionType) -> _Code:
+    code = function.__code__
+    with _lock:
+        entry = _codes.get(id(code))
+        if entry is not None:
+            return entry
+        reason = _reason(function)
+        if reason:
+            return _remember(code, None, reason)
+        try:
+            compiled = _compiled(function)
+        except NoSource as error:
+            return _remember(code, None, str(error))
+        entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
+        # the check takes time, and a function that calls itself reads its own name
+        if code.co_name in code.co_names:
+            entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
+        return entry
+
+
+def _compiled(function: types.FunctionType) -> types.CodeType:
+    """Rewrite and compile a function, even if few stack frames are left."""
+    outcome: list[Any] = []
+
+    def attempt() -> None:
+        try:
+            outcome.append(_compiled_here(function))
+        except BaseException as error:
+            outcome.append(error)
+
+    attempt()
+    if isinstance(outcome[0], RecursionError):
+        fresh = threading.Thread(target=attempt)  # a new thread has an empty stack
+        fresh.start()
+        fresh.join()
+    if isinstance(outcome[-1], RecursionError):
+        refuse_depth(function)
+    if isinstance(outcome[-1], BaseException):
+        raise outcome[-1]
+    return outcome[-1]
+
+
+def _compiled_here(function: types.FunctionType) -> types.CodeType:
+    source = find_source(function)
+    check(source.node, function.__code__.co_name, source.file)
+    node = rewrite_function(source.node, source.owner)
+    return compile_function(node, source.owner, function.__code__, source.file)
+
+
+def _reason(function: types.FunctionType) -> str:
+    """Return the reason why a function is not converted, except for missing source."""
+    code = function.__code__
+    file = code.co_filename
+    if is_generator_function(code):
+        return "it is a generator or async function"
+    if file.startswith(PACKAGE):
+        return "it belongs to this package"
+    module = str(function.__globals__.get("__name__", "")).partition(".")[0]
+    if module in NUMERIC:
+        return f"it belongs to {module}"
+    if file.startswith("<frozen ") or _is_standard(file) or _is_standard(os.path.realpath(file)):
+        return "it belongs to Python's standard library"
+    return ""
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD) and not any(each in file for each in _SITE)
+
+
+def _named(code: types.CodeType, name: str, qualified: str, converted: bool = True) -> types.CodeType:
+    """Set the names of ``code``, and of all code objects in it, to the user's names.
+
+    A helper function gets the name of the user's function that it is a part of. An inner function of the user
+    has been rewritten with ``code``, so it is recorded, and :func:`convert` returns it unchanged. Generators,
+    classes, and functions inside them have not been rewritten (``converted`` is False).
+    """
+    is_class = not code.co_flags & inspect.CO_NEWLOCALS
+    around = qualified.removesuffix(HELPER)
+    constants: list[Any] = []
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            if converted and _is_helper(constant):
+                constant = _named(constant, name, around + HELPER)
+            else:
+                inner = constant.co_name
+                if constant.co_qualname != inner:  # a name that is declared global has no prefix
+                    inner = f"{around}.{inner}" if is_class else f"{around}.<locals>.{inner}"
+                generates = is_generator_function(constant) and constant.co_name != "<genexpr>"
+                is_rewritten = converted and not generates and bool(constant.co_flags & inspect.CO_NEWLOCALS)
+                constant = _named(constant, constant.co_name, inner, is_rewritten)
+                if is_rewritten:
+                    entry = _remember(constant, None)
+                    entry.is_inner = True
+                    entry.assigned = (_assigned_by(constant)[0] & {*constant.co_freevars}, frozenset())
+                else:
+                    forget = functools.partial(_forget_inside, id(constant))
+                    _inside[id(constant)] = weakref.ref(constant, forget)
+        elif is_class and constant == code.co_qualname:
+            constant = qualified  # this constant becomes `__qualname__` of the class
+        constants.append(constant)
+    return code.replace(co_name=name, co_qualname=qualified, co_consts=tuple(constants))
+
+
+def _forget_inside(key: int, _: Any) -> None:
+    _inside.pop(key, None)
+
+
+def _is_helper(code: types.CodeType) -> bool:
+    if code.co_name == "<lambda>":
+        return code.co_varnames[:1] == (PART,)
+    return _HELPERS.fullmatch(code.co_name) is not None

@@ -1,0 +1,122 @@
+"""Convert tail calls of a function to itself to further iterations of a loop.
+
+    def f(x, n):                     def f(x, n):
+        if n > 0:                        while True:
+            return f(g(x), n - 1)  ->        if n > 0:
+        return x                                 x, n = g(x), n - 1; continue
+                                             return x
+
+If a tensor decides how deep a recursion goes, the trace of the recursion does not end. A loop on a tensor, in
+contrast, can be compiled. Therefore a function whose trace did not end is traced again in this form
+(``tracing.trace_of``). A *tail call* is a ``return`` of a call.
+
+In each iteration, the loop checks whether the name still refers to the function, and otherwise calls the
+other object. Some functions are not converted:
+
+- functions with ``*args`` or ``**kwargs``,
+- functions whose tail calls omit arguments with defaults,
+- functions whose variables an inner function captures,
+- functions in which every ``return`` is a tail call.
+
+Limit: a variable that an earlier iteration has assigned still has a value in the next iteration. In a real
+call, it would be unbound.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mindgrad.frontend.python.ast_helpers import at, constant, runtime
+from mindgrad.frontend.python.jumps import completes, escapes
+
+__all__ = ["tail_calls_as_loop"]
+
+Block = list[ast.stmt]
+
+
+def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str], bound: set[str]) -> Block:
+    """Convert ``body`` to a loop if it contains a tail call of ``function``.
+
+    Args:
+        function: the function that contains the body.
+        body: its statements without the docstring.
+        captured: variables of the function that inner functions use.
+        bound: variables that the function assigns, including parameters.
+
+    Returns:
+        The loop, or ``body`` if it is not converted.
+    """
+    args = function.args
+    parameters = [each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    if args.vararg or args.kwarg or captured & set(parameters) or function.name in bound:
+        return body
+    calls = _TailCalls(function, parameters)
+    done = calls.block(body)
+    if not calls.found or not (calls.has_end or completes(body)):
+        return body
+    end = at(ast.Return(constant(None, body[-1])), body[-1])
+    return [at(ast.While(constant(True, function), [*done, end], []), body[0])]
+
+
+class _TailCalls:
+    """Replaces tail calls, except in loops, ``with``, ``try``, and inner functions."""
+
+    def __init__(self, function: ast.FunctionDef, parameters: list[str]) -> None:
+        self.function = function
+        self.parameters = parameters
+        self.found = False
+        self.has_end = False  # whether a ``return`` is not a tail call
+
+    def block(self, body: Block) -> Block:
+        done: Block = []
+        for statement in body:
+            if isinstance(statement, ast.If):
+                made = ast.If(statement.test, self.block(statement.body), self.block(statement.orelse))
+                done.append(at(made, statement))
+            elif isinstance(statement, ast.Return):
+                done += self._return(statement)
+            else:
+                self.has_end |= "return" in escapes([statement])
+                done.append(statement)
+        return done
+
+    def _return(self, node: ast.Return) -> Block:
+        call = node.value
+        arguments = self._arguments(call)
+        if arguments is None or not isinstance(call, ast.Call):
+            self.has_end = True
+            return [node]
+        self.found = True
+        names, values = list(arguments), list(arguments.values())
+        target: Any = at(
+            ast.Tuple([at(ast.Name(parameter, ast.Store()), node) for parameter in names], ast.Store()), node
+        )
+        assigned = at(ast.Assign([target], at(ast.Tuple(values, ast.Load()), node)), node)
+        first = min([self.function.lineno, *[parameter.lineno for parameter in self.function.decorator_list]])
+        test = runtime(
+            "is_itself", [call.func, constant(self.function.name, node), constant(first, node)], node
+        )
+        again = [assigned, at(ast.Continue(), node)] if names else [at(ast.Continue(), node)]
+        return [at(ast.If(test, again, [node]), node)]
+
+    def _arguments(self, call: ast.expr | None) -> dict[str, ast.expr] | None:
+        """Return the argument for each parameter if ``call`` calls the function itself."""
+        if not isinstance(call, ast.Call):
+            return None
+        expected = self.parameters
+        called = call.func
+        if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+            if not expected or called.value.id != expected[0] or called.attr != self.function.name:
+                return None
+            expected = expected[1:]
+        elif not isinstance(called, ast.Name) or called.id != self.function.name:
+            return None
+        if any(isinstance(each, ast.Starred) for each in call.args) or len(call.args) > len(expected):
+            return None
+        arguments = dict(zip(expected, call.args, strict=False))
+        for keyword in call.keywords:
+            if keyword.arg is None or keyword.arg in arguments or keyword.arg not in expected:
+                return None
+            arguments[keyword.arg] = keyword.value
+        return arguments if set(arguments) == set(expected) else None

@@ -1,0 +1,94 @@
+"""Reject unsupported syntax before any code runs.
+
+This module rejects only syntax that no compiled function can support, from the source alone. The support of
+other constructs depends on values, such as reading a tensor or joining branches. The runtime rejects these
+when the trace reaches them.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import types
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from mindgrad.core.base.refusal import SourceLocation, refuse
+from mindgrad.frontend.python.bindings import within
+
+__all__ = ["check", "is_generator_function", "refuse_depth", "refuse_generator"]
+
+_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_JUMPS = (ast.Return, ast.Break, ast.Continue)
+
+
+def is_generator_function(code: types.CodeType) -> bool:
+    """Return whether a call only creates a generator or coroutine object."""
+    return bool(code.co_flags & _GENERATORS)
+
+
+def refuse_generator(function: types.FunctionType) -> NoReturn:
+    """Raise ``CompileError`` because a generator or coroutine function is compiled."""
+    code = function.__code__
+    location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
+    if code.co_flags & inspect.CO_GENERATOR:
+        refuse(
+            f"'{code.co_name}' is a generator function (it contains 'yield'). A compiled function "
+            "returns all values at its end",
+            "Collect the values in a list and return it. Generators that are used only inside the "
+            "compiled function are supported.",
+            at=location,
+        )
+    refuse(
+        f"'{code.co_name}' is an async function. A compiled function cannot wait for other tasks",
+        "Compile a function without async and await, and call it from the async function.",
+        at=location,
+    )
+
+
+def refuse_depth(function: types.FunctionType) -> NoReturn:
+    """Raise ``CompileError`` for a function with hundreds of nesting levels."""
+    code = function.__code__
+    refuse(
+        f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early "
+        "returns, or an expression with a thousand operators",
+        "Split it into several functions.",
+        at=SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name),
+    )
+
+
+def check(function: ast.FunctionDef, name: str, file: str) -> None:
+    """Check a function and its inner functions for syntax that cannot be compiled.
+
+    Raises:
+        CompileError: If there is any.
+    """
+    for node in within(*function.body):
+        if isinstance(node, (ast.Try, ast.TryStar)):
+            for jump in _leaving(node.finalbody, _JUMPS):
+                word = type(jump).__name__.lower()
+                _refuse_node(
+                    f"'{word}' leaves a 'finally' block, which would discard an exception",
+                    f"Put the '{word}' after the try statement.",
+                    jump, name, file,
+                )  # fmt: skip
+        elif isinstance(node, ast.FunctionDef):
+            check(node, node.name, file)
+
+
+def _refuse_node(reason: str, instead: str, node: Any, name: str, file: str) -> None:
+    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    refuse(reason, instead, at=SourceLocation(file, node.lineno, node.col_offset, end, name))
+
+
+def _leaving(body: Sequence[ast.AST], kinds: tuple[type, ...]) -> list[ast.AST]:
+    """Find the jumps that leave the statements. Jumps of loops inside are left out."""
+    jumps: list[ast.AST] = []
+    for node in body:
+        if isinstance(node, kinds):
+            jumps.append(node)
+        elif isinstance(node, (ast.For, ast.While, ast.AsyncFor)):
+            jumps += _leaving(node.body, (ast.Return,)) + _leaving(node.orelse, kinds)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            jumps += _leaving(list(ast.iter_child_nodes(node)), kinds)
+    return jumps

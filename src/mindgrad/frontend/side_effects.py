@@ -1,0 +1,284 @@
+"""Compile side effects on Python state to inputs and outputs of the graph.
+
+A function may assign attributes and variables (*locations*, ``effect_log``). The compiled function has to
+assign them in every run:
+
+    the function assigns a location     Its value is an output, which is stored after every run.
+    … and first reads a tensor in it    The tensor is also an input.
+    … and first reads another value     Guards compare the value. If it is a number that has changed, mindgrad
+                                        also tries to trace the function with the number as an input.
+    … and does not read it before       The previous value is ignored.
+
+Numbers that are known during the trace are stored unchanged. Numbers that the graph computes are stored as
+Python numbers.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.base.tree import flatten, unflatten
+from mindgrad.core.ir.scope import GraphScope, as_it_is, lifted
+from mindgrad.core.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.frontend.control.texts import refuse_kept
+from mindgrad.frontend.control.variables import NUMBER_TYPES, in_place
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, Local, Place, Variable, Watch, watch
+from mindgrad.frontend.guards import MISSING, Change, Dependencies, change
+from mindgrad.frontend.python import convert
+from mindgrad.frontend.signature import same
+from mindgrad.frontend.user_functions import is_read_unseen
+
+__all__ = ["Assigned", "Outcome", "assigned_in", "bind", "finish"]
+
+_ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype before the first call."
+
+
+def _is_value(leaf: Any) -> bool:
+    """Return whether a leaf is a tensor with a known value, but not a Parameter."""
+    return isinstance(leaf, Tensor) and not leaf.is_parameter and leaf._array is not None
+
+
+#: types of the Python numbers that can be inputs of a graph
+_NUMBERS = (int, float)
+
+
+class _Input:
+    """A location whose tensors are inputs, and its numbers of the types ``numbers``."""
+
+    __slots__ = ("kinds", "leaves", "numbers", "place", "structure")
+
+    def __init__(self, location: Place, numbers: tuple[type, ...]) -> None:
+        self.place = location
+        self.numbers = numbers
+        self.leaves, self.structure = flatten(location.value())
+        #: for each leaf, the type of its input, and whether the leaf is a number; ``None``: it is a constant
+        self.kinds = [self._kind(x) for x in self.leaves]
+        # do not keep the elements of the argument tensors alive: they may be a large batch of data
+        self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
+
+    def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:
+        if _is_value(leaf):
+            return leaf.type, False
+        if type(leaf) in self.numbers and (type(leaf) is float or -(2**63) <= leaf < 2**63):
+            return NUMBER_TYPES[type(leaf)], True
+        return None
+
+    def symbols(self, scope: GraphScope) -> Any:
+        """Return the value of the location with symbols for its inputs."""
+        values = []
+        for kind, leaf in zip(self.kinds, self.leaves, strict=True):
+            symbol: Any = leaf if kind is None else scope.symbol(kind[0])
+            values.append(make_number(symbol) if kind is not None and kind[1] else symbol)
+        return unflatten(self.structure, values)
+
+    def tensors(self) -> list[Tensor] | None:
+        """Return the present inputs, or ``None`` if the graph does not fit them."""
+        leaves, structure = flatten(self.place.value())
+        if structure != self.structure:
+            return None
+        values = []
+        for kind, then, now in zip(self.kinds, self.leaves, leaves, strict=True):
+            if kind is None:
+                if not same(then, now):
+                    return None
+            elif self._kind(now) != kind:
+                return None
+            else:
+                values.append(Tensor(np.asarray(now, kind[0].dtype.numpy)) if kind[1] else now)
+        return values
+
+    def change(self) -> Change:
+        """Describe the difference between the present state and the traced state."""
+        then, now = unflatten(self.structure, self.leaves), self.place.value()
+        then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
+        return change(self.place.label, then, now, _ADVICE)
+
+
+def _blank(x: Tensor) -> Tensor:
+    return make_tensor(np.broadcast_to(np.zeros((), x.dtype.numpy), x.shape), x.type)
+
+
+class Outcome:
+    """The Python state that a compiled function receives as inputs, or stores.
+
+    Attributes:
+        leaves: leaves of the stored values, including tensors of the graph.
+        missing: locations that must become inputs, so the function must be traced again.
+        numbers: locations whose numbers guards compare and the function assigns, with these numbers.
+    """
+
+    __slots__ = ("_inputs", "_stores", "leaves", "missing", "numbers")
+
+    def __init__(self, inputs: list[_Input], stores: list[tuple[Place, Any, int]], leaves: list[Any]) -> None:
+        self._inputs = inputs
+        self._stores = stores
+        self.leaves = leaves
+        self.missing: dict[Any, Place] = {}
+        self.numbers: list[tuple[Place, Any]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._inputs or self._stores)
+
+    def holds(self) -> bool:
+        """Return whether the graph fits the present Python state that is an input."""
+        return all(each.tensors() is not None for each in self._inputs)
+
+    def inputs(self) -> list[Tensor]:
+        """Return the present inputs from Python state. They follow the arguments."""
+        return [tensor for each in self._inputs for tensor in each.tensors() or ()]
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the reasons why the graph does not fit the present state.
+
+        Variables of a function that no longer exists are left out.
+        """
+        for each in self._inputs:
+            if type(each.place.holder) is not int and each.tensors() is None:
+                yield each.change()
+
+    def counted(self) -> list[Place]:
+        """List the locations of numbers that are inputs, or that changed since the trace."""
+        changed = [p for p, n in self.numbers if type(p.value()) is type(n) and not same(n, p.value())]
+        return [each.place for each in self._inputs if each.numbers == _NUMBERS] + changed
+
+    def taken(self) -> list[Place]:
+        """List the locations whose tensors are inputs."""
+        return [each.place for each in self._inputs if each.numbers != _NUMBERS]
+
+    def free(self) -> set[int]:
+        """Return the ``id`` of each closure cell whose tensors are inputs."""
+        return {id(place.holder) for place in self.taken() if isinstance(place, Variable)}
+
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Assign the stored locations after a run, from the values of all ``leaves``."""
+        start = 0
+        for location, structure, count in self._stores:
+            values = [_fresh(x) for x in leaves[start : start + count]]
+            start += count
+            location.store(unflatten(structure, values))
+
+    def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
+        """Copy the outcome for a matching function, with the cells of ``cell_of``."""
+
+        def other(location: Place) -> Place:
+            if type(location) is not Variable:
+                return location
+            return Variable(cell_of(location.holder), location.name, location.label)
+
+        inputs = []
+        for input_ in self._inputs:
+            duplicate = object.__new__(_Input)
+            duplicate.place, duplicate.structure, duplicate.leaves = (
+                other(input_.place),
+                input_.structure,
+                input_.leaves,
+            )
+            duplicate.kinds, duplicate.numbers = input_.kinds, input_.numbers
+            inputs.append(duplicate)
+        return Outcome(inputs, [(other(p), s, n) for p, s, n in self._stores], [])
+
+
+def _fresh(constant: Any) -> Any:
+    """Copy a mutable constant, because users may change the value of one run."""
+    return constant.copy() if isinstance(constant, (set, np.ndarray)) else constant
+
+
+# -- while tracing -------------------------------------------------------------------------------
+
+
+def bind(watch: Watch, scope: GraphScope, places: Sequence[Place], numbers: Sequence[Place]) -> list[_Input]:
+    """Make tensors and floats in ``places``, and numbers in ``numbers``, inputs."""
+    inputs = [_Input(place, (float,)) for place in places]
+    inputs += [_Input(place, _NUMBERS) for place in numbers]
+    for input_ in inputs:
+        symbols = input_.symbols(scope)
+        watch.bound.note(input_.place)
+        input_.place.put(symbols)
+    return inputs
+
+
+def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Dependencies) -> Outcome:
+    """Collect the inputs and outputs of a trace, and update the guards.
+
+    Guards no longer compare a location that the function assigns, unless the function reads it first and it
+    is not an input. The previous value may then determine the graph.
+    """
+    outcome = Outcome(inputs, [], [])
+    level = watch.levels[0]
+    written: dict[Any, Any] = {}
+    for key, (location, before, surely) in level.items():
+        value = location.value()
+        if (not surely and value is before) or isinstance(location, Local):
+            continue
+        written[key] = before
+        leaves, structure = flatten(value)
+        leaves = [_result(location, x, scope) for x in leaves]
+        outcome._stores.append((location, structure, len(leaves)))
+        outcome.leaves += leaves
+        is_attribute, kind = isinstance(location, Attribute), cast(Any, type(location.holder))
+        if is_attribute and key not in watch.reads and is_read_unseen(kind):
+            watch.reads[key] = (location, before)
+        if not is_attribute:
+            watch.reads.setdefault(key, (location, before))
+    for key, (location, value) in watch.reads.items():
+        if key not in watch.bound:
+            if key in written and any(map(_is_value, flatten(value)[0])):
+                outcome.missing[key] = location
+            if key in written and type(value) in _NUMBERS:
+                outcome.numbers.append((location, value))
+    for key, (location, before, _) in [*level.items(), *watch.bound.items()]:
+        if key in written or key in watch.bound:
+            noted.assigned(location, before, key in watch.reads and key not in watch.bound)
+    return outcome
+
+
+def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
+    """Check a leaf of assigned state, and return it as an output of the graph."""
+    refuse_kept(leaf, location.label)
+    if isinstance(leaf, Tensor) and leaf.is_parameter:
+        return leaf
+    if isinstance(leaf, Tensor) and leaf._array is None:
+        value = lifted(leaf)
+        if value._scope is not scope:
+            refuse(
+                f"{location.label} is assigned a tensor of a 'bprop' or of another compiled function. "
+                "It does not exist outside that function",
+                "Return the tensor, or assign it in 'construct'.",
+            )
+        return as_it_is(value) if type(value) is not Number else make_number(value)
+    if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
+        refuse(
+            f"{location.label} is assigned a function that the compiled function defines. It does not "
+            "exist outside",
+            "Define the function outside, or return the value that it computes.",
+        )
+    return leaf
+
+
+class Assigned:
+    """A location that holds tensors of a recording (``core.trace.frontend.Assigned``)."""
+
+    __slots__ = ("_place", "_structure", "leaves")
+
+    def __init__(self, location: Place) -> None:
+        self._place = location
+        self.leaves, self._structure = flatten(location.value())
+
+    def store(self, leaves: Sequence[Any]) -> None:
+        """Replace the leaves of the value in the location."""
+        value = self._place.value()
+        self._place.put(in_place(value, unflatten(self._structure, leaves)))
+
+
+def assigned_in(scope: Any) -> list[Assigned]:
+    """Find the locations that hold tensors of ``scope``, a recording that has ended."""
+    log = watch()
+    levels = () if log is None else (log.bound, *log.levels)
+    every = [Assigned(place) for place in {k: e[0] for level in levels for k, e in level.items()}.values()]
+    return [each for each in every if any(isinstance(x, Tensor) and x._scope is scope for x in each.leaves)]

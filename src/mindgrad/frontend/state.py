@@ -1,0 +1,191 @@
+"""Python state that a function reads while it is compiled, random streams, and the dtype of Cells.
+
+The functions ``read_…`` and ``depends_on…`` create entries of the guards of the function that is being
+compiled (``guards``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mindgrad.core.ir.scope import GraphScope, open_scopes
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.trace import references
+from mindgrad.frontend import cell_guards, effect_log, owned_objects
+from mindgrad.frontend.guards import MISSING, Dependencies
+from mindgrad.frontend.user_functions import cached_names, is_constant
+
+__all__ = [
+    "computing_in", "depends_on", "depends_on_attribute", "float_type", "generators", "has_attribute",
+    "is_from_outside", "noted", "read_attribute", "read_function", "stream", "use_stream",
+]  # fmt: skip
+
+#: types of the attributes of Parameters that guards compare
+_PLAIN = (bool, int, str, type(None))
+_METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+
+#: Parameters that hold the states of random number generators
+generators: list[Any] = []
+#: number of the random stream, which is the high word of the call counter of every generator
+_stream = 0
+
+
+def stream() -> int:
+    """Return the number of the random stream. Streams of one seed are independent."""
+    return _stream
+
+
+def use_stream(number: int) -> None:
+    """Let all generators draw from the stream ``number``.
+
+    In a distributed program, this is the rank of the process.
+    """
+    global _stream
+    _stream = number
+    for generator in generators:
+        words = np.array(generator.asnumpy())
+        words[-1] = number
+        references.write(generator, Tensor(words))
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        self.float_type: Any = None
+
+
+_local = _Local()
+
+
+def float_type() -> Any:
+    """Return the floating-point dtype in which the running Cell computes.
+
+    ``None``: operators compute in the dtypes of their tensors.
+    """
+    return _local.float_type
+
+
+@contextlib.contextmanager
+def computing_in(dtype: Any) -> Iterator[None]:
+    """Let operators read floating-point Parameters as ``dtype``. ``None``: no change."""
+    before, _local.float_type = _local.float_type, dtype
+    try:
+        yield
+    finally:
+        _local.float_type = before
+
+
+def noted() -> Dependencies | None:
+    """Return the recorded reads of the function being compiled on this thread.
+
+    ``None``: no function is being compiled.
+    """
+    root: Any = next((scope for scope in open_scopes() if isinstance(scope, GraphScope)), None)
+    if root is None:
+        return None
+    if type(root.dependencies) is not Dependencies:
+        root.dependencies = Dependencies()
+    return root.dependencies
+
+
+def is_from_outside(owner: Any) -> bool:
+    """Return whether the trace read the contents of ``owner``, but did not create it."""
+    record = noted()
+    return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
+
+
+def depends_on(owner: Any) -> None:
+    """Record that the compiled function depends on attributes of the Cell ``owner``.
+
+    The compiled function is reused only if the attributes that it read are unchanged.
+    """
+    record = noted()
+    if record is not None:
+        record.owner(owner)
+
+
+def depends_on_attribute(owner: Any, name: str) -> None:
+    """Record that the compiled function depends on an attribute of a mindgrad object."""
+    record = noted()
+    if record is not None:
+        record.attribute(owner, name, getattr(owner, name))
+
+
+def read_attribute(owner: Any, name: str) -> Any:
+    """Read ``owner.name``, and record that the function being compiled depends on it.
+
+    A read of ``__dict__`` counts as a read of all attributes. Some reads are constants and are not recorded:
+    attributes of tensors, of objects that the function created, of mindgrad objects that are not Cells, and
+    of library modules.
+    """
+    value = getattr(owner, name)
+    if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
+        return value
+    record = noted()
+    if record is None or effect_log.is_known(owner, name):
+        return value
+    kind: Any = type(owner)
+    if kind is super:
+        record.inherited(owner.__self_class__, owner.__thisclass__, name)
+        return value
+    if name in getattr(owner, "__dict__", ()) and owned_objects.is_of_program(owner):
+        return value
+    if isinstance(value, _METHODS) and _is_bound_to(value, owner):
+        record.method(owner, name)
+        return value
+    if isinstance(owner, types.ModuleType):
+        if is_constant(owner, value):
+            record.constant(owner, name, value)
+            return value
+    elif isinstance(owner, Tensor):
+        pass
+    elif kind.__module__.partition(".")[0] == "mindgrad" and not hasattr(kind, "construct"):
+        return value
+    if name == "__dict__":
+        if hasattr(kind, "parameters_and_names"):
+            record.owner(owner)
+            cell_guards.note_all(owner)
+            return value
+        for held in [*value]:
+            read_attribute(owner, held)
+        for computed in cached_names(kind):
+            record.method(owner, computed)
+    elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
+        record.method(owner, name)
+    else:
+        record.attribute(owner, name, value)
+        effect_log.note_read(effect_log.Attribute(owner, name))
+    return value
+
+
+def _is_bound_to(method: Any, owner: Any) -> bool:
+    """Return whether a method is bound to ``owner`` or to its class."""
+    return method.__self__ is owner or method.__self__ is type(owner)
+
+
+def has_attribute(owner: Any, name: str) -> bool:
+    """Return ``hasattr(owner, name)``, and record that the function depends on it."""
+    if hasattr(owner, name):
+        read_attribute(owner, name)
+        return True
+    record = noted()
+    if record is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
+        record.attribute(owner, name, MISSING)
+        effect_log.note_read(effect_log.Attribute(owner, name))
+    return False
+
+
+def read_function(function: Any) -> None:
+    """Record that the function being compiled calls ``function``.
+
+    Guards compare the global and closure variables of ``function``: numbers, strings, and tuples by value,
+    tensors and other objects by identity, lists and dicts by their items.
+    """
+    record = noted()
+    if record is not None:
+        record.function(function)

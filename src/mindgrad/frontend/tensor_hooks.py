@@ -1,0 +1,328 @@
+"""Hooks of Tensors: ``x.register_hook(hook)`` applies ``hook`` to the gradient.
+
+    y = x                       forward: the identity
+    x̄ = hook(ȳ)                 reverse
+
+After the registration, the tensor represents ``y``, the result of this identity. For a Parameter, and for a
+tensor that is not part of a gradient computation, the identity is applied when a gradient is taken with
+respect to it. In PYNATIVE_MODE the hook runs as Python with the value of the gradient at each backward pass.
+In GRAPH_MODE, and for higher-order derivatives, the operators of the hook are traced.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from mindgrad.core.base.refusal import refuse
+from mindgrad.core.control.hook import hook as hook_p
+from mindgrad.core.ir.graph import Graph
+from mindgrad.core.ir.pending import PendingArray
+from mindgrad.core.ir.recorder import Recorder
+from mindgrad.core.ir.scope import GraphScope, apply, as_it_is, innermost
+from mindgrad.core.ir.tensor import Tensor
+from mindgrad.core.ir.types import TensorType
+from mindgrad.core.trace import references
+from mindgrad.core.trace.closed_program import trace
+from mindgrad.core.trace.custom import CustomDerivative
+from mindgrad.frontend import aliases, state, user_calls
+from mindgrad.frontend.hooks import HookHandle
+from mindgrad.frontend.signature import FunctionKey
+
+__all__ = [
+    "any_hooked",
+    "are_registered",
+    "behind_hooks",
+    "hooks",
+    "inherit_hooks",
+    "register_hook",
+    "with_hooks",
+]
+
+
+class _Hooks:
+    """The hooks of one tensor, in the order in which they are called.
+
+    Args:
+        owner: the tensor.
+
+    Attributes:
+        functions: the hooks, by the keys of their handles.
+        scope, atom: the value of the tensor after the identity was applied. ``None``: the identity is applied
+            when a gradient is taken.
+    """
+
+    def __init__(self, owner: Tensor) -> None:
+        key = id(owner)
+        self._owner = weakref.ref(owner, lambda _: _HOOKS.pop(key, None))
+        self.functions: dict[int, Callable[[Tensor], Any]] = {}
+        self.scope: weakref.ref[Any] | None = None
+        self.atom: Any = None
+
+    def are_behind(self, tensor: Tensor) -> bool:
+        """Return whether the present value of ``tensor`` is the result of the identity."""
+        return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
+
+    def __call__(self, gradients: tuple[Tensor, ...]) -> tuple[Tensor]:
+        """Apply all hooks to the gradient in a 1-tuple, in order."""
+        (gradient,) = gradients
+        for function in tuple(self.functions.values()):
+            returned = user_calls.run(function, gradient)
+            if returned is None:
+                continue
+            if not isinstance(returned, Tensor):
+                raise TypeError(
+                    f"For 'register_hook', the hook must return a Tensor, or None to keep the gradient, but "
+                    f"got {type(returned).__name__}."
+                )
+            gradient = returned
+        return (gradient,)
+
+    def graph(self, *types: TensorType) -> Graph:
+        """Trace the hooks to a graph, which can be differentiated."""
+        return _traced(self, tuple(self.functions), types)
+
+
+#: maps the ``id`` of a tensor to the hooks of the tensor
+_HOOKS: dict[int, _Hooks] = {}
+
+
+class _ParameterHooks:
+    """The number of changes of hooks of Parameters. Compiled gradients depend on it."""
+
+    version = 0
+
+    def change(self) -> None:
+        """Count a change."""
+        self.version += 1
+
+
+_PARAMETER_HOOKS = _ParameterHooks()
+
+
+class _ParameterHandle(HookHandle):
+    __slots__ = ()
+
+    def remove(self) -> None:
+        super().remove()
+        _PARAMETER_HOOKS.change()
+
+
+class _CompiledHandle(HookHandle):
+    __slots__ = ()
+
+    def remove(self) -> None:
+        refuse(
+            "A tensor hook is removed inside a compiled function. The hook is part of the compiled function",
+            "Register the hook under a condition, or run in PYNATIVE_MODE.",
+        )
+
+
+@lru_cache(maxsize=64)
+def _traced(hooks: _Hooks, _: tuple[int, ...], types: tuple[TensorType, ...]) -> Graph:
+    program = trace(lambda *cotangents: hooks(cotangents), types)
+    if program.captured:
+        raise RuntimeError(
+            "a gradient that passed through a hook is differentiated again, and the hook uses Parameters, or "
+            "tensors that are differentiated themselves. Use ops.InsertGradientOf(f) instead."
+        )
+    return program.graph
+
+
+def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
+    """Call ``hook(gradient)`` whenever the gradient of this tensor is computed.
+
+    In PYNATIVE_MODE, the hook receives the value of the gradient at every backward pass. In GRAPH_MODE, it is
+    compiled together with the function that registers it. A tensor inside a compiled function can have only
+    one hook, which cannot be removed.
+
+    Hooks of Parameters, and of tensors with respect to which a gradient is taken, are registered outside the
+    compiled function. Such a tensor can have several hooks, and each can be removed. The function is compiled
+    once for each combination of hooks.
+
+    Args:
+        hook (Callable): receives the gradient. It returns a Tensor of the same shape to replace the
+            gradient, or ``None`` to keep it.
+
+    Returns:
+        HookHandle: its ``remove()`` removes the hook.
+
+    Raises:
+        TypeError: If ``hook`` is not callable.
+        RuntimeError: If, in GRAPH_MODE, the tensor already has a hook, or operators have been applied to the
+            tensor. The hook would not receive their contributions to the gradient.
+
+    >>> import mindgrad as ms
+    >>> def loss(x):
+    ...     y = x * x
+    ...     y.register_hook(lambda gradient: gradient * 10)
+    ...     return y.sum()
+    >>> print(ms.grad(loss)(ms.Tensor([1.0, 2.0])))
+    [20. 40.]
+    """
+    if not callable(hook):
+        raise TypeError(
+            f"For 'register_hook', expected a callable hook function, but got {type(hook).__name__}."
+        )
+    hooks = _HOOKS.get(id(self))
+    if self.is_parameter or not self.is_traced:
+        if hooks is None or hooks.scope is not None:
+            hooks = _HOOKS[id(self)] = _Hooks(self)
+        if not self.is_parameter:
+            return HookHandle(hooks.functions, hook)
+        _PARAMETER_HOOKS.change()
+        return _ParameterHandle(hooks.functions, hook)
+    if hooks is not None and hooks.are_behind(self):
+        if isinstance(self._scope, GraphScope):
+            raise RuntimeError(
+                "For 'register_hook', the tensor already has a hook. In GRAPH_MODE it can have only one. "
+                "Write one function that does the work of both."
+            )
+        return HookHandle(hooks.functions, hook)
+    tensor = as_it_is(self)
+    if isinstance(self._scope, GraphScope) and tensor._atom in self._scope.builder.operands:
+        raise RuntimeError(
+            "For 'register_hook', operators have already been applied to the tensor. In GRAPH_MODE the hook "
+            "would not receive their contributions to the gradient. Register the hook where the tensor is "
+            "created."
+        )
+    hooks = _HOOKS[id(self)] = _Hooks(self)
+    kind = _CompiledHandle if isinstance(self._scope, GraphScope) else HookHandle
+    handle = kind(hooks.functions, hook)
+    hooked = _behind(hooks, tensor)
+    recorded = _recorded(tensor)
+    if isinstance(recorded._scope, Recorder):
+        _read_behind(recorded._scope, recorded._atom, _recorded(hooked)._atom)
+    aliases.rebind(self, hooked)
+    hooks.scope, hooks.atom = weakref.ref(self._scope), self._atom
+    return handle
+
+
+def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
+    """List the hooks of this tensor in the order in which they are called.
+
+    :meth:`register_hook` registers them.
+
+    >>> import mindgrad as ms
+    >>> x = ms.Tensor([1.0])
+    >>> handle = x.register_hook(lambda gradient: 2 * gradient)
+    >>> len(x.hooks())
+    1
+    >>> handle.remove()
+    >>> x.hooks()
+    []
+    """
+    registered = _HOOKS.get(id(self))
+    if registered is None or not (registered.scope is None or registered.are_behind(self)):
+        return []
+    return list(registered.functions.values())
+
+
+def _recorded(tensor: Tensor) -> Tensor:
+    """Return the recorded tensor for ``tensor`` if a deferred call now runs eagerly."""
+    array = tensor._array
+    return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
+
+
+def _read_behind(recorder: Recorder, number: int, hooked: int) -> None:
+    """Let operators that already read the value ``number`` read ``hooked`` instead.
+
+    The operators that compute ``hooked`` move to directly after the operator that computes the value.
+    """
+    entries = recorder.entries
+    made_by = recorder.makers()
+    chain: set[int] = set()
+    pending = [hooked]
+    while pending:
+        index = made_by.get(pending.pop())
+        if index is not None and index not in chain:
+            chain.add(index)
+            pending += [n for n in entries[index][1] if n != number]
+    position = made_by.get(number, -1) + 1
+    later = [
+        (primitive, tuple([hooked if n == number else n for n in operands]), parameters, first, count)
+        for i, (primitive, operands, parameters, first, count) in enumerate(entries[position:], position)
+        if i not in chain
+    ]
+    entries[position:] = [*(entries[i] for i in sorted(chain) if i >= position), *later]
+
+
+def _behind(hooks: _Hooks, tensor: Tensor) -> Tensor:
+    """Return the identity of ``tensor``, whose gradient passes through ``hooks``."""
+    if isinstance(tensor._scope, GraphScope):
+        bprop: Callable[..., Any] = lambda x, out, dout: hooks((dout,))
+    else:
+        bprop = lambda x, out, dout: apply(hook_p, dout, function=hooks)
+    return CustomDerivative(lambda x: x, bprop, "register_hook")(tensor)
+
+
+def behind_hooks(
+    function: Callable[..., Any], originals: Callable[[], Sequence[Any]], parameters: Sequence[Any]
+) -> Callable[..., Any]:
+    """Wrap a function that is differentiated, to apply the hooks of its inputs.
+
+    Args:
+        function: a function that ``record`` runs on traced tensors.
+        originals: returns the tensors of the caller that correspond to the arguments of ``function``. Their
+            hooks are applied.
+        parameters: Parameters with respect to which a gradient is also taken.
+    """
+    if references.is_compiling():
+        state.depends_on_attribute(_PARAMETER_HOOKS, "version")
+    if not _HOOKS:
+        return function
+    hooks_of_inputs = [_HOOKS.get(id(x)) for x in originals()]
+    hooks_of_parameters = [(id(p), _HOOKS[id(p)]) for p in parameters if id(p) in _HOOKS]
+    if not hooks_of_parameters and not any(hooks_of_inputs):
+        return function
+
+    def call(*traced: Tensor) -> Any:
+        scope: Any = innermost()
+        for key, hooks in hooks_of_parameters:
+            scope.bindings[key] = _behind(hooks, scope.bindings[key])
+        pairs = zip(hooks_of_inputs, traced, strict=True)
+        return function(*[x if hooks is None else _behind(hooks, x) for hooks, x in pairs])
+
+    return call
+
+
+def are_registered() -> bool:
+    """Return whether any live tensor or Parameter has a hook."""
+    return bool(_HOOKS) and any(hooks.functions for hooks in list(_HOOKS.values()))
+
+
+# -- hooks of the arguments of compiled functions ------------------------------------------------------
+
+
+def any_hooked(values: Iterable[Any]) -> bool:
+    """Return whether a tensor among ``values`` has hooks."""
+    return bool(_HOOKS) and any(id(x) in _HOOKS and _HOOKS[id(x)].functions for x in values)
+
+
+class _Hooked(NamedTuple):
+    """The signature of an argument with hooks, compared as in ``signature.same``."""
+
+    signature: Any
+    number: int
+    hooks: tuple[FunctionKey, ...]
+
+    def __repr__(self) -> str:
+        return f"a Tensor with {self.number} hook{'s' * (self.number != 1)}"
+
+
+def with_hooks(signature: Any, value: Any) -> Any:
+    """Add the hooks of an argument of a compiled function to the argument's signature."""
+    if not _HOOKS or not any_hooked([value]) or value.is_parameter:
+        return signature
+    hooks = tuple(map(FunctionKey, _HOOKS[id(value)].functions.values()))
+    return _Hooked(signature, len(hooks), hooks)
+
+
+def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
+    """Copy the hooks of ``argument`` to ``symbol``, which represents it in a trace."""
+    if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
+        hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
+        hooks.functions.update(_HOOKS[id(argument)].functions)
+    return symbol
