@@ -286,7 +286,7 @@ def content_of(cell: Any) -> Any:
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # mindgrad compiles a Cell as a bound method of its own class Cell; its programs are stored on the Cell
+    # mindgrad compiles a Cell as a bound method of the package; its programs are stored on the Cell
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")

@@ -138,9 +138,9 @@ class Template:
             raise NotOpen(unlike if isinstance(unlike, Equation) else None)
 
     def serves(self, traced: Trace, sizes: Sizes) -> SharedTrace | None:
-        """Return a :class:`SharedTrace` if this program computes what ``traced`` does.
+        """Return a :class:`SharedTrace` if this program equals the trace of a call.
 
-        Returns ``None`` if the graph of ``traced`` differs from this program for ``sizes``.
+        The graph of ``traced`` is compared with this program for ``sizes``. Returns ``None`` if they differ.
         """
         graph, first = traced.graph, len(traced.written)
         results = range(first, first + len([x for x in traced.results if isinstance(x, Tensor)]))
