@@ -109,7 +109,7 @@ def _raise_loop_limit() -> None:
 
 
 class _OwnNumbers:
-    """Context in which NumPy's random functions use a separate generator in this thread.
+    """Context in which this thread draws random numbers from its own NumPy generator.
 
     The import of JAX then draws no numbers from the user's global generator.
     """

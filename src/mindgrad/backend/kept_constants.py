@@ -91,7 +91,7 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
 
 
 def _extended(equation: Equation, position: int, constant: Constant, other: _Collected) -> _Collected | None:
-    """Combine ``constant``, operand ``position``, with the constants of the other operand.
+    """Combine operand ``constant`` with the constants of the other operand.
 
     The result is ``None`` if XLA must not combine them, because of overflow, underflow, or cancellation.
     """

@@ -152,7 +152,10 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 
 
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
-    """Write ``x`` with axes of size 1 inserted, so that it broadcasts to ``shape``."""
+    """Write ``x`` with axes of size 1 inserted, such as ``x[:, None]``.
+
+    It then broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of ``x``.
+    """
     missing = [axis for axis in range(len(shape)) if axis not in dims]
     if not dims or max(missing, default=-1) < dims[0]:
         return x.text
@@ -210,7 +213,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: the forms of primitives with several results
+#: the forms of primitives with several results. A form returns one text for each result
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 
