@@ -41,7 +41,10 @@ def world() -> World:
 
 
 def enter_world(state: World | None) -> None:
-    """Set the processes of the job (``None``: this one), and delete all groups."""
+    """Set the processes of the job, and delete all groups.
+
+    ``None`` means that this process is the only one.
+    """
     global _world
     _world = _ALONE if state is None else state
     _groups.clear()

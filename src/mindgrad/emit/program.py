@@ -4,8 +4,8 @@
 
 The writer manages names, comments, and the order of statements. A short expression that only one statement
 reads becomes part of this statement. The *target* contains the rules of one library, such as
-``numpy_target``. It writes single equations, and its control rules write loops and branches. The time is linear
-in the number of equations.
+``numpy_target``. It writes single equations, and its control rules write loops and branches. The time is
+linear in the number of equations.
 """
 
 from __future__ import annotations
