@@ -465,7 +465,8 @@ class Deferral:
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
             array = settled(pending)
-            # threads also hold this lock while they draw from generators, whose states are Parameters
+            # another thread may assign the Parameter, which may be the state of a random generator; it holds
+            # this lock while it does
             with window:
                 if parameter._array is pending:
                     parameter._array = array

@@ -335,10 +335,10 @@ def _operator(sign: str) -> Form:
     return lambda target, xs, result: infix(sign, _PRECEDENCE[sign], *xs)
 
 
-#: the Python operator of each primitive that has one and no other form
+#: maps the name of a primitive without a form to its Python operator, if it has one
 INFIX = {
     name: row.symbol for name, row in REGISTRY.items() if row.symbol in _PRECEDENCE and name not in FORMS
 }
 FORMS.update((name, _operator(sign)) for name, sign in INFIX.items())
-#: primitives that compare
+#: names of the comparison primitives
 COMPARISONS = [name for name, sign in INFIX.items() if _PRECEDENCE[sign] == COMPARE]

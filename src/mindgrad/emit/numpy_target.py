@@ -38,7 +38,7 @@ class NumpyTarget:
         inputs: constants that are too large for the source text, by name. They are arguments of the function.
     """
 
-    #: the value of ``emit``
+    #: the value of the argument ``emit`` of ``mindgrad.source`` that selects this class
     language = "numpy"
     module = "np"
     header = "import numpy as np"

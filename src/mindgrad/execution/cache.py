@@ -140,7 +140,7 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # if each of these functions is called several times, the user probably intends to create several
+        # functions that share their code and are called several times each were probably created on purpose
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -388,7 +388,7 @@ def eager_tiers(fn: Any = None) -> tuple[str, ...]:
     If ``fn`` is ``None``, return the lines of all functions.
     """
     identities = set() if fn is None else _identities(fn)
-    lines = set()  # functions with the same code share their kinds of calls
+    lines = set()  # without duplicates, because functions with the same code have equal lines
     for calls in list(_eager_calls):
         if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())

@@ -203,7 +203,7 @@ def run_and_store(
 
 
 def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:
-    for parameter, array in zip(parameters, arrays):  # noqa: B905  (in every step of a training)
+    for parameter, array in zip(parameters, arrays):  # noqa: B905  (``strict`` slows down training steps)
         parameter._array = array
 
 

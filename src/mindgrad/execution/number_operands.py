@@ -203,7 +203,8 @@ def _as_input(number: Any) -> Any:
 
 # -- whether a program only computes with its numbers ------------------------------------------------
 
-#: names of primitives, grouped by how the bits of their integer result depend on the bits of their operands
+#: names of primitives, by the bits of their integer result. ``_SUMS``: one bit more than the largest operand.
+#: ``_SAME``: as many bits as the largest operand. ``_COMPARISONS``: one bit
 _SUMS = frozenset(["add", "sub", "neg", "abs"])
 _SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
 _COMPARISONS = frozenset(

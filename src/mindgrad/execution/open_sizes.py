@@ -216,7 +216,7 @@ def _unnoticed() -> Iterator[None]:
 
 
 def _random_states() -> tuple[Any, Any]:
-    return random.getstate(), np.random.get_state()  # noqa: NPY002 - the generators of the process are meant
+    return random.getstate(), np.random.get_state()  # noqa: NPY002 - functions may use the global generator
 
 
 def _set_random_states(states: tuple[Any, Any]) -> None:

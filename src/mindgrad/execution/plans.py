@@ -92,8 +92,7 @@ class Plan:
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
-        #: the recorded operators, such as comparisons, that make a derivative zero. A warning names
-        #: them
+        #: the recorded operators, such as comparisons, that make a derivative zero. A warning names them
         self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
@@ -228,7 +227,9 @@ def _needed(
 
 
 class _Slots:
-    """The assignment of atoms to slots of a plan, and the steps of the plan.
+    """The assignment of atoms (variables and constants) to the slots of a plan.
+
+    It also collects the steps of the plan.
 
     A *splat* is an array of equal elements that is stored as one element. A pointwise operator accepts a
     splat; for all other operators, a step expands it to the full array.
@@ -305,9 +306,10 @@ class _Slots:
 
 
 def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Any]:
-    """Emit a recording into ``builder``; return the atom of each recorded value.
+    """Emit the equations of a recording into ``builder``.
 
-    ``marks`` contains the marks of outer values, by the index of the recorded value.
+    Returns the variable or constant of each recorded value. ``marks`` maps the index of a value from outside
+    the recording to its marks.
     """
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
