@@ -36,7 +36,7 @@ _groups: dict[str, tuple[int, ...]] = {}
 
 
 def world() -> World:
-    """Return the processes of the job; only this process before communication begins."""
+    """Return the processes of the job. Before ``init``, this process is the only one."""
     return _world
 
 

@@ -108,7 +108,7 @@ class Deferral:
                 and len(numbers) == len(tensors)
                 and event.parameters == parameters
             ):
-                for tensor, number in zip(tensors, numbers):  # noqa: B905  (this is the innermost loop)
+                for tensor, number in zip(tensors, numbers):  # noqa: B905  (``strict`` slows down operators)
                     array = tensor._array
                     if type(array) is PendingArray and array.deferral is self:
                         if array.number != number:
@@ -244,7 +244,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # they are cheap, so later calls run them immediately
+            for event in events:  # their operators are cheap, so later calls run them immediately
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1

@@ -95,7 +95,11 @@ class Compiled:
         return self.call(args, kwargs)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function with positional arguments ``args`` and keywords ``kwargs``."""
+        """Return ``function(*args, **kwargs)``.
+
+        Outside of traces and derivatives, a compiled program computes the result. If no program serves the
+        arguments, one is compiled.
+        """
         latest = None if kwargs else self._latest
         if latest is not None and not open_scopes():  # fast path, which does not hash a cache key
             types, version, program = latest
@@ -194,8 +198,8 @@ class Compiled:
                 self.history = compiled.history
                 self.history.hits += 1
             self.history.programs.add(compiled)
-            # one signature can have several programs, for example one for training and one for evaluation
             self._latest = None
+            # one signature can have several programs, for example one for training and one for evaluation
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))

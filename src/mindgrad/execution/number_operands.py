@@ -107,7 +107,7 @@ class NumberArguments:
     def accepts(
         self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
     ) -> bool:
-        """Whether a program may have the numbers as inputs.
+        """Whether the numbers may be inputs of a program, without a change of results.
 
         Args:
             traced: the trace in which the numbers are inputs.
@@ -384,7 +384,7 @@ def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterabl
 
 
 def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
-    """Whether ``special`` equals ``general`` after ``constants`` replace some inputs."""
+    """Whether ``general`` with ``constants`` instead of inputs equals ``special``."""
     return _are_equal(_folded(general, constants), _folded(special, {}))
 
 
@@ -399,7 +399,10 @@ def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
 
 
 def _are_equal(first: Graph, second: Graph) -> bool:
-    """Whether two graphs are equal, if constant operands are moved into inner graphs."""
+    """Whether two graphs are equal, if constants may be operands of inner graphs.
+
+    A constant operand of a branch or derivative equals the same constant inside the inner graph.
+    """
     values = dict(zip(first.inputs, second.inputs, strict=False))
 
     def is_same(x: Any, y: Any) -> bool:

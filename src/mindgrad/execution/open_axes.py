@@ -161,7 +161,8 @@ class OpenAxes:
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # axes whose sizes are equal only by chance differ in the other graph, so the index maps differ
+        # unrelated axes may have equal sizes in one graph, such as an open size 67 and a width of 67. Their
+        # sizes differ in the other graph, and so do the index maps
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)

@@ -291,7 +291,7 @@ class _Slots:
         return spread
 
     def add(self, equation: Equation) -> None:
-        """Add the step of an equation."""
+        """Add a step that applies the operator of ``equation``."""
         operands = tuple([self.of(x) for x in equation.inputs])
         if not equation.primitive.pointwise:
             operands = tuple([self.whole(p, x) for p, x in zip(operands, equation.inputs, strict=True)])
