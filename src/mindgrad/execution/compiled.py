@@ -249,7 +249,7 @@ class Compiled:
         """Compile a program in which small array arguments are constants.
 
         It is used if the function cannot be traced with these arrays as inputs, for example because it
-        branches on an element. Returns a function that calls the program.
+        converts an element to a Python number. Returns a function that calls the program.
 
         Raises:
             Exception: ``error``, which stopped the trace with the arrays as inputs, if tracing with constants

@@ -194,7 +194,7 @@ class OpenAxes:
         self.outputs = self._operands[-1]
 
     def _open_others(self, other_sizes: Sizes) -> None:
-        """Open axes of constants, such as zeros, whose sizes differ between the traces.
+        """Open axes of new arrays, such as zeros, whose sizes differ between the traces.
 
         The size must be the same multiple of one symbol in both traces.
         """

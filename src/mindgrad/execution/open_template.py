@@ -213,7 +213,7 @@ class Template:
 
         This is needed for size 1, for which the trace simplifies some operators, so that ``graph`` does not
         contain all lifted constants. If ``graph`` contains a scalar close to a computed scalar, the scalar in
-        ``graph`` is used, because it has no interpolation error.
+        ``graph`` is used.
         """
         if len(sizes) != 1:
             return None
