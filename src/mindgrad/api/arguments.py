@@ -121,7 +121,7 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
 
 
 def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
-    """Raise ``TypeError`` if ``grad_position`` is a weight or an input value."""
+    """Raise ``TypeError`` if weights or inputs were passed as ``grad_position``."""
     parts = grad_position if isinstance(grad_position, (tuple, list)) else (grad_position,)
     if parts and all(getattr(x, "is_parameter", False) for x in parts):
         remedy = (

@@ -87,7 +87,7 @@ class Record(NamedTuple):
         return cls(serial, calls, dict(titles), None if awaited is None else (tuple(awaited[0]), awaited[1]))
 
     def title(self, number: int) -> str:
-        """Describe a function."""
+        """Return the description of the function with the identifier ``number``."""
         return self.titles.get(number, "another program")
 
 

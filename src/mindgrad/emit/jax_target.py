@@ -33,7 +33,7 @@ class JaxTarget(NumpyTarget):
     _is_wide = False
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type."""
+        """Write an element type, such as ``jnp.float32``."""
         name = dtype.numpy.name
         return f"jnp.{'bool_' if name == 'bool' else name}"
 

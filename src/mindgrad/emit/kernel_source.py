@@ -232,7 +232,7 @@ class _Substitution(ast.NodeTransformer):
         self.renamed: dict[str, str] = {}
 
     def of(self, node: Any) -> Any:
-        """Transform ``node``, a function or a class, for the new module."""
+        """Replace the variables in ``node``, the syntax tree of a function or class."""
         self.local = set(_assigned(node))
         roots = set()
         for inner in ast.walk(node):
@@ -259,7 +259,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace ``row.numpy`` by the kernel of the primitive ``row``."""
+        """Replace ``p.numpy``, for a primitive p, by an expression for its kernel."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]

@@ -206,7 +206,7 @@ def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -
 def convolved(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
-    """Compute a convolution of images with the channels before the spatial axes."""
+    """Compute a convolution whose input has the channels before the spatial axes."""
     samples = x.shape[: len(x.shape) - len(w.shape) + 1]
     if len(samples) > 1:
         x = x.reshape(-1, *x.shape[len(samples) :])

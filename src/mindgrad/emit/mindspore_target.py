@@ -39,7 +39,7 @@ class MindsporeTarget(NumpyTarget):
     forms = FORMS
 
     def dtype(self, dtype: DType) -> str:
-        """Write an element type."""
+        """Write an element type, such as ``ms.float32``."""
         return f"ms.{dtype.identifier}"
 
     def literal(self, atom: Constant) -> str | None:

@@ -198,7 +198,7 @@ class NumpyTarget:
         return self.by_kernel(equation, [self.typed(x) for x in operands])
 
     def typed(self, x: Expression) -> str:
-        """Write an operand of a kernel as an array of its type."""
+        """Write an operand of a kernel as a full array, not as a literal."""
         if x.is_literal:
             return self.filled(x.text, x.type)
         return self.spread(x.text, x.type) if x.is_spread else x.text

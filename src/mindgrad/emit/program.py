@@ -309,7 +309,7 @@ class _Run:
         return operands
 
     def broadcast(self, equation: Equation) -> None:
-        """Write a broadcast, unless all its readers are pointwise operators."""
+        """Write a broadcast, unless all its readers are pointwise, which broadcast, too."""
         (x,), result = equation.inputs, equation.outputs[0]
         inner = self.settled(x)
         shape, dims = equation.parameters["shape"], equation.parameters["dims"]

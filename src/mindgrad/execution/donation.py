@@ -111,7 +111,7 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
 
 
 def _copy(array: Any, type_: Any) -> Any:
-    """Copy an array to the device, with the shape of its type."""
+    """Copy an array to the device, broadcast to the shape of ``type_``."""
     array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)

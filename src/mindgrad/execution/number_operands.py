@@ -185,7 +185,7 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """Mark the numbers at the leaves ``places`` of the arguments as inputs."""
+    """Replace the numbers at ``places`` in the flattened arguments by inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
