@@ -1,8 +1,8 @@
 """Sharding: run one computation on a mesh of devices.
 
-A ``NamedSharding`` of JAX describes the layout of an array on the mesh of ``distributed.partition``. The
-partitioner of XLA inserts the collectives. It also chooses the layout of inputs and results for which the
-graph does not specify one.
+A *layout* (``distributed.partition.Axes``) lists, for each axis of an array, the mesh axes that divide it. It is
+converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also chooses the
+layout of inputs and results for which the graph does not specify one.
 """
 
 from __future__ import annotations
@@ -120,7 +120,9 @@ def sharding(devices: tuple[Any, ...], axes: Axes) -> Any:
 
 
 def spread(array: Any, target: Any) -> Any:
-    """Lay out ``array`` with the sharding ``target``, unless it already has it.
+    """Distribute ``array`` among devices as the sharding ``target`` specifies.
+
+    An array that already has an equivalent sharding is returned unchanged.
 
     Args:
         array: a NumPy or JAX array. If ``target`` has devices of other processes, each process passes the
@@ -167,7 +169,10 @@ def joint_samples(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
 
 
 def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.ndarray]) -> Any:
-    """Create an array with the sharding ``target`` from the slices ``read(index)``."""
+    """Create an array with the sharding ``target`` without building the whole array.
+
+    ``read(index)`` returns the slice of the array at ``index``, a tuple of Python slices.
+    """
     jax = jax_module()
     with jax.enable_x64(True):
         return jax.make_array_from_callback(tuple(shape), target, read)

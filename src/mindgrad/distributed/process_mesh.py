@@ -82,7 +82,7 @@ def agree(graph: Graph) -> None:
 
 
 def use_devices(devices: Sequence[Any] | None) -> None:
-    """Let the ``devices`` of this process represent the ranks in later compilations.
+    """Simulate the ranks by ``devices`` of this process in later compilations.
 
     Each operand and each result of a compiled function is then a list with one array per rank. ``None``
     restores the default, in which each rank is a process.
@@ -161,10 +161,10 @@ class ProcessMesh:
     def mapped(
         self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
     ) -> tuple[Any, Any]:
-        """Convert ``body``, a function of parts, to a function of arrays over the mesh.
+        """Convert ``body``, a function on one rank, to a function of arrays over the mesh.
 
         Args:
-            body: function of one rank. Its arguments are groups of arrays; it returns a list of arrays.
+            body: function on one rank. Its arguments are groups of arrays; it returns a list of arrays.
             shapes: in the same groups, ``jax.ShapeDtypeStruct`` of each operand on one rank.
             results: shape of each result on one rank.
 
@@ -379,9 +379,10 @@ class CollectiveOrder:
         self._depending: set[Any] = set()  # values that depend on the latest collective
 
     def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
-        """Return the operands of the next equation of the graph.
+        """Return ``operands`` of the next equation of the graph, changed for a collective.
 
-        The first operand of a collective becomes dependent on the previous collective, unless it already is.
+        If the equation is a collective that does not depend on the previous collective, its first operand is
+        replaced by an equal array that does.
         """
         latest, depends = self._latest, not self._depending.isdisjoint(equation.inputs)
         if is_communication(equation):

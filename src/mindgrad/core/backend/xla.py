@@ -61,7 +61,7 @@ def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """Return the constants that become operands of the compiled function.
+    """Return the large constants, which become operands of the compiled function.
 
     Their values are passed as :meth:`Constant.smallest` returns them, before broadcasting.
     """
@@ -78,9 +78,9 @@ def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = Fal
 
 
 class _Shared:
-    """Values that all graphs of a compiled function share.
+    """Values that the main graph and the inner graphs of a compiled function share.
 
-    Equal inner graphs share one function, so that JAX lowers it only once.
+    Equal inner graphs, such as loop bodies, share one function, so that JAX lowers it only once.
 
     Attributes:
         hoisted: dict that maps each constant that is an operand of the compiled function to its JAX value.
@@ -276,7 +276,10 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """Wrap a compiled function. If its calls may take long, they are interruptible."""
+    """Wrap a compiled function in an :class:`Executable`.
+
+    Calls that may take long are interruptible.
+    """
     may_take_long = has_long_loops(graph)
     if calls_back(graph) or may_take_long:
         pending_results = 0  # every call waits for its results, so none is pending
@@ -400,7 +403,10 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """Let ``function`` run on the selected device, with 64-bit types if ``x64``."""
+    """Return ``function``, such that it runs on the selected device.
+
+    If ``x64`` is true, JAX uses 64-bit types in its calls.
+    """
     jax = jax_module()
     device = _target()
     if device is not None:
