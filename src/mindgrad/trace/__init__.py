@@ -2,8 +2,8 @@
 
 Terms of this package:
 
-- A *symbol* is a tensor or number without a value. It represents a variable of a graph, like a tracer in JAX. A
-  value is *known* if it is available at compile time, and *symbolic* otherwise.
+- A *symbol* is a tensor or number without a value. It represents a variable of a graph, like a tracer in JAX.
+  A value is *known* if it is available at compile time, and *symbolic* otherwise.
 - A *converted* function has rewritten source, in which calls of the *runtime* replace ``if``, loops, and
   other statements. All other functions are *unconverted*.
 - A *body* is the code of one branch of an ``if``, or of one iteration of a loop, that is traced to a separate

@@ -295,10 +295,10 @@ def current_values() -> dict[tuple[int, str], Any]:
 
 
 def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
-    """Return the label of an attribute or variable assigned after ``before``, or ``None``.
+    """Return the label of a recently assigned attribute or variable, or ``None``.
 
     Args:
-        before: an earlier result of :func:`current_values`.
+        before: an earlier result of :func:`current_values`. Later assignments count as recent.
     """
     for key, (place, first, _) in innermost().items():
         if place.value() is not before.get(key, first):
