@@ -1,4 +1,4 @@
-"""Alias analysis: track variables that may hold the same tensor object.
+"""Alias analysis: track variables that may refer to the same tensor object.
 
     if c: y = z          y is z           ⇔  c
     else: y = w          y is w           ⇔  not c
@@ -30,8 +30,8 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: ``(test, value)``: two tensors are the same object if the Bool tensor ``test`` has the bool ``value``.
-#: ``None``: it is not known whether two tensors are the same object
+#: condition under which two tensors are the same object. ``(test, value)`` means that the Bool tensor
+#: ``test`` has the bool ``value``, and ``None`` that the condition is unknown
 Condition = tuple[Tensor, bool] | None
 #: maximum number of steps of the search for tensors that may be the same object
 _MOST_PATHS = 1000
@@ -111,7 +111,8 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 def rebind(tensor: Tensor, value: Tensor) -> None:
     """Give ``tensor``, and all tensors that are the same object, the new ``value``.
 
-    If it is not known whether another tensor is the same object, that tensor becomes stale.
+    If it is not known whether another tensor is the same object, any later use of that tensor raises
+    ``CompileError``.
     """
     others = _sameness(tensor) if id(tensor) in _local.names else {}
     scopes.rebind(tensor, value)
@@ -172,7 +173,7 @@ def _refuse_is() -> NoReturn:
 class _Stale:
     """The scope of a stale tensor. Any use of the tensor reads ``level``, which raises."""
 
-    #: a variable may refer to a stale tensor, as long as no code uses the tensor in an operator
+    #: no other scope may use the value of a stale tensor
     lifts = False
 
     @property
@@ -193,7 +194,7 @@ def refuse_stale() -> NoReturn:
 def make_stale(tensor: Tensor) -> None:
     """Make every later use of ``tensor`` raise ``CompileError``.
 
-    The scope of the present body records the tensor's value, so that its end restores the tensor.
+    At the end of the branch or loop body that is being traced, this is undone.
     """
     if is_stale(tensor):
         return

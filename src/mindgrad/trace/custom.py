@@ -311,7 +311,7 @@ class custom_vjp:
         self._derivative = CustomDerivative(fn, self._run_backward, self.__name__)
 
     def defbwd(self, bwd: Callable[..., Any]) -> None:
-        """Set the reverse mode.
+        """Set the function that computes the gradients.
 
         Args:
             bwd (Callable): called as ``bwd(*inputs, out, dout)`` with the inputs, the result, and the

@@ -2,7 +2,7 @@
 
 A traced call of a user's function needs more Python frames than an eager call, because the runtime's frames
 for each ``if`` or loop are added. With a higher limit, a recursion that works in eager mode also works in a
-trace. The limit is global to all threads, so open traces are counted, and the last one restores it.
+trace. The limit is global to all threads, so running traces are counted, and the last one restores it.
 """
 
 from __future__ import annotations

@@ -190,10 +190,11 @@ def may_assign(owner: Any, name: str) -> bool:
 
 
 class Level(dict):
-    """The assignments of one level, as ``key -> [location, value before, surely]``.
+    """The assignments of a function, or of the body of a branch or loop.
 
-    ``surely`` is ``False`` for a variable that another function declares ``nonlocal`` or ``global`` and
-    assigns, because it is unknown whether that function runs.
+    It maps the key of each assigned attribute or variable to ``[location, value before, surely]``. ``surely``
+    is ``False`` for a variable that another function declares ``nonlocal`` or ``global`` and assigns, because
+    it is unknown whether that function runs.
     """
 
     def note(self, place: Place, surely: bool = True) -> None:
@@ -211,7 +212,7 @@ class Level(dict):
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
-        """Restore the values of all locations."""
+        """Assign all attributes and variables their values before the first assignment."""
         for place, before, _ in reversed(self.values()):
             place.put(before)
 
@@ -220,7 +221,8 @@ class Watch:
     """The effect log of one trace.
 
     Attributes:
-        levels: the level of the function, followed by the levels of the open bodies.
+        levels: assignments of the function, and of each branch or iteration that is being traced, innermost
+            last.
         reads: attributes that the function read before it assigned them, as ``key -> (location, value)``.
         bound: locations whose tensors or numbers are inputs of the graph. They contain symbols during the
             trace, and are recorded with their previous values.
@@ -249,7 +251,7 @@ def watch() -> Watch | None:
 
 @contextmanager
 def watched() -> Iterator[Watch]:
-    """Open the effect log for the trace of a function."""
+    """A context for the trace of a function that records and undoes its assignments."""
     outer, _local.watch = _local.watch, Watch()
     try:
         with body():
@@ -261,7 +263,10 @@ def watched() -> Iterator[Watch]:
 
 @contextmanager
 def body() -> Iterator[Level]:
-    """Open a level for a function or a body. At the end, undo its assignments."""
+    """A context for one branch or iteration that records and undoes its assignments.
+
+    :func:`watched` uses it for the function itself, too.
+    """
     level, watch = Level(), _local.watch
     if watch is None:
         yield level
@@ -284,7 +289,10 @@ def isolated() -> AbstractContextManager[Any]:
 
 
 def innermost() -> Level:
-    """Return the level of the innermost body, or an unused level outside traces."""
+    """Return the assignments of the innermost branch or iteration being traced.
+
+    Outside traces, return an empty record that is not used.
+    """
     found = _local.watch
     return Level() if found is None else found.levels[-1]
 
@@ -295,10 +303,10 @@ def current_values() -> dict[tuple[int, str], Any]:
 
 
 def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
-    """Return the label of a recently assigned attribute or variable, or ``None``.
+    """Return the label of a location that was assigned since ``before``, or ``None``.
 
     Args:
-        before: an earlier result of :func:`current_values`. Later assignments count as recent.
+        before: an earlier result of :func:`current_values`.
     """
     for key, (place, first, _) in innermost().items():
         if place.value() is not before.get(key, first):
@@ -314,7 +322,7 @@ def is_known(owner: Any, name: str) -> bool:
 
 
 def assign(location: Place, value: Any) -> None:
-    """Assign ``value`` to ``location``, until the innermost level ends."""
+    """Assign ``value``, and record it so that the end of the present body undoes it."""
     innermost().note(location)
     location.put(value)
 
@@ -332,7 +340,10 @@ def note_read(location: Place, own: bool = False) -> None:
 
 
 def note_assignable(location: Place) -> None:
-    """Record that a function that may run later assigns ``location``."""
+    """Record that a function that may run later assigns ``location``.
+
+    At the end of each body, a different value shows that the function has run.
+    """
     if _local.watch is not None:
         for level in _local.watch.levels:
             level.note(location, surely=False)

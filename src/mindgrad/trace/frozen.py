@@ -179,6 +179,6 @@ def _is_alone() -> bool:
 
 
 def _states() -> tuple[Any, ...]:
-    state: Any = np.random.get_state()  # noqa: NPY002 - that of the process is meant
+    state: Any = np.random.get_state()  # noqa: NPY002 - library functions use the global generator
     _, words, position, *rest = state
     return random.getstate(), words.tobytes(), position, *rest

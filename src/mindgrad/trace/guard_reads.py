@@ -75,14 +75,17 @@ def content(cell: Any, _: str, default: Any) -> Any:
 
 
 def read_entry(read: Any, holder: Any, name: str) -> Any:
-    """Read the present value of an entry, given its function, object, and name."""
+    """Repeat a recorded read, and return the present value."""
     if type(read) is Kind:
         return read.read(holder)
     return read(holder, name, MISSING)
 
 
 def stands(entry: list[Any]) -> bool:
-    """Return whether the state of an entry is unchanged. Record the present object."""
+    """Repeat a recorded read, and return whether the value is unchanged.
+
+    An equal value replaces the recorded one.
+    """
     read, holder, name, value, _, _ = entry
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
@@ -101,10 +104,10 @@ class Reads:
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # one entry for each attribute, variable, or container that is read. Its key contains ``id(holder)``
+        # the recorded reads, one for each attribute, variable, or container. A key contains ``id(holder)``
         # and usually the name
         self._entries: dict[Any, list[Any]] = {}
-        # entries of library functions and classes, which are constants of the compiled function
+        # reads of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -416,7 +419,7 @@ class Reads:
             self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
-        """Update the entries of an attribute or variable that the traced function assigns.
+        """Update the recorded reads of a location that the traced function assigns.
 
         Args:
             location: the attribute or variable.
@@ -445,7 +448,7 @@ class Reads:
                     self._entries.setdefault((id(holder), attribute), record)
 
     def effects(self) -> list[list[Any]]:
-        """List the entries whose state has changed since the trace read it.
+        """List the recorded reads whose value has changed during the trace.
 
         The traced function has changed this state, which is a side effect.
         """
@@ -462,7 +465,7 @@ class Reads:
         return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
-        """Return the entry for the contents of ``holder`` if the trace has changed them."""
+        """Return the recorded read of an object's contents if the trace has changed them."""
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
 
@@ -480,7 +483,7 @@ def is_traced_value(value: Any) -> bool:
 
 
 def _is_computed(entry: list[Any]) -> bool:
-    """Return whether reading the entry's attribute runs code, such as a property.
+    """Return whether a recorded read runs code, such as a property.
 
     Such a read may return a new object each time, so another object does not prove a change.
     """

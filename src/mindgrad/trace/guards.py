@@ -54,9 +54,9 @@ _LOOKED_AT = 1 << 24
 
 
 class _Pass:
-    """Entries that the same built-in function reads, compared without a Python loop.
+    """Recorded reads by the same built-in function, repeated without a Python loop.
 
-    If an object is not identical to the recorded one, the entries are compared by value.
+    If an object is not identical to the recorded one, it is compared by value.
     """
 
     __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
@@ -79,7 +79,7 @@ class _Pass:
 
 
 class _Inventory:
-    """A group of entries for dicts with string keys, such as the Parameters of a Cell.
+    """Recorded reads of dicts with string keys, such as the Parameters of a Cell.
 
     All dicts are compared together, without a Python loop.
     """
@@ -124,19 +124,19 @@ class Dependencies(Reads):
         self._ticks = -1
         #: the Parameters of the graph, with their types in the trace
         self._typed: list[tuple[Any, Any]] = []
-        # entries of attributes and globals, of closure cells, and of the contents of containers
+        # recorded reads of attributes and globals, of closure cells, and of contents such as list items
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
         self._passes: list[Any] | None = None
-        #: entries that do not cause a new trace: a change of their values only causes a warning
+        #: recorded reads of library functions and large arrays: if one changes, mindgrad only warns
         self._frozen: list[list[Any]] = []
         self._calls = 0
 
     def close(self, parameters: list[Any]) -> None:
-        """Keep the entries that later calls compare. Call this at the end of the trace.
+        """Select the recorded reads that guards compare, at the end of the trace.
 
-        Entries of state that the traced function itself changed are dropped.
+        Reads of state that the traced function itself has changed are dropped.
 
         Args:
             parameters: Parameters that the compiled function reads or writes.
@@ -158,10 +158,10 @@ class Dependencies(Reads):
         self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        """Group the entries by their function ``read``.
+        """Group the recorded reads by their function, for fast comparison.
 
         Returns:
-            For each group, a function that returns whether all its entries are unchanged.
+            For each group, a function that returns whether all its values are unchanged.
         """
         inventory = [entry for entry in self._contents if _is_inventory(entry)]
         others = [entry for entry in self._contents if not _is_inventory(entry)]
@@ -183,7 +183,10 @@ class Dependencies(Reads):
         return passes
 
     def _bound_cells(self) -> list[list[Any]]:
-        """Return entries of closure cells, without the indices of :meth:`detached`."""
+        """Return the recorded reads of closure cells.
+
+        Reads with an index instead of the cell are omitted (:meth:`detached`).
+        """
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
@@ -206,7 +209,7 @@ class Dependencies(Reads):
         return True
 
     def _warn_of_constants(self) -> None:
-        """Warn of each constant that has changed, once per constant."""
+        """Warn once of each library function or large array that has changed."""
         for entry in self._frozen:
             is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
             if not is_large and not stands(entry):
@@ -254,15 +257,15 @@ class Dependencies(Reads):
         return locations
 
     def detached(self, cells: list[Any], walked: set[int]) -> Dependencies:
-        """Copy the entries, and replace the traced function's closure cells by indices.
+        """Copy the guards, and replace the traced function's closure cells by indices.
 
         The copy does not keep the traced function alive. :meth:`attached` converts it for another
         function of the same code, such as a lambda that is created before each call.
 
         Args:
             cells: closure cells of the traced function.
-            walked: ``id`` of the traced function and of the functions inside it. The copy has no entries for
-                their code and defaults, because the lookup of the compiled function compares them.
+            walked: ``id`` of the traced function and of the functions inside it. The copy does not compare
+                their code and defaults, because the lookup of the compiled function does.
         """
         places = {id(cell): index for index, cell in enumerate(cells)}
         dependencies = self._copy()
@@ -280,7 +283,7 @@ class Dependencies(Reads):
 
         Args:
             cells: closure cells of this function, which replace the indices.
-            functions: the user's functions inside it, for which entries of code and defaults are added.
+            functions: the user's functions inside it, whose code and defaults are compared, too.
         """
         dependencies = self._copy()
         for entry in dependencies._cells:

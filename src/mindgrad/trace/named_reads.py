@@ -115,7 +115,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Add values to the objects to search, with their items and function variables."""
+        """Add objects to the search, with their items and the variables of functions."""
         while values:
             value = values.pop()
             kind: Any = type(value)

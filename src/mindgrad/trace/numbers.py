@@ -75,7 +75,10 @@ def _marked(x: Any) -> Any:
 
 
 def as_python(result: Any) -> Any:
-    """Convert :class:`Number` leaves of a result to Python numbers, except in a scope."""
+    """Convert traced numbers in a result to Python numbers.
+
+    While an enclosing function is recorded, nothing is converted.
+    """
     if open_scopes():
         return result
     leaves, structure = flatten(result)
@@ -85,10 +88,14 @@ def as_python(result: Any) -> Any:
 
 
 def block(derivative: Tensor, *operands: Tensor) -> Tensor:
-    """Convert a block of a derivative if some of its operands are numbers.
+    """Convert a block of a Jacobian or Hessian if some of its operands are numbers.
 
     If all operands are numbers, the block becomes a number. Otherwise, it gets the dtype of the last tensor
     operand.
+
+    Args:
+        derivative: the block.
+        operands: the output that is differentiated, and the inputs.
     """
     tensors = [x for x in operands if type(x) is not Number]
     if len(tensors) == len(operands):

@@ -75,7 +75,7 @@ _Children = Iterator[tuple[Any, str]]
 
 @functools.lru_cache(maxsize=4096)
 def attribute_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the slots of a class, including inherited slots."""
+    """Return the names of the slots that user classes define, including base classes."""
     slots = [
         name
         for base in kind.__mro__

@@ -1,9 +1,9 @@
 """Compile assignments of attributes and variables to graph inputs and outputs.
 
-For example, if a function runs ``self.count = self.count + x``, then ``self.count`` is an input and an output
-of its graph, and each run of the compiled function assigns it. A *location* is an attribute or variable that
-the function assigns (``effect_log``). Its new value is always an output. Its previous value is treated as
-follows:
+For example, a function runs ``self.state = self.state + x`` with a tensor ``self.state``. Then ``self.state``
+is an input and an output of the graph, and each run of the compiled function assigns it. A *location* is an
+attribute or variable that the function assigns (``effect_log``). Its new value is always an output. Its
+previous value is treated as follows:
 
     The function does not read it first     The previous value is ignored.
     It first reads a tensor                 The tensor is an input.
@@ -85,7 +85,7 @@ class _Input:
         return None
 
     def symbols(self, scope: GraphScope) -> Any:
-        """Return the value of the location, with a symbol for each leaf that is an input."""
+        """Return the value, with a symbol for each leaf that is an input of the graph."""
         values = []
         for kind, leaf in zip(self.kinds, self.leaves, strict=True):
             symbol: Any = leaf if kind is None else scope.symbol(kind[0])
@@ -112,7 +112,7 @@ class _Input:
         return values
 
     def change(self) -> Change:
-        """Describe the difference between the present state and the traced state."""
+        """Describe how the value has changed since the trace, for messages."""
         then, now = unflatten(self.structure, self.leaves), self.place.value()
         then, now = (MISSING if x is UNDEFINED else x for x in (then, now))
         return change(self.place.label, then, now, _ADVICE)
@@ -146,7 +146,7 @@ class Outcome:
         return bool(self._inputs or self._stores)
 
     def holds(self) -> bool:
-        """Return whether the attributes and variables that are inputs have valid types."""
+        """Return whether the present inputs have the types that the graph expects."""
         return all(each.tensors() is not None for each in self._inputs)
 
     def inputs(self) -> list[Tensor]:

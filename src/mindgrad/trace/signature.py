@@ -136,7 +136,7 @@ def leaf_signature(leaf: Any) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether traces with ``a`` and with ``b`` would create the same graph."""
+    """Return whether two constants or functions lead to the same graph in a trace."""
     return a is b or _same(a, b, set(), None)
 
 

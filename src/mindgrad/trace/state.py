@@ -295,7 +295,7 @@ def read_function(function: Any) -> None:
 
 
 def compilation() -> weakref.ref[GraphScope] | None:
-    """Return a weak reference to the scope of the compiled function, or ``None``."""
+    """Return a weak reference to the scope of the outermost trace, or ``None``."""
     for scope in open_scopes():
         if isinstance(scope, GraphScope):
             return weakref.ref(scope)

@@ -65,7 +65,7 @@ class _Hooks:
     def are_behind(self, tensor: Tensor) -> bool:
         """Return whether ``tensor`` is still the result of the identity.
 
-        It is not if code has assigned elements of it since.
+        This is false after code has assigned elements of the tensor.
         """
         return self.scope is not None and self.scope() is tensor._scope and self.atom is tensor._atom
 

@@ -113,7 +113,8 @@ def callee_for(function: Any) -> Any:
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
     is_sort = isinstance(owner, list) and function.__name__ == "sort"
     is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
-    is_silent = is_known and not is_sort and function is not iter  # sort and iter call their arguments
+    # whether the call reads no attributes of user objects: ``sort`` and ``iter`` call their methods
+    is_silent = is_known and not is_sort and function is not iter
     is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:

@@ -25,8 +25,8 @@ from mindgrad.trace.python import convert
 
 __all__ = ["run"]
 
-#: minimum number of nested branches and loops on tensors in a traceback from which an endless recursion is
-#: attributed to a tensor condition; otherwise, it is reported as an ordinary endless recursion
+#: if the traceback of an endless recursion contains more branches and loops on tensors than this, the error
+#: message names a tensor condition as its cause
 _MANY = 30
 
 
@@ -100,12 +100,12 @@ def _recursive_call(error: BaseException) -> Any:
 
 
 def _explain_untraced(error: CompileError) -> None:
-    """Explain an error if a function without source uses a tensor as a condition.
+    """Raise ``CompileError`` if a function without source has a tensor condition.
 
     Without source, the function cannot be converted, so its branches on tensors cannot be traced.
 
-    Raises:
-        CompileError: In this case.
+    Args:
+        error: the error that using the tensor as a condition has raised.
     """
     trace, frames = error.__traceback__, []
     while trace is not None:
@@ -126,11 +126,7 @@ def _explain_untraced(error: CompileError) -> None:
 
 
 def _explain_undefined(error: NameError) -> None:
-    """Explain a ``NameError`` if a branch or loop left the variable without a value.
-
-    Raises:
-        CompileError: In this case.
-    """
+    """Raise ``CompileError`` if a compiled branch or loop has caused a ``NameError``."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,4 +1,4 @@
-"""Keep lists and dicts that several variables share shared in branches and loops.
+"""Preserve the identity of lists and dicts in branches and loops.
 
     p = [x]; q = p                       ``p`` and ``q`` are one list.
     if c: p[0] = 2 * p[0]; y = q[0]      In the branch, ``q[0]`` is the value that was assigned to ``p[0]``.

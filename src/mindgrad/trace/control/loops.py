@@ -139,7 +139,7 @@ class _Loop:
         return self.run(items)
 
     def _trace(self) -> bool:
-        """Trace the body once, and return whether the carries are complete and keep types."""
+        """Trace the body once, and return whether the carries and their types are final."""
         self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
         replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied

@@ -153,7 +153,10 @@ class Snapshot:
         return bool(self._changed())
 
     def entries(self, owner: Any) -> list[_Entry]:
-        """Return the entries of an object, or no entries if later code cannot access it."""
+        """Return the recorded contents of an object.
+
+        The list is empty if code after the branch or loop cannot access the object.
+        """
         entries = self._entries.get(id(owner), [])
         return entries if entries and self.is_read(owner) else []
 
@@ -216,7 +219,10 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Return the entries of an object in all snapshots whose body is being traced."""
+    """Return the recorded contents of an object in the snapshots of all open bodies.
+
+    Snapshots whose later code cannot access the object are omitted.
+    """
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 
 
@@ -232,9 +238,9 @@ def check(*owners: Any) -> None:
 
 
 def refuse_advance(iterator: Any) -> None:
-    """Raise ``CompileError`` before code advances an iterator or file.
+    """Raise ``CompileError`` if code is about to advance an existing iterator or file.
 
-    Only iterators and files that existed before the body or trace raise.
+    An existing one was created before the body of the branch or loop, or before the trace.
     """
     if not _can_advance(iterator):
         return

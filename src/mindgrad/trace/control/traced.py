@@ -164,7 +164,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
 
 
 def _is_named(location: Place, variables: State) -> bool:
-    """Return whether ``variables`` contains the location as an ordinary variable."""
+    """Return whether the setter of ``variables`` already assigns the location."""
     if location.key not in variables.cells:
         return False
     return isinstance(location, Local) or location.value() is not UNDEFINED

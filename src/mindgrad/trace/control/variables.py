@@ -102,7 +102,7 @@ class State:
         values: values of the variables before the branch or loop.
         leaves, structures: leaves and structure of each value.
         cells: keys of the variables that other functions can assign, too: closure cells and globals.
-        places: the last variables, which are locations: attributes, and variables of enclosing functions.
+        places: locations of the last variables: attributes, and variables of enclosing functions.
     """
 
     __slots__ = ("cells", "get", "leaves", "names", "places", "put", "structures", "values")
@@ -230,7 +230,9 @@ class Mismatch(NamedTuple):
 
 
 def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
-    """Find the common type of two values of a variable, one from each path.
+    """Find the common type of two values of a variable.
+
+    They are its values in two branches, or before and after an iteration.
 
     Returns:
         ``(type, whether it represents a Python number)``, or a ``Mismatch``.

@@ -201,7 +201,7 @@ class _Function(Expressions):
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
         """Create the getter and setter for the variables of an ``if`` or loop.
 
-        The variables are the names that it hands on, followed by its scratch names (``liveness``).
+        They are the variables that it assigns: first those that later code reads, then all others.
 
         Returns:
             The definitions of getter and setter, and the arguments ``getter, setter, names`` for the runtime.

@@ -102,8 +102,8 @@ def _imports(module: ast.Module) -> list[ast.stmt]:
     return imports
 
 
-#: lock for parsing and compiling syntax trees. CPython counts the depth of the trees for all threads together,
-#: and raises SystemError if a thread converts a tree while another thread waits in a conversion
+#: lock for parsing and compiling syntax trees. CPython has one depth counter for all threads, and raises
+#: SystemError if a thread converts a tree while another thread waits in a conversion
 _syntax_trees = threading.RLock()
 
 
