@@ -298,7 +298,7 @@ def innermost() -> Level:
 
 
 def current_values() -> dict[tuple[int, str], Any]:
-    """Return the values of all locations that the innermost body has assigned, by key."""
+    """Return the values of all locations that the present body may assign, by key."""
     return {key: place.value() for key, (place, _, _) in innermost().items()}
 
 

@@ -7,7 +7,7 @@ Each read is one *entry*, a list ``[read, holder, name, value, label, advice]``:
   the items of a list.
 - ``label`` describes the state, and ``advice`` tells the user how to avoid changes. Both are for messages.
 
-Converted code, the runtime (``control.runtime``), and ``cell_guards`` call the methods of :class:`Reads`.
+Converted code, the runtime (``trace.control``), and ``cell_guards`` call the methods of :class:`Reads`.
 ``guards`` compares the entries.
 """
 
@@ -39,7 +39,7 @@ __all__ = [
     "MAKE_ONCE", "OF_FUNCTIONS", "Reads", "content", "is_traced_value", "read_entry", "stands", "static",
 ]  # fmt: skip
 
-#: name of the closure variable through which converted functions call the runtime (``control.runtime``)
+#: name of the closure variable through which converted functions call the runtime (``trace.control``)
 _RUNTIME = "mg__"
 #: attributes that Python stores in each class; guards do not compare them
 _OF_CLASSES = frozenset(
