@@ -171,9 +171,9 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """The scope of a stale tensor. Any use of the tensor reads ``level``, which raises."""
+    """The scope of a tensor with unknown elements. Any use reads ``level``, which raises."""
 
-    #: no other scope may use the value of a stale tensor
+    #: no other scope may use the value of such a tensor
     lifts = False
 
     @property

@@ -376,9 +376,10 @@ OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 @functools.lru_cache(maxsize=4096)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
-    """Return the kinds with which ``snapshots`` reads instances of a class.
+    """Return the functions with which ``snapshots`` reads instances of a class.
 
-    For example, a subclass of ``list`` has items and attributes, so it has two kinds.
+    Each :class:`Kind` reads one sort of contents. For example, an instance of a user's subclass of ``list``
+    has items and attributes, so the result has two entries.
     """
     if is_iterator(kind):
         return (ITERATOR,)
@@ -390,8 +391,8 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 
 # -- contents that guards compare ------------------------------------------------------------------
 
-# ATTRIBUTES: all attributes of an object. NAMES: the attribute names of a Cell. KEYWORDS: the keyword
-# defaults of a function
+# Guards compare all attributes of some objects (ATTRIBUTES), the attribute names of Cells (NAMES), and the
+# keyword defaults of functions (KEYWORDS)
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
@@ -409,7 +410,10 @@ _CONTAINERS: list[tuple[Any, Kind]] = [
 
 
 def guarded_kind(value: Any) -> Kind | None:
-    """Return the kind with which guards compare a value, or ``None`` if they do not."""
+    """Return the functions with which guards read and compare the contents of a value.
+
+    ``None``: guards do not compare its contents, for example because it is a number or a Parameter.
+    """
     if isinstance(value, Tensor):
         return None if value.is_parameter or value.is_traced else _TENSOR
     for base, each in _CONTAINERS:

@@ -298,7 +298,10 @@ def innermost() -> Level:
 
 
 def current_values() -> dict[tuple[int, str], Any]:
-    """Return the values of all locations that the present body may assign, by key."""
+    """Return the values of all attributes and variables assigned so far, by key.
+
+    Only assignments of the innermost branch or iteration being traced count.
+    """
     return {key: place.value() for key, (place, _, _) in innermost().items()}
 
 
@@ -322,7 +325,7 @@ def is_known(owner: Any, name: str) -> bool:
 
 
 def assign(location: Place, value: Any) -> None:
-    """Assign ``value``, and record it so that the end of the present body undoes it."""
+    """Assign ``value`` until the end of the traced branch, iteration, or function."""
     innermost().note(location)
     location.put(value)
 
@@ -342,7 +345,7 @@ def note_read(location: Place, own: bool = False) -> None:
 def note_assignable(location: Place) -> None:
     """Record that a function that may run later assigns ``location``.
 
-    At the end of each body, a different value shows that the function has run.
+    At the end of each traced branch or iteration, a different value shows that the function has run.
     """
     if _local.watch is not None:
         for level in _local.watch.levels:

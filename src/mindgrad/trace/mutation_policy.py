@@ -108,7 +108,7 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def own(values: Any) -> None:
-    """Record that the innermost body created all containers in ``values``."""
+    """Record that the code being traced created all containers in ``values``."""
     containers(values, innermost_owned())
 
 

@@ -57,7 +57,7 @@ def is_in_body() -> bool:
 
 
 def innermost_owned() -> dict[int, Any]:
-    """Return the objects that the innermost body may change, by ``id``.
+    """Return the objects that the innermost branch or iteration may change, by ``id``.
 
     The caller may add objects to this dictionary.
     """
@@ -90,7 +90,7 @@ def _makes_new(kind: Any) -> bool:
 
 
 def is_own(owner: Any) -> bool:
-    """Return whether the innermost body created ``owner``."""
+    """Return whether the traced branch, iteration, or function has created ``owner``."""
     return id(owner) in innermost_owned()
 
 

@@ -35,7 +35,7 @@ _READ_ONLY = "read-only"
 
 
 class _Entry:
-    """An object that existed before the body, with its contents at that time."""
+    """An object that existed before a branch or iteration, with its contents then."""
 
     __slots__ = ("kind", "label", "owner", "state")
 
@@ -56,7 +56,7 @@ class _Entry:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the snapshots of the bodies that are being traced, innermost last
+        #: the snapshots of the branches and iterations that are being traced, innermost last
         self.snapshots: list[Snapshot] = []
         #: for each function that is being traced, innermost last: the iterators and files that it can access,
         #: by ``id``
@@ -112,10 +112,10 @@ class Snapshot:
         return id(owner) in self._read
 
     def renew(self, function: Any) -> Snapshot:
-        """Undo the changes by the previous body before the trace of the next body.
+        """Undo the changes by the first branch before the trace of the second branch.
 
         Args:
-            function: runs the next body. Objects that it cannot access are not restored.
+            function: runs the second branch. Objects that it cannot access are not restored.
         """
         changed = self._changed()
         reach = _reach(function) if changed else ()
@@ -219,9 +219,9 @@ def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoRet
 
 
 def entries_of(owner: Any) -> list[_Entry]:
-    """Return the recorded contents of an object in the snapshots of all open bodies.
+    """Return the recorded contents of an object in all snapshots of the present trace.
 
-    Snapshots whose later code cannot access the object are omitted.
+    A snapshot is omitted if code after its branch or loop cannot access the object.
     """
     return [entry for snapshot in _local.snapshots for entry in snapshot.entries(owner)]
 

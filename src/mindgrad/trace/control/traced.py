@@ -139,7 +139,7 @@ class Traced:
 
 
 def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
-    """Add the attributes and nonlocal variables that bodies assign to ``variables``.
+    """Extend ``variables`` by attributes and nonlocal variables that bodies assign.
 
     Returns:
         The extended variables, or ``None`` if ``variables`` already contains all of them.
