@@ -1,8 +1,8 @@
 """Sharding: run one computation on a mesh of devices.
 
-A *layout* (``distributed.partition.Axes``) lists, for each axis of an array, the mesh axes that divide it. It is
-converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also chooses the
-layout of inputs and results for which the graph does not specify one.
+A *layout* (``distributed.partition.Axes``) lists, for each axis of an array, the mesh axes that divide it. It
+is converted to a ``NamedSharding`` of JAX. The partitioner of XLA inserts the collectives. It also chooses
+the layout of inputs and results for which the graph does not specify one.
 """
 
 from __future__ import annotations

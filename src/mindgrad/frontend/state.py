@@ -30,21 +30,24 @@ __all__ = [
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
-#: Parameters that hold the states of random number generators
+#: Parameters that contain the states of random number generators
 generators: list[Any] = []
-#: number of the random stream, which is the high word of the call counter of every generator
+#: number of the random stream, stored as the last word of the state of each generator
 _stream = 0
 
 
 def stream() -> int:
-    """Return the number of the random stream. Streams of one seed are independent."""
+    """Return the number of the random stream.
+
+    Generators with the same seed and different streams draw independent numbers.
+    """
     return _stream
 
 
 def use_stream(number: int) -> None:
-    """Let all generators draw from the stream ``number``.
+    """Make all random number generators draw from the stream ``number``.
 
-    In a distributed program, this is the rank of the process.
+    In a distributed program, ``number`` is the rank of the process, so that each process draws other numbers.
     """
     global _stream
     _stream = number
@@ -63,16 +66,19 @@ _local = _Local()
 
 
 def float_type() -> Any:
-    """Return the floating-point dtype in which the running Cell computes.
+    """Return the dtype that :func:`computing_in` has set, or ``None``.
 
-    ``None``: operators compute in the dtypes of their tensors.
+    ``None`` means that operators compute in the dtypes of their tensors.
     """
     return _local.float_type
 
 
 @contextlib.contextmanager
 def computing_in(dtype: Any) -> Iterator[None]:
-    """Let operators read floating-point Parameters as ``dtype``. ``None``: no change."""
+    """A context in which operators cast floating-point Parameters to ``dtype``.
+
+    ``None`` means that they do not cast Parameters.
+    """
     before, _local.float_type = _local.float_type, dtype
     try:
         yield
@@ -94,15 +100,15 @@ def noted() -> Dependencies | None:
 
 
 def is_from_outside(owner: Any) -> bool:
-    """Return whether the trace read the contents of ``owner``, but did not create it."""
+    """Return whether guards compare ``owner``, and the trace did not create it."""
     record = noted()
     return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
 
 
 def depends_on(owner: Any) -> None:
-    """Record that the compiled function depends on attributes of the Cell ``owner``.
+    """Record that the function being compiled calls the Cell ``owner``.
 
-    The compiled function is reused only if the attributes that it read are unchanged.
+    Guards then compare the class and ``construct`` of the Cell.
     """
     record = noted()
     if record is not None:
@@ -110,7 +116,7 @@ def depends_on(owner: Any) -> None:
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
-    """Record that the compiled function depends on an attribute of a mindgrad object."""
+    """Record that the compiled function depends on ``owner.name``."""
     record = noted()
     if record is not None:
         record.attribute(owner, name, getattr(owner, name))
@@ -119,9 +125,9 @@ def depends_on_attribute(owner: Any, name: str) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """Read ``owner.name``, and record that the function being compiled depends on it.
 
-    A read of ``__dict__`` counts as a read of all attributes. Some reads are constants and are not recorded:
-    attributes of tensors, of objects that the function created, of mindgrad objects that are not Cells, and
-    of library modules.
+    A read of ``__dict__`` counts as a read of all attributes. Guards do not compare attributes of tensors, of
+    objects that the trace created, or of mindgrad objects except Cells and Parameters. Functions and classes
+    of library modules are constants of the compiled function.
     """
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):

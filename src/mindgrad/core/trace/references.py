@@ -20,74 +20,76 @@ from mindgrad.core.ir.tensor import Tensor
 __all__ = ["Journal", "advance", "compilation", "is_compiling", "is_stored", "journal", "read", "write"]
 
 
-def read(parameter: Tensor) -> Tensor:
-    """Return the tensor that a Parameter represents now, or another tensor unchanged."""
-    if not parameter.is_parameter:
-        return parameter
+def read(reference: Tensor) -> Tensor:
+    """Return the current value of a reference in a trace, or another tensor unchanged.
+
+    The first read in a compiled function makes the reference an input of the graph.
+    """
+    if not reference.is_parameter:
+        return reference
     scopes = open_scopes()
     if not scopes:
-        return parameter
-    key = id(parameter)
+        return reference
+    key = id(reference)
     for scope in reversed(scopes):
         bound = scope.bindings.get(key)
         if bound is not None:
             return bound
     root = scopes[0]
     if isinstance(root, GraphScope):
-        symbol = root.symbol(parameter.type)
+        symbol = root.symbol(reference.type)
         root.bindings[key] = symbol
-        root.parameters.append(parameter)
+        root.parameters.append(reference)
         return symbol
-    return parameter
+    return reference
 
 
-def write(parameter: Any, value: Tensor) -> None:
-    """Assign ``value`` to ``parameter``.
+def write(reference: Any, value: Tensor) -> None:
+    """Assign ``value`` to ``reference``.
 
-    Outside every scope, the stored value changes immediately. Inside, it changes when the outermost scope
-    ends.
+    Outside every scope, the stored value changes immediately. Inside a scope, it changes when the outermost
+    scope ends.
     """
     scope = innermost()
-    _note(parameter, scope)
+    _note(reference, scope)
     if scope is None:
-        parameter.store(value)
+        reference.store(value)
         return
-    scope.bindings[id(parameter)] = value
-    scope.written[id(parameter)] = parameter
+    scope.bindings[id(reference)] = value
+    scope.written[id(reference)] = reference
 
 
 def advance(generator: Any, value: Tensor) -> None:
-    """Store the new state of a generator immediately, even while a scope is open.
+    """Store the new state of a random number generator immediately, even in a scope.
 
-    A draw is not part of a recording. If its new state were stored only at the end of the recording, another
-    thread could draw the same numbers before that. The generator must represent its stored value
-    (:func:`is_stored`).
+    If the state were stored only when the scope ends, another thread could draw the same numbers before that.
+    :func:`is_stored` must be true for the generator.
     """
     _note(generator, innermost())
     generator.store(value)
 
 
-def is_stored(parameter: Any) -> bool:
-    """Return whether the Parameter represents its stored value.
+def is_stored(reference: Any) -> bool:
+    """Return whether a read of the reference returns its stored value.
 
-    It does if no function is being compiled, and no open scope has bound the Parameter.
+    This is true unless a function is being compiled, or an open scope binds the reference.
     """
-    key = id(parameter)
+    key = id(reference)
     return not any(isinstance(scope, GraphScope) or key in scope.bindings for scope in open_scopes())
 
 
-def _note(parameter: Any, scope: Any) -> None:
+def _note(reference: Any, scope: Any) -> None:
     for journal in _local.journals:
-        if journal.scope is scope and id(parameter) not in journal.before:
-            journal.before[id(parameter)] = (parameter, as_it_is(read(parameter)))
+        if journal.scope is scope and id(reference) not in journal.before:
+            journal.before[id(reference)] = (reference, as_it_is(read(reference)))
 
 
 class Journal:
-    """The values that Parameters had before they were written in the innermost scope.
+    """The previous values of the references that are written in a scope.
 
     Attributes:
-        scope: the innermost scope.
-        before: ``(Parameter, value)`` by the ``id`` of the Parameter.
+        scope: the innermost scope when the journal is opened. Writes in other scopes are not recorded.
+        before: maps the ``id`` of a reference to the reference and its value before the first write.
     """
 
     __slots__ = ("before", "scope")
@@ -107,7 +109,7 @@ _local = _Local()
 
 @contextlib.contextmanager
 def journal() -> Iterator[Journal]:
-    """Open a journal, which records the old value of each Parameter that is written."""
+    """Record the previous value of each reference that is written in this context."""
     opened = Journal()
     _local.journals.append(opened)
     try:
@@ -117,7 +119,7 @@ def journal() -> Iterator[Journal]:
 
 
 def compilation() -> weakref.ref[GraphScope] | None:
-    """Return a reference to the scope of the function being compiled, or ``None``."""
+    """Return a weak reference to the scope of the outermost trace, or ``None``."""
     for scope in open_scopes():
         if isinstance(scope, GraphScope):
             return weakref.ref(scope)

@@ -66,8 +66,8 @@ class Compiled:
     Attributes:
         function: the Python function.
         history: hits and misses of the function; ``None`` before the first compilation.
-        open_sizes: the programs that serve several sizes of an input (``frontend.programs.open_sizes``). If it is
-            ``None``, the function is compiled separately for every input size.
+        open_sizes: the programs that serve several sizes of an input (``frontend.programs.open_sizes``). If
+            it is ``None``, the function is compiled separately for every input size.
     """
 
     __slots__ = (

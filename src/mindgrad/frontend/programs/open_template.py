@@ -1,8 +1,8 @@
 """Templates: programs that serve several sizes, derived from two traces.
 
-``frontend.programs.open_sizes`` describes the steps, and ``frontend.programs.open_axes`` defines open axes and symbols. A
-template stores the graph of the first trace, its open axes, and its *lifted* constants. A lifted constant
-depends on a size, such as the 1/n of a mean, so it is an operand of the program.
+``frontend.programs.open_sizes`` describes the steps, and ``frontend.programs.open_axes`` defines open axes
+and symbols. A template stores the graph of the first trace, its open axes, and its *lifted* constants. A
+lifted constant depends on a size, such as the 1/n of a mean, so it is an operand of the program.
 """
 
 from __future__ import annotations
