@@ -46,7 +46,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
     return tensors
 
 
-# --- matrices ----------------------------------------------------------------------------------------
+# --- matrix products ---------------------------------------------------------------------------------
 
 
 @public(
@@ -198,7 +198,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
     return matrix_product("BatchMatMul", input_x, mat2, False, False)
 
 
-# --- sums over chosen axes ---------------------------------------------------------------------------
+# --- sums of products over given axes ----------------------------------------------------------------
 
 
 @public("Tensor mint")
@@ -440,6 +440,6 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     return einsum_plan(equation, tuple(x.type.shape for x in tensors))(tensors, apply)
 
 
-# other names of the functions above, as in MindSpore
+# alternative names, as in MindSpore
 ger = outer
 tensor_dot = tensordot

@@ -31,7 +31,7 @@ __all__ = [
 REDUCTIONS = ("mean", "sum", "none")
 
 
-# --- shared functions --------------------------------------------------------------------------------
+# --- functions that several losses use ---------------------------------------------------------------
 
 
 def checked_reduction(operator: str, reduction: Any, also: tuple[str, ...] = ()) -> str:
@@ -90,12 +90,12 @@ def softplus(x: Tensor) -> Tensor:
     return apply(special.softplus, x)
 
 
-# --- distances ---------------------------------------------------------------------------------------
+# --- losses of distances -----------------------------------------------------------------------------
 
 
 def _difference(operator: str, input: Any, target: Any) -> Tensor:
     tensors = [real_operand(input, operator), real_operand(target, operator)]
-    if any(map(is_selection, tensors)):  # the shape of a selection is unknown at compile time
+    if any(map(is_selection, tensors)):  # the shape of a tensor selected by a mask is unknown at compile time
         return arithmetic.sub(*tensors)
     difference = arithmetic.sub(*promoted(operator, *tensors))
     if all(difference.size > x.size for x in tensors):
@@ -215,11 +215,11 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
     size = rounding.abs(d)
     near = comparison.less(size, bound)
     far = arithmetic.mul(arithmetic.sub(size, bound / 2), bound)
-    # replace large d before squaring, because the square may overflow
+    # replace large d before squaring, because d² may overflow
     return choose(near, arithmetic.mul(math.square(choose(near, d, 0.0)), 0.5), far)
 
 
-# --- margins -----------------------------------------------------------------------------------------
+# --- losses with margins -----------------------------------------------------------------------------
 
 
 @public("mint.nn.functional", "SoftMarginLoss(reduction='mean')(logits, labels)")
@@ -369,7 +369,7 @@ def triplet_margin_loss(
     return summarized(operator, loss, reduction)
 
 
-# --- similarities ------------------------------------------------------------------------------------
+# --- cosine similarity -------------------------------------------------------------------------------
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:

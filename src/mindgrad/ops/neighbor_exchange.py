@@ -29,9 +29,9 @@ __all__ = [
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
-#: Each direction addresses one side of the row axis and one side of the column axis. -1 is the beginning of
-#: the axis, 1 is its end, and 0 is the whole axis. The order is top, top right, right, bottom right, bottom,
-#: bottom left, left, top left.
+#: The eight neighbors: top, top right, right, bottom right, bottom, bottom left, left, top left. Each entry
+#: is (side of the row axis, side of the column axis), with -1 for the beginning, 1 for the end, and 0 for the
+#: whole axis.
 _DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
 
 
@@ -195,7 +195,7 @@ def exchanged_halos(
     sent: dict[tuple[int, int], Tensor] = {}
     shapes: dict[int, tuple[int, ...]] = {}
     for direction, (vertical, horizontal) in enumerate(_DIRECTIONS):
-        opposite = (direction + 4) % len(_DIRECTIONS)  # direction from the receiver to this process
+        opposite = (direction + 4) % len(_DIRECTIONS)  # direction in which the receiver sees this process
         rank = send_ranks[direction]
         part = _border(_border(x, 2, vertical, send_lengths[:2]), 3, horizontal, send_lengths[2:])
         if rank >= 0 and part.size:

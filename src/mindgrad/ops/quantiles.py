@@ -218,7 +218,7 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     return layout.reshape(value, (part.size, *shape) if part.ndim else shape)
 
 
-# --- cumulative -------------------------------------------------------------------------------------------
+# --- cumulative logsumexp ---------------------------------------------------------------------------------
 
 
 @public("Tensor")

@@ -73,7 +73,7 @@ class _Loop(NamedTuple):
     structure: Any
 
 
-#: cache of traced loops; the key is the step function and the types of all tensors
+#: cache: (step function, types of all tensors) -> traced loop
 _loops: dict[Any, _Loop] = {}
 _LOOPS_KEPT = 128
 

@@ -125,7 +125,8 @@ def _rounds(flat: Tensor, elements: int) -> Tensor:
     """The number of earlier updates of the same element, as int32; −1 if out of range."""
     (count,) = flat.shape
     numbers = make_tensor(np.arange(count, dtype=np.int64))
-    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))  # in order of updates
+    # sort by element, then by order of the updates
+    order = argsort(arithmetic.add(arithmetic.mul(flat, count), numbers))
     ordered = read_along(flat, order, 0)
     preceding = cast(arithmetic.sub(numbers, searchsorted(ordered, ordered)), int32)
     return choose(comparison.equal(flat, elements), -1, read_along(preceding, argsort(order), 0))

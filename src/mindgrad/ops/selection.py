@@ -27,7 +27,7 @@ from mindgrad.primitives.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["Selection", "selected"]
 
-#: neutral element of each reduction; it replaces the elements that the mask does not select
+#: primitive -> neutral element, which replaces the elements that the mask does not select
 _NEUTRAL = {
     reduction.reduce_sum: 0, reduction.reduce_prod: 1, reduction.reduce_all: 1, reduction.reduce_any: 0,
     reduction.norm: 0, reduction.logsumexp: -math.inf, reduction.reduce_max: -math.inf,
@@ -147,7 +147,7 @@ class Selection:
         reduction_of_selected = reduce(self._with(_NEUTRAL[primitive]))
         if primitive not in _EXTREMES:
             return reduction_of_selected
-        # the maximum or minimum of an empty selection is NaN
+        # the maximum and minimum of an empty selection are NaN
         is_any = apply(reduction.reduce_any, self.mask, axes=(0,))
         like = reduction_of_selected.type
         if like.shape:

@@ -78,7 +78,7 @@ globals().update(
 )
 
 
-# --- sums and products ---------------------------------------------------------------------------------
+# --- arithmetic of sparse tensors ----------------------------------------------------------------------
 
 
 def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
@@ -256,7 +256,7 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
     return x.with_values(powers / powers.unsorted_segment_sum(rows, count)[rows])
 
 
-# --- layouts -------------------------------------------------------------------------------------------
+# --- conversions between sparse formats ----------------------------------------------------------------
 
 
 def csr_to_coo(tensor: Any) -> COOTensor:
@@ -393,7 +393,7 @@ def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
     return COOTensor(indices[Tensor(order)], values[Tensor(order)], shape)
 
 
-# --- constructors and parts ------------------------------------------------------------------------------
+# --- constructors and accessors --------------------------------------------------------------------------
 
 make_coo_tensor = make_sparse_tensor = COOTensor
 make_csr_tensor = CSRTensor

@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- spread ------------------------------------------------------------------------------------------
+# --- variance and median -----------------------------------------------------------------------------
 
 
 def _centered(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
@@ -204,7 +204,8 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     axis = normalize_axis(axis, x.ndim, "Median")
     if not x.ndim:
         return x, cast(not_equal(x, x), int64)
-    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)  # index of a NaN, if any
+    # index of the first NaN, if there is one
+    first = extremes.place_of_extreme(primitives.argmax, "Median", x, axis)
     accepted(argsort, "Median", x, axis=axis, descending=False)
     order = apply(argsort, x, axis=axis, descending=False)
     middle = (x.shape[axis] - 1) // 2
@@ -216,7 +217,7 @@ def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, 
     return taken_along(x, places, axis, keepdims)
 
 
-# --- norms -------------------------------------------------------------------------------------------
+# --- norms of vectors and matrices -------------------------------------------------------------------
 
 
 def _real_sizes(operator: str, x: Any, dtype: Any) -> Tensor:
@@ -284,8 +285,8 @@ def vector_norm(
         return reduced(primitives.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
         return reduced(primitives.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
-    # the norm is computed as unit · ‖x / unit‖, so that powers neither overflow nor underflow; it does not
-    # depend on unit, so unit needs no gradient
+    # Compute the norm as unit · ‖x / unit‖, so that powers neither overflow nor underflow. The norm does not
+    # depend on ``unit``, so ``unit`` needs no gradient.
     unit: Any = 1.0
     if x.size:
         extreme = primitives.reduce_max if order > 0 else primitives.reduce_min
@@ -478,7 +479,7 @@ def _total_norm(operator: str, tensors: Any, order: float) -> Tensor:
 
 
 def _scaled(x: Any, total: Tensor, bound: float) -> Any:
-    # bound / max(total, bound) never divides by 0, and is exactly 1 if the norm is below the bound
+    # bound / max(total, bound) never divides by 0, and is exactly 1 if the norm is at most the bound
     factor = arithmetic.div(bound, clipping.maximum(total, bound))
     if isinstance(x, Tensor):
         return cast(arithmetic.mul(x, factor), inexact(x).dtype)

@@ -29,7 +29,7 @@ from mindgrad.ops.registry import public
 
 __all__: list[str] = []
 
-# --- new tensors ------------------------------------------------------------------------------------------
+# --- new tensors from data --------------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -115,7 +115,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
     return Tensor(np.frombuffer(buffer, as_dtype(dtype).numpy, count, offset))
 
 
-# --- storage ----------------------------------------------------------------------------------------------
+# --- memory layout ----------------------------------------------------------------------------------------
 
 
 @public("Tensor.flush_from_cache")
@@ -258,7 +258,7 @@ def hermitian(self: Tensor) -> Tensor:
     return linalg.adjoint_of(self)
 
 
-# --- parts ------------------------------------------------------------------------------------------------
+# --- access to elements -----------------------------------------------------------------------------------
 
 
 @public("Tensor")

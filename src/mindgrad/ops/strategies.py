@@ -157,7 +157,7 @@ def constrained(x: Any, axes: Axes | None, devices: int) -> Any:
     return apply(with_sharding, tensor, devices=devices, axes=axes) if tensor.is_traced else x
 
 
-# --- operators ------------------------------------------------------------------------------------------
+# --- strategies of operators and of single tensors ------------------------------------------------------
 
 
 def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> Any:
@@ -179,7 +179,7 @@ def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> An
     leaves, structure = flatten(inputs)
     positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
-    # programs may also list a strategy () for each number among the inputs; drop these strategies
+    # MindSpore programs may list an empty strategy () for each Python number; drop these strategies
     if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):
         in_strategy = [
             s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
@@ -248,7 +248,8 @@ def _letters(operation: Any, shapes: Sequence[Sequence[int]]) -> tuple[list[list
     """
     name = operation.name
     if name in ("MatMul", "BatchMatMul") and len(shapes) == 2 and min(map(len, shapes)) >= 2:
-        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]  # aligned from the right
+        # number the axes from the right, because the batch axes broadcast
+        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]
         a[-2:], b[-2:] = ["m", "k"], ["k", "n"]  # type: ignore[list-item]
         if operation.transpose_a:
             a[-2:] = a[:-3:-1]

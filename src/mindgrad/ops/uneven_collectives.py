@@ -191,7 +191,7 @@ def _exchanged(
         return full_tensor(0, x.dtype, (sum(received), *row_shape) if sum(received) else ())
     length = _common_length(longest)
     stacked = _stacked_parts(x, sent, length)
-    # (ranks, length, …), where parts[i] came from the i-th process of the group
+    # shape (ranks, length, …); parts[i] comes from the i-th process of the group
     parts = applied(
         primitives.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
     )  # fmt: skip

@@ -16,7 +16,7 @@ _X = "(Tensor([1.0, 2.0]))"
 
 
 def _broadcast(self: Any, inputs: Any) -> Any:
-    if isinstance(inputs, tuple):  # MindSpore's operator accepts and returns tuples
+    if isinstance(inputs, tuple):  # MindSpore's Broadcast accepts and returns tuples
         return tuple(collectives.broadcast(x, self.root_rank, self.group) for x in inputs)
     return collectives.broadcast(inputs, self.root_rank, self.group)
 

@@ -63,7 +63,7 @@ MirrorPad = operation(
     example="ops.MirrorPad()(Tensor([1.0, 2.0, 3.0]), [[1, 1]])", prints="[2. 1. 2. 3. 2.]",
 )  # fmt: skip
 
-# --- sequences and shapes ----------------------------------------------------------------------------------
+# --- sequences, shapes, and other functions ----------------------------------------------------------------
 
 public("IdentityN()(xs) -> tuple(map(identity, xs)) >>> ops.IdentityN()((Tensor([1.0]),))[0] => [1.]")(
     flow.identity

@@ -143,7 +143,7 @@ def _sparse(owner: str, indices: Any, values: Any, shape: Any) -> COOTensor:
     return COOTensor(places, stored, sizes)
 
 
-# --- segments of rows ---------------------------------------------------------------------------------
+# --- reductions over segments of rows -----------------------------------------------------------------
 
 
 def _segments(name: str, power: float, number: str, prints: str) -> str:
