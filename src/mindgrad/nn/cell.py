@@ -31,7 +31,8 @@ from mindgrad.trace.effect_log import UNDEFINED
 __all__ = ["Cell", "HookHandle"]
 
 
-#: attributes of a Cell that often change and change back; the compiled programs of all values are cached
+#: Assigning one of these attributes, for example by ``set_train``, does not discard compiled code: the
+#: compile cache has an entry for each value.
 _FLAGS = ("training", "requires_grad")
 
 
@@ -69,7 +70,7 @@ class Cell(Compatible):
     _eager: EagerCalls
     _recomputes = False
 
-    #: the element type set by ``to_float``
+    #: dtype set by ``to_float``
     _to_float: DType | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -127,7 +128,7 @@ class Cell(Compatible):
                     f"For '{type(self).__name__}', call super().__init__() before assigning '{name}', which "
                     f"holds Parameters."
                 )
-            # a plain attribute can precede super().__init__(), which does not change it
+            # before super().__init__(), only plain attributes can be set
             object.__setattr__(self, name, value)
             return
         params, cells = attributes["_params"], attributes["_cells"]
@@ -240,7 +241,8 @@ class Cell(Compatible):
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         dtype = self._to_float
         is_changed = self._hooks or self._recomputes or self._custom is not None
-        if not is_changed and dtype is state.float_type() is None:  # common case: no ``to_float``
+        # common case: no ``to_float`` and no hooks
+        if not is_changed and dtype is state.float_type() is None:
             return user_calls.run(self.construct, *args, **kwargs)
         if dtype is not None:
             args, kwargs = map_leaves(lambda x: _as_float(x, dtype), (args, kwargs))

@@ -20,7 +20,7 @@ class Inventory(StateDict):
     _params: dict[str, Parameter]
     _cells: dict[str, Any]
 
-    # -- adding ----------------------------------------------------------------------------------
+    # -- insertion of Parameters and Cells -------------------------------------------------------
 
     def insert_param_to_cell(
         self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
@@ -260,7 +260,7 @@ class Inventory(StateDict):
         fn(self)
         return self
 
-    # -- preparations of MindSpore that mindgrad does not need ---------------------------------------
+    # -- methods of MindSpore that mindgrad does not need --------------------------------------------
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
         """Return a dict of each Parameter with itself; values are already initialized.

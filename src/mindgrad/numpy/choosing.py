@@ -21,7 +21,7 @@ __all__ = [
     "setdiff1d", "take_along_axis", "unique", "unravel_index", "where",
 ]  # fmt: skip
 
-# --- selection ---
+# --- selection of elements ---
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -160,7 +160,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     return movement.broadcast_to(tensor(result, "piecewise", points.dtype), points.shape)
 
 
-# --- indices ---
+# --- indices and sets ---
 
 
 def _values(x: Any, operator: str) -> np.ndarray:

@@ -14,7 +14,7 @@ from mindgrad.ops.arguments import sizes, whole_number
 
 __all__ = ["indices", "ix_", "meshgrid", "mgrid", "ogrid", "rand", "randint", "randn"]
 
-# --- grids
+# --- grids of indices ---
 
 
 def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
@@ -122,9 +122,6 @@ class _Grid:
 
 mgrid = _Grid(False)
 ogrid = _Grid(True)
-
-
-# --- windows ------------------------------------------------------------------------------------------------
 
 
 # --- random numbers -----------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ __all__ = [
 #: Parameter with the generator state that the current context draws from
 _source: ContextVar[Parameter] = ContextVar("source", default=RANDOM_STATE)
 
-#: operator without seeds of its own: draw from the global state only
+#: seeds of an operator that draws only from the global state
 NO_SEEDS = (0, 0)
 
 #: bits of the significand of each dtype, including the implicit bit

@@ -81,7 +81,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
     return functional.one_hot(x, depth, 1, 0).astype(x.dtype)  # type: ignore[attr-defined]
 
 
-# --- convolution and windows --------------------------------------------------------------------------
+# --- convolution, pooling, and batch normalization ----------------------------------------------------
 
 
 def _convolved(

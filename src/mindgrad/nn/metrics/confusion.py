@@ -26,7 +26,7 @@ def _correlation(tp: Any, fp: Any, tn: Any, fn: Any) -> Any:
     return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
 
 
-#: functions that compute a measure from the counts (tp, fp, tn, fn), by MindSpore's names of measures
+#: MindSpore's names of a measure -> function of the counts of true and false positives and negatives
 _MEASURES: dict[tuple[str, ...], Callable[[Any, Any, Any, Any], Any]] = {
     ("sensitivity", "recall", "hit rate", "true positive rate", "tpr"): lambda tp, fp, tn, fn: _ratio(
         tp, tp + fn

@@ -168,7 +168,7 @@ class Poisson(Distribution):
         return ops.where(is_count, ops.xlogy(count, rate) - rate - ops.lgamma(count + 1.0), _NONE)
 
     def _cdf(self, value: Any, rate: Any) -> Any:
-        count = ops.floor(value) + 1.0  # the waiting time of `count` events has a gamma distribution
+        count = ops.floor(value) + 1.0  # waiting for ``count`` events takes a gamma-distributed time
         return ops.where(count > 0.0, ops.igammac(ops.where(count > 0.0, count, 1.0), rate), 0.0)
 
     def _survival(self, value: Any, rate: Any) -> Any:

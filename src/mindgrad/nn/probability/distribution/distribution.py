@@ -50,9 +50,9 @@ class Distribution(Cell):
     0.3989
     """
 
-    #: the names of the parameters, in the order of calls
+    #: names of the parameters, in the order of arguments
     parameter_names: tuple[str, ...] = ()
-    #: for each constrained parameter: a test of its values, and the condition in words for error messages
+    #: parameter -> (test of its values, condition in words for the error message)
     conditions: dict[str, tuple[Callable[[np.ndarray], Any], str]] = {}
     is_discrete = False
 
@@ -161,7 +161,7 @@ class Distribution(Cell):
         """Call the method with the name ``name``."""
         return getattr(self, name)(*args, **kwargs)
 
-    # -- densities ------------------------------------------------------------------------------
+    # -- densities and cumulative probabilities -------------------------------------------------
 
     def prob(self, value: Any, *args: Any, **kwargs: Any) -> Tensor:
         """The density, or the probability, of ``value``."""
@@ -204,7 +204,7 @@ class Distribution(Cell):
 
     def _log_survival(self, value: Any, *parameters: Any) -> Any:
         survival = self._survival(value, *parameters)
-        is_near_one = survival > 0.5  # the rounding error of `survival` would dominate its small logarithm
+        is_near_one = survival > 0.5  # log1p(−cdf) is more accurate than the logarithm of a number near 1
         below = ops.where(is_near_one, self._cdf(value, *parameters), 0.0)
         return ops.where(is_near_one, ops.log1p(-below), ops.log(survival))
 
@@ -245,7 +245,7 @@ class Distribution(Cell):
     def _entropy(self, *parameters: Any) -> Any:
         self._refuse("entropy")
 
-    # -- two distributions ------------------------------------------------------------------------
+    # -- divergences of two distributions ---------------------------------------------------------
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
         """The Kullback-Leibler divergence: the mean of log a(x) − log b(x) for x from a.
