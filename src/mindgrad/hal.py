@@ -26,7 +26,7 @@ __all__ = [
 
 synchronize = _device.synchronize
 
-# --- devices -------------------------------------------------------------------------------------------
+# --- devices and their properties ----------------------------------------------------------------------
 
 
 def _target(device_target: str | None) -> str:

@@ -24,7 +24,7 @@ from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["TFRecordDataset"]
 
-#: polynomial of the checksum CRC-32C (Castagnoli), with its bits in reversed order
+#: polynomial of the checksum CRC-32C (Castagnoli), in reversed bit order
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
 
@@ -55,8 +55,7 @@ class _Records:
 
     def __init__(self, file: str, compression: str) -> None:
         self.file = file
-        #: decompressed content of the file; ``None`` if it is not compressed, because its records are then
-        #: read on demand
+        #: decompressed file; ``None`` for an uncompressed file, whose records are read on demand
         self.data = None
         if compression == "GZIP":
             self.data = gzip.decompress(Path(file).read_bytes())
@@ -123,7 +122,7 @@ def _feature(message: memoryview) -> list[Any] | np.ndarray:
             continue
         if field == 1:
             return [bytes(item) for item in _messages(content, 1)]
-        if field == 2:  # packed, or a separate field for each element
+        if field == 2:  # one packed field, or one field per element
             parts = [bytes(part) for _, _, part, _ in read_fields(content) if not isinstance(part, int)]
             return np.frombuffer(b"".join(parts), "<f4").astype(np.float32)
         if field == 3:

@@ -156,7 +156,7 @@ def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[
         following = arguments[position + 1 : position + 2]
         if action is None or action.nargs == 0 or value:
             position += 1
-        elif action.nargs == "?":  # an option with an optional value: --join, or --join True
+        elif action.nargs == "?":  # the value is optional: --join or --join True
             position += 2 if following and following[0].lower() in ("true", "false") else 1
         else:
             position += 2

@@ -126,7 +126,7 @@ class Model:
         """The network that ``predict`` calls."""
         return self._network
 
-    # -- runs ------------------------------------------------------------------------------------
+    # -- training, evaluation, and prediction ----------------------------------------------------
 
     def train(
         self,
@@ -406,7 +406,7 @@ class Model:
         """Do nothing, because networks are compiled in their first call."""
 
 
-#: callback classes that print; a Model with one of these callbacks does not add a progress bar
+#: callbacks that print; with one of them, a Model adds no progress bar
 _PRINTING = (LossMonitor, ProgressBar, TimeMonitor)
 
 
