@@ -176,7 +176,7 @@ class Cell(Compatible):
         object.__setattr__(self, name, value)
 
     def _is_fixed(self) -> bool:
-        """Whether a function is being compiled that did not create this Cell."""
+        """Whether a function is being traced that did not create this Cell."""
         if not state.is_compiling():
             return False
         made_in = self.__dict__.get("_made_in")

@@ -56,9 +56,9 @@ def _load_classes() -> None:
 
 
 def _generated(name: str) -> _Any:
-    """Return the function of ``mint`` with an alternative name such as ``max_ext``.
+    """Return a function of ``mint`` by its generated name, such as ``max_ext``.
 
-    ``mint`` is imported after ``ops``.
+    The lookup is at the first access, because ``mint`` is imported after ``ops``.
     """
     if name.endswith("_ext"):
         names = vars(_import_module("mindgrad.ops.auto_generate"))

@@ -210,7 +210,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 
 def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
-    """Compute d²/2 for |d| < ``bound``, and continue it by its tangents."""
+    """Compute the Huber loss: d²/2 for |d| < b, else b (|d| − b/2), b = ``bound``."""
     d = arithmetic.sub(*operands)
     size = rounding.abs(d)
     near = comparison.less(size, bound)

@@ -236,9 +236,10 @@ def _delivered(
     operator: str,
     image: Tensor | None = None,
 ) -> tuple[dict[tuple[int, int], Tensor], Tensor]:
-    """Exchange tensors between the processes of a group.
+    """Exchange tensors between the processes of a group, in rounds.
 
-    Returns the received tensors by rank and tag, and the tensor that the last round delivered.
+    In each round, a process sends at most one tensor and receives at most one. Returns the received tensors
+    by rank and tag, and the tensor of the last round.
 
     Args:
         sent: tensors that this process sends, by target and tag.
@@ -290,10 +291,10 @@ def _delivered(
 
 
 def _after(x: Tensor, before: Tensor) -> Tensor:
-    """Let ``x`` depend on ``before``, without a dependence on its elements.
+    """Let ``x`` depend on ``before``, by appending zero elements of it.
 
-    Rounds depend on each other and on all tensors that this process sends; its results depend on all rounds.
-    Each derivative therefore runs all rounds on all processes in the same order.
+    By these dependences, each round follows the round before it, and all results follow the last round.
+    Derivatives therefore run all rounds on all processes in the same order.
     """
     return concat([x.reshape(-1), before.reshape(-1)[:0]]).reshape(x.shape)
 

@@ -97,7 +97,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
 
 def _install_further(path: str) -> None:
-    """Install new forms on a loaded surface; if one is wrong, undo its declaration."""
+    """Add new forms to the surface ``path``. Undo the declaration of a wrong form."""
     before = len(_FORMS[path])
     try:
         names = surface_forms(path)
@@ -153,7 +153,7 @@ def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]
 
 
 def surface(path: str, install: Callable[[list[Form]], None]) -> None:
-    """Install the forms of a path: present ones now, later ones when declared."""
+    """Install the forms of a path now, and later forms when they are declared."""
     install(list(surface_forms(path).values()))
     _SURFACES[path] = install
 

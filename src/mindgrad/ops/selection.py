@@ -37,7 +37,7 @@ _EXTREMES = (reduction.reduce_max, reduction.reduce_min)
 
 
 class _Unknown:
-    """The type of a selection: an element type without a shape."""
+    """Type of a selection; every attribute except ``dtype`` raises an error."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -47,7 +47,7 @@ class _Unknown:
 
 
 class _Scope:
-    """The scope of operators on selections; it takes precedence over all other scopes."""
+    """Scope that intercepts operators on selections, before all other scopes."""
 
     level = 1 << 30
 

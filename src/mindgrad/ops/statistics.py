@@ -34,7 +34,7 @@ __all__ = [
 
 
 def _centered(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tensor, tuple[int, ...], float]:
-    """(x − mean, mean, axes, n − ddof), where float16 and bfloat16 become float32."""
+    """Return (x − mean, mean, axes, n − ddof); float16 and bfloat16 become float32."""
     if not isinstance(ddof, int):
         raise TypeError(f"For '{operator}', the 'ddof' must be an int or bool, but got {ddof!r}.")
     x = inexact(operand(x, operator))

@@ -46,7 +46,7 @@ class Rows:
 
 
 def _dense_or_rows(parameter: Any, gradient: Any, indices: Any) -> tuple[Any, Any]:
-    """The gradient of the whole Parameter, and the function that assigns new values."""
+    """Return the gradient and a function that assigns values, to ``indices`` if given."""
     if indices is None:
         return operand(gradient, "Apply"), flow.assign
     rows = Rows(parameter, gradient, indices)

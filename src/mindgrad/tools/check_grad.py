@@ -233,9 +233,10 @@ class _Check:
         return self._results(arrays, self.dtype)
 
     def _cotangents(self) -> tuple[np.ndarray, bool]:
-        """Choose the directions e_j in the space of the results.
+        """Choose the cotangents of the results for reverse mode.
 
-        Returns a matrix with one direction per row, and whether they are the unit vectors.
+        Returns a matrix with one cotangent per row, and whether they are all unit vectors. If there are too
+        many results, the cotangents are random signs.
         """
         size = len(self.base)
         if size <= self.max_entries:
@@ -281,7 +282,7 @@ class _Check:
     # -- finite differences ----------------------------------------------------------------------
 
     def _observed(self, results: np.ndarray) -> np.ndarray:
-        """Append the random sums to the results, if reverse mode uses random directions."""
+        """Append the products of the results with random cotangents, if these are used."""
         return results if self.is_every_output else np.concatenate([results, self.cotangents @ results])
 
     def _slopes(self, index: int, tangent: np.ndarray) -> _Slopes:

@@ -95,7 +95,7 @@ def _paired(padding: Any) -> Any:
 
 
 class _Convolution:
-    """Constructor of convolutions over one, two, or three axes."""
+    """Shared constructor of Conv1d, Conv2d, and Conv3d."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,

@@ -40,7 +40,7 @@ def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
 
 
 def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarray:
-    """The distance of each element of an outline from another; ∞ if that is empty."""
+    """Return the distance of each element from ``other``; ∞ if ``other`` is empty."""
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":

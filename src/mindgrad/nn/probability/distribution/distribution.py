@@ -133,7 +133,7 @@ class Distribution(Cell):
         return tuple(self._arguments("get_dist_args", args, kwargs))
 
     def _arguments(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The parameters of a call."""
+        """Return all parameters: the arguments of a call, else the distribution's values."""
         owner = type(self).__name__
         if len(args) > len(self.parameter_names) or any(key not in self.parameter_names for key in kwargs):
             raise TypeError(
@@ -275,7 +275,7 @@ class Distribution(Cell):
         return self._entropy(*first) + self._kl(second, first)
 
     def _two(self, method: str, dist: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """The parameters of a and of b."""
+        """Return the parameters of this distribution and of the second one, ``*_b``."""
         owner, count = type(self).__name__, len(self.parameter_names)
         if dist != self.get_dist_type():
             raise ValueError(f"For '{owner}', '{method}' takes another '{owner}', but got {dist!r}.")
