@@ -291,7 +291,7 @@ def _delivered(
 
 
 def _after(x: Tensor, before: Tensor) -> Tensor:
-    """Let ``x`` depend on ``before``, by appending zero elements of it.
+    """Let ``x`` depend on ``before``, by appending an empty part of it.
 
     By these dependences, each round follows the round before it, and all results follow the last round.
     Derivatives therefore run all rounds on all processes in the same order.
