@@ -83,7 +83,10 @@ class _Records:
                     )
                 (length,) = struct.unpack("<Q", head[:8])
                 if at + 16 + length > size:
-                    raise RuntimeError(f"For 'TFRecordDataset', the file '{self.file}' is cut off.")
+                    raise RuntimeError(
+                        f"For 'TFRecordDataset', the file '{self.file}' is truncated: it ends within a "
+                        "record."
+                    )
                 yield at + 12, length
                 at += 16 + length
 
@@ -148,7 +151,10 @@ class _Examples:
         features = file.example(number)
         missing = [column["name"] for column in self.columns if column["name"] not in features]
         if missing:
-            raise RuntimeError(f"record {number} of the file '{file.file}' has no feature '{missing[0]}'")
+            raise RuntimeError(
+                f"record {number} of the file '{file.file}' has no feature '{missing[0]}', which is a "
+                "column of the dataset. Omit it from 'schema' or 'columns_list'"
+            )
         return tuple(_array(features[column["name"]], column) for column in self.columns)
 
 

@@ -65,7 +65,8 @@ def main(arguments: Sequence[str]) -> int:
         try:
             if not 0 < address_of(options.coordinator)[1] < 65535:
                 raise ValueError(
-                    "the port of --coordinator must be from 1 to 65534: the next one is used too."
+                    "the port of --coordinator must be from 1 to 65534, because the launcher also uses "
+                    "the next port."
                 )
         except ValueError as error:
             parser.error(str(error))

@@ -98,7 +98,7 @@ class Cell(Compatible):
                 f"'{type(self).__name__}' object has no attribute '{name}'{hint}", name=name, obj=self
             )
         raise AttributeError(
-            f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."
+            f"For '{type(self).__name__}', call super().__init__() in '__init__' before '{name}' is used."
         )
 
     def _make_callables(self) -> None:
@@ -408,7 +408,7 @@ class Cell(Compatible):
         """
         for name in kwargs:
             if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
-                raise ValueError(f"For 'recompute', there is no argument {name!r}.")
+                raise ValueError(f"For 'recompute', unknown argument {name!r}.")
         check_options(use_reentrant, output_recompute, early_stop, context_fn)
         object.__setattr__(self, "_recomputes", True)
 

@@ -185,7 +185,7 @@ class CellList(_Indexed):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError("A CellList is not callable: call its Cells one by one.")
+        raise RuntimeError("A CellList is not callable. Call its Cells one by one, or use nn.SequentialCell.")
 
 
 class CellDict(Cell):
@@ -283,7 +283,7 @@ class CellDict(Cell):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError("A CellDict is not callable: call its Cells by name.")
+        raise RuntimeError("A CellDict is not callable. Call its Cells by name: cells['name'](x).")
 
 
 def _prefix_of(container: Cell) -> str:

@@ -218,7 +218,8 @@ class Inventory(StateDict):
             cells = getattr(cell, "_cells", {})
             if name not in cells:
                 raise AttributeError(
-                    f"For 'get_sub_cell', {type(cell).__name__} has no Cell {name!r} of the path {target!r}."
+                    f"For 'get_sub_cell', {type(cell).__name__} has no Cell {name!r}, which is part of the "
+                    f"path {target!r}."
                 )
             cell = cells[name]
         return cell

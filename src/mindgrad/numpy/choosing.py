@@ -350,7 +350,8 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
             reduced = expand_dims(reduced, axis)
         if reduced.ndim != x.ndim:
             raise ValueError(
-                "For 'apply_over_axes', the function must keep the number of axes or reduce it by one."
+                "For 'apply_over_axes', 'func' must return an array with the same number of axes as its "
+                "input, or one axis less."
             )
         x = reduced
     return x

@@ -349,7 +349,10 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
     times = whole_number(m, "polyint", "m", least=0)
     constants = [0.0] * times if k is None else list(k) if isinstance(k, (list, tuple)) else [k] * times
     if len(constants) != times:
-        raise ValueError(f"For 'polyint', there must be {times} constants, but got {len(constants)}.")
+        raise ValueError(
+            f"For 'polyint', 'k' must contain {times} constants, one for each integration, but got "
+            f"{len(constants)}."
+        )
     for constant in constants:
         powers = Tensor(np.arange(integral.size, 0, -1), integral.dtype)
         last = layout.reshape(cast(tensor(constant, "polyint"), integral.dtype), (1,))

@@ -360,7 +360,8 @@ def glu(x: Any, axis: int = -1) -> Tensor:
     axis = normalize_axis(axis, x.ndim, "GLU")
     if not x.ndim or x.shape[axis] % 2:
         raise ValueError(
-            f"For 'GLU', the size of the axis must be even, but the shape is {x.shape} and the axis {axis}."
+            "For 'GLU', the size of the split axis must be even, because the input is divided into two "
+            f"halves, but the input has the shape {x.shape} and the axis is {axis}."
         )
     middle = x.shape[axis] // 2
 

@@ -240,8 +240,8 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
         x = cast(x, promote_scalar(x.dtype, n))
         if n < 0:
             raise ValueError(
-                f"For 'Pow', a tensor of type {x.dtype} has no power {n} of its type; convert it first: "
-                f"x.astype(mindspore.float32)."
+                f"For 'Pow', a tensor of type {x.dtype} cannot be raised to the power {n}, because the "
+                "result is not an integer. Convert the tensor first: x.astype(mindspore.float32)."
             )
     return unary(powers.integer_power, "Pow", x, n=n)
 

@@ -70,8 +70,8 @@ def _member(rank: Any, name: str, ranks: Sequence[int], operator: str) -> int:
     number = whole_number(rank, operator, name, least=0)
     if number not in ranks:
         raise ValueError(
-            f"For '{operator}', the '{name}' must be one of the group's ranks {list(ranks)}, but got "
-            f"{number}."
+            f"For '{operator}', the '{name}' must be a rank of the process group, one of {list(ranks)}, "
+            f"but got {number}."
         )
     return number
 
@@ -393,8 +393,8 @@ def partner(rank: Any, name: str, group: str, operator: str) -> int:
     ranks, other = _ranks(group), whole_number(rank, operator, name, least=0)
     if other == get_rank() or other not in ranks:
         raise ValueError(
-            f"For '{operator}', the '{name}' must be another rank of the group's {list(ranks)}, but got "
-            f"{other}."
+            f"For '{operator}', the '{name}' must be the rank of another process of the group, which has "
+            f"the ranks {list(ranks)}, but got {other}."
         )
     return other
 

@@ -42,7 +42,10 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
             raise TypeError(f"For '{operator}', the operands must be tensors, but got {type(x).__name__}.")
     tensors = promoted(operator, *xs, broadcast=False)
     if tensors[0].type.dtype is bool_:
-        raise TypeError(f"For '{operator}', the operands must be numbers, but got Bool: convert them first.")
+        raise TypeError(
+            f"For '{operator}', the operands must be numbers, but got Bool. Convert them first: "
+            "x.astype(mindspore.float32)."
+        )
     return tensors
 
 

@@ -269,7 +269,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
         raise ValueError("For 'Arange', the 'step' must not be 0.")
     if (stop - first) / delta < 0:
         raise ValueError(
-            f"For 'Arange', the 'step' {delta} leads from the 'start' {first} away from the 'end' {stop}."
+            f"For 'Arange', the 'step' {delta} leads from the 'start' {first} away from the 'end' {stop}. "
+            "Change the sign of 'step'."
         )
     whole = all(isinstance(v, int) for v in (first, stop, delta))
     element_type = as_dtype(dtype) if dtype is not None else int64 if whole else float32
@@ -302,7 +303,8 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     numbers = arange(start, end, step)
     if numbers.size > maxlen:
         raise ValueError(
-            f"For 'Range', there are {numbers.size} numbers, more than 'maxlen' {maxlen} allows."
+            f"For 'Range', the range has {numbers.size} numbers, but 'maxlen' is {maxlen}. Pass a larger "
+            "'maxlen'."
         )
     return numbers
 

@@ -51,7 +51,7 @@ def running(
 def _axis(axis: Any, x: Tensor, operator: str) -> int:
     axis = normalize_axis(axis, x.ndim, operator)
     if not x.ndim:
-        raise ValueError(f"For '{operator}', the input must have an axis to run along, but has none.")
+        raise ValueError(f"For '{operator}', the input must have at least one axis, but it is a 0-D tensor.")
     return axis
 
 

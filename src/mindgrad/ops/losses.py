@@ -357,7 +357,9 @@ def triplet_margin_loss(
     tensors = [real_operand(x, operator) for x in (anchor, positive, negative)]
     a, near, far = promoted(operator, *tensors)
     if not a.ndim:
-        raise ValueError(f"For '{operator}', the inputs must have at least one axis.")
+        raise ValueError(
+            f"For '{operator}', the inputs must have at least one axis, but they are 0-D tensors."
+        )
 
     def distance(x: Tensor, y: Tensor) -> Tensor:
         return statistics.vector_norm(arithmetic.add(arithmetic.sub(x, y), eps), p, -1)

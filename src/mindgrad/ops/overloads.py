@@ -287,7 +287,7 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
     [1. 9. 3.]
     """
     if (src is None) == (value is None):
-        raise TypeError("scatter() takes either 'src' or 'value'.")
+        raise TypeError("scatter() takes either 'src' or 'value', but got both or neither.")
     return scattering.scatter(self, axis, index, value if src is None else src)
 
 

@@ -51,8 +51,8 @@ def fold(primitive: Primitive, operator: str, x: Tensor, indices: Tensor, update
         return _by_known_rounds(primitive, x, values.reshape(-1, count), updates)
     if not state.is_compiling():
         raise RuntimeError(
-            f"For '{operator}', the indices must be known: vmap has an axis of them. Compile the function, "
-            f"jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
+            f"For '{operator}', the indices must be known, but vmap maps over an axis of them. Compile the "
+            "function, jit(vmap(f)), or use tensor_scatter_add or tensor_scatter_update."
         )
     if not size:
         return x

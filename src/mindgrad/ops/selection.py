@@ -97,7 +97,10 @@ class Selection:
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
-            raise AttributeError(f"x[mask] of a mask that is not known at compile time has no '{name}'")
+            raise AttributeError(
+                f"x[mask] has no '{name}', because its shape depends on the mask, which is not known at "
+                "compile time"
+            )
         unknown_mask_error()
 
     def refuse(self) -> NoReturn:

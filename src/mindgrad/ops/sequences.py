@@ -81,9 +81,9 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
     )
     if along == members or lengths.shape != (tensor.shape[members],):
         raise ValueError(
-            f"For '{operator}', there must be one length for each of the {tensor.shape[members]} members "
-            f"along axis {members}, and 'seq_dim' another axis, but got lengths of shape {lengths.shape} and "
-            f"'seq_dim' {seq_dim}."
+            f"For '{operator}', there must be one length for each of the {tensor.shape[members]} sequences "
+            f"along axis {members}, and 'seq_dim' must be a different axis, but got lengths of shape "
+            f"{lengths.shape} and 'seq_dim' {seq_dim}."
         )
     positions = creation.arange(tensor.shape[along])
     positions = layout.reshape(positions, tuple(-1 if k == along else 1 for k in range(tensor.ndim)))

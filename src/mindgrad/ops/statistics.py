@@ -396,7 +396,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
         return vector_norm(x, 2, dim, keepdim, dtype=dtype)
     if dim is None and x.ndim > 2:
         raise ValueError(
-            f"For '{operator}', 'dim' must be given where 'ord' is, because the input has more than two "
+            f"For '{operator}', 'dim' is required together with 'ord', because the input has more than two "
             f"axes: its shape is {x.shape}."
         )
     pair = tuple(range(x.ndim)) if dim is None else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
@@ -404,8 +404,8 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
         return matrix_norm(x, ord, pair, keepdim, dtype=dtype)
     if isinstance(ord, str):
         raise ValueError(
-            f"For '{operator}', the order {ord!r} is one of matrices, but 'dim' is {dim} for an input of "
-            f"shape {x.shape}."
+            f"For '{operator}', the 'ord' {ord!r} is a matrix norm, which needs two axes, but 'dim' is "
+            f"{dim} for an input of shape {x.shape}."
         )
     return vector_norm(x, ord, dim, keepdim, dtype=dtype)
 
@@ -439,7 +439,10 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
     total = _total_norm(operator, [x] if isinstance(x, Tensor) else x, order)
     known = flag(error_if_nonfinite, operator, "error_if_nonfinite") and total._array is not None
     if known and not _math.isfinite(total.item()):
-        raise RuntimeError(f"For '{operator}', the norm is not finite: {total}.")
+        raise RuntimeError(
+            f"For '{operator}', the norm must be finite, because error_if_nonfinite is True, but it is "
+            f"{total}."
+        )
     return _scaled(x, total, bound)
 
 

@@ -370,7 +370,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     target = sizes(varargs(size), "SumToSize", "size", least=0)
     offset = self.ndim - len(target)
     if offset < 0 or any(n not in (1, m) for n, m in zip(target, self.shape[offset:], strict=True)):
-        raise ValueError(f"For 'SumToSize', a tensor of shape {self.shape} has no sum of shape {target}.")
+        raise ValueError(
+            f"For 'SumToSize', a tensor of shape {self.shape} cannot be summed to the shape {target}: from "
+            "the right, each size must be 1 or the size of the tensor."
+        )
     axes = [k for k in range(self.ndim) if k < offset or target[k - offset] != self.shape[k]]
     found = reduction.sum(self, tuple(axes), True) if axes else self
     return layout.reshape(found, target)

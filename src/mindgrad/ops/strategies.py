@@ -101,18 +101,17 @@ def layouts_of(
             if letter in by_letter:
                 if size > 1 and slices(devices, by_letter[letter]) != count:
                     raise ValueError(
-                        f"For '{owner}', the strategy {strategy} of {name} of shape {tuple(shape)} "
-                        f"divides an axis into "
-                        f"{count} that another tensor of the operator has in "
-                        f"{slices(devices, by_letter[letter])} slices."
+                        f"For '{owner}', the strategy {strategy} of {name} of shape {tuple(shape)} divides "
+                        f"an axis into {count} slices, but another tensor of the operator divides the same "
+                        f"axis into {slices(devices, by_letter[letter])} slices."
                     )
             elif size > 1 or count > 1:
                 axes = allocation.take(count)
                 if axes is None:
                     raise ValueError(
                         f"For '{owner}', the strategies {tuple(strategies)} need more devices than there "
-                        f"are: the product "
-                        f"of the numbers of slices must divide {devices}."
+                        "are: the product of the numbers of slices must divide the number of devices, "
+                        f"{devices}."
                     )
                 by_letter[letter] = axes
     return [
@@ -131,9 +130,9 @@ def _check_shape(owner: str, name: str, strategy: Any, shape: Sequence[int], dev
     parts = strategy.slices() if isinstance(strategy, Layout) else strategy
     if isinstance(strategy, Layout) and strategy.devices != devices:
         raise ValueError(
-            f"For '{owner}', {strategy} of {name} is for {strategy.devices} devices, but programs are "
-            f"divided among "
-            f"{devices}: set_auto_parallel_context(device_num=...)."
+            f"For '{owner}', {strategy} of {name} is for {strategy.devices} devices, but compiled "
+            f"functions are divided among {devices}. Make the numbers equal: "
+            "set_auto_parallel_context(device_num=...)."
         )
     if len(parts) != len(shape):
         raise ValueError(

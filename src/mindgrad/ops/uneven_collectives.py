@@ -45,7 +45,10 @@ def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
     """
     link = store()
     if link is None:
-        raise RuntimeError(f"For '{operator}', call communication.init() first: there are ranks {ranks}.")
+        raise RuntimeError(
+            f"For '{operator}', call communication.init() before an operator on several processes: the "
+            f"ranks are {ranks}."
+        )
     name = f"{operator} of ranks {', '.join(map(str, ranks))}"
     parts = link.exchange(name, json.dumps(facts).encode(), list(ranks), AGREEMENT_SECONDS)
     return [json.loads(part) for part in parts]

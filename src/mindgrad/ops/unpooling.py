@@ -234,7 +234,7 @@ def _fractional(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
         sizes, first = x.shape[-axes:], x.shape[:-axes]
         kernel = per_axis(kernel_size, axes, operator, "kernel_size", 1)
         if output_size is None and output_ratio is None:
-            raise ValueError(f"For '{operator}', an 'output_size' or 'output_ratio' is needed.")
+            raise ValueError(f"For '{operator}', pass either 'output_size' or 'output_ratio'.")
         if output_size is None:
             ratios = one_or_more(output_ratio)
             ratios = ratios * axes if len(ratios) == 1 else ratios

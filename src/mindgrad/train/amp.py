@@ -181,7 +181,7 @@ def custom_mixed_precision(
     of_type(network, Cell, owner, "network")
     _check_half(owner, dtype)
     if (white_list is None) == (black_list is None):
-        raise ValueError(f"For '{owner}', give either a 'white_list' or a 'black_list'.")
+        raise ValueError(f"For '{owner}', pass either a 'white_list' or a 'black_list', but not both.")
     if white_list is not None:
         for _, cell in network.cells_and_names():
             if _named(cell, white_list):

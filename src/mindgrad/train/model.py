@@ -235,7 +235,9 @@ class Model:
         epochs = positive_int(owner, "epoch", epoch)
         first = positive_int(owner, "initial_epoch", initial_epoch, least=0)
         if first >= epochs:
-            raise ValueError(f"For '{owner}', the 'initial_epoch' must be below {epochs}, but got {first}.")
+            raise ValueError(
+                f"For '{owner}', the 'initial_epoch' must be below the 'epoch', {epochs}, but got {first}."
+            )
         of_type(sinks, bool, owner, "dataset_sink_mode", "bool")
         length = -1
         if sinks and sink_size != -1:

@@ -103,7 +103,10 @@ class _SurfaceMetric(Metric):
                 f"{predicted.shape} and {true.shape}."
             )
         if label not in predicted and label not in true:
-            raise ValueError(f"For '{owner}.update', the label {label} occurs nowhere.")
+            raise ValueError(
+                f"For '{owner}.update', the label {label} occurs neither in the predictions nor in the "
+                "labels."
+            )
         first, second = self._regions(predicted == label, true == label)
         self._outlines = _outline(first), _outline(second)
 

@@ -85,7 +85,7 @@ class AdaFactor(Optimizer):
                 f"{learning_rate} and {relative_step}."
             )
         if warmup_init and not relative_step:
-            raise ValueError(f"For '{owner}', 'warmup_init' needs relative_step=True.")
+            raise ValueError(f"For '{owner}', warmup_init=True requires relative_step=True.")
         super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
         of_type(eps, (tuple, list), owner, "eps", "a tuple")
         if len(eps) != 2:

@@ -225,8 +225,8 @@ class Categorical(Distribution):
         value = self._probs_value
         if value is not None and value.ndim == 0:
             raise ValueError(
-                "For 'Categorical', the 'probs' must have at least one axis: the last axis holds the "
-                "categories."
+                "For 'Categorical', the 'probs' must have at least one axis, because the last axis "
+                "contains the categories, but it is a 0-D tensor."
             )
 
     @property

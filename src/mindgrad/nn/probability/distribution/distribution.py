@@ -137,8 +137,8 @@ class Distribution(Cell):
         owner = type(self).__name__
         if len(args) > len(self.parameter_names) or any(key not in self.parameter_names for key in kwargs):
             raise TypeError(
-                f"For '{owner}', '{method}' takes the parameters {', '.join(self.parameter_names)}, but got "
-                f"{len(args)} and {', '.join(kwargs) or 'none by name'}."
+                f"For '{owner}', '{method}' takes the parameters {', '.join(self.parameter_names)}, but "
+                f"got {len(args)} by position and {', '.join(kwargs) or 'none by name'}."
             )
         values = []
         for number, key in enumerate(self.parameter_names):
@@ -146,7 +146,8 @@ class Distribution(Cell):
             value = getattr(self, f"_{key}_value") if value is None else value
             if value is None:
                 raise TypeError(
-                    f"For '{owner}', the '{key}' must be given to '{method}': the distribution has none."
+                    f"For '{owner}', the '{key}' was not passed when the distribution was created. Pass it "
+                    f"to '{method}'."
                 )
             values.append(
                 ops.cast(value, self._real) if isinstance(value, Tensor) else Tensor(value, self._real)
@@ -278,7 +279,10 @@ class Distribution(Cell):
         """Return the parameters of this distribution and of the second one, ``*_b``."""
         owner, count = type(self).__name__, len(self.parameter_names)
         if dist != self.get_dist_type():
-            raise ValueError(f"For '{owner}', '{method}' takes another '{owner}', but got {dist!r}.")
+            raise ValueError(
+                f"For '{owner}', the second distribution of '{method}' must be a '{owner}' too, but got "
+                f"{dist!r}."
+            )
         second = list(args[:count])
         for key in self.parameter_names[len(second) :]:
             if f"{key}_b" not in kwargs:
@@ -309,7 +313,7 @@ class Distribution(Cell):
         return 1.0 - ops.uniform(shape, Tensor(0.0, float32), Tensor(1.0, float32), self._seed or None)  # type: ignore[operator]
 
     def _refuse(self, method: str) -> NoReturn:
-        raise NotImplementedError(f"For '{type(self).__name__}', there is no '{method}'.")
+        raise NotImplementedError(f"For '{type(self).__name__}', the method '{method}' is not implemented.")
 
     def extend_repr(self) -> str:
         return ", ".join(f"{key}={getattr(self, f'_{key}_value')}" for key in self.parameter_names)
