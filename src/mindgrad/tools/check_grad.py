@@ -219,7 +219,7 @@ class _Check:
         try:
             with quiet():
                 results = self.function.values(self.arrays, float64)
-        except Exception:  # ``fn`` does not support float64, whatever the error is
+        except Exception:  # any error means that ``fn`` does not support float64
             results = []
         if results and all(y.dtype == np.float64 for y in results):
             return float64, _flat(results)
@@ -314,7 +314,7 @@ class _Check:
             return nothing  # the gradient of a complex function is not analytic, and the step needs float64
         try:
             exact = complex_step(along, unit)
-        except Exception:  # an operator does not support complex numbers, whatever the error is
+        except Exception:  # any error means that an operator does not support complex numbers
             return nothing
         agrees = np.abs(exact - slope) <= _ANALYTIC * np.abs(slope).max(initial=0.0)
         return np.where(agrees, exact, np.nan)

@@ -92,8 +92,8 @@ class Adam(Optimizer):
             if self.use_nesterov:
                 mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
             if id(rate) not in steps:
-                # The last operation is a division, because XLA computes a scalar quotient only once. It would
-                # repeat a scalar product for every element of the Parameter.
+                # Divide last: XLA computes a scalar quotient only once, but would repeat a scalar product for
+                # every element of the Parameter.
                 steps[id(rate)] = ops.reshape(rate * root / correction, ())
             ops.assign_sub(parameter, steps[id(rate)] * mean / (ops.sqrt(square) + self.eps))
         return True

@@ -168,7 +168,7 @@ class Poisson(Distribution):
         return ops.where(is_count, ops.xlogy(count, rate) - rate - ops.lgamma(count + 1.0), _NONE)
 
     def _cdf(self, value: Any, rate: Any) -> Any:
-        count = ops.floor(value) + 1.0  # waiting for ``count`` events takes a gamma-distributed time
+        count = ops.floor(value) + 1.0  # the waiting time for ``count`` events has a gamma distribution
         return ops.where(count > 0.0, ops.igammac(ops.where(count > 0.0, count, 1.0), rate), 0.0)
 
     def _survival(self, value: Any, rate: Any) -> Any:
