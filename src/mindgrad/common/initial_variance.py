@@ -100,7 +100,7 @@ def _init_random_normal(mean: float, sigma: float, shape: tuple[int, ...] | None
     return _generator().normal(mean, sigma, shape)
 
 
-# --- initializer classes -----------------------------------------------------------------------------
+# --- initializers with random values -----------------------------------------------------------------
 
 
 @_register()

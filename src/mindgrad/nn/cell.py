@@ -118,7 +118,7 @@ class Cell(Compatible):
         self.__dict__.update(held)
         self._make_callables()
 
-    # -- attributes ------------------------------------------------------------------------------
+    # -- assignment of attributes and flags ------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__
@@ -215,7 +215,7 @@ class Cell(Compatible):
         """Return the flags that ``add_flags`` has set."""
         return dict(getattr(self, "_flags", {}))
 
-    # -- call ------------------------------------------------------------------------------------
+    # -- calling the Cell ------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
@@ -286,7 +286,7 @@ class Cell(Compatible):
         """Compute the output. Each subclass defines this method."""
         raise AttributeError(without_construct(type(self)))
 
-    # -- modes -----------------------------------------------------------------------------------
+    # -- training mode, gradients, and compute dtype ---------------------------------------------
 
     def set_train(self, mode: bool = True) -> Self:
         """Set the training mode of this Cell and all inner Cells, and return the Cell.
@@ -368,7 +368,7 @@ class Cell(Compatible):
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
 
-    # -- compiling -------------------------------------------------------------------------------
+    # -- compilation, recomputation, and sharding ------------------------------------------------
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the Cell for given arguments without running it (GRAPH_MODE only).
@@ -427,7 +427,7 @@ class Cell(Compatible):
         """
         return shard(self, in_strategy, out_strategy, parameter_plan)
 
-    # -- representation --------------------------------------------------------------------------
+    # -- printed form ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
         """Return the string that the Cell adds to its ``repr``."""

@@ -63,7 +63,7 @@ class Inventory(StateDict):
             )
         setattr(self, child_name, child_cell)
 
-    # -- Parameters ------------------------------------------------------------------------------
+    # -- finding and naming Parameters -----------------------------------------------------------
 
     def _paths_and_parameters(self, recurse: bool) -> Iterator[tuple[str, Parameter]]:
         """Iterate over attribute paths and Parameters, each Parameter once."""
@@ -191,7 +191,7 @@ class Inventory(StateDict):
                     f"{type(self).__name__}. Give every Parameter a unique name."
                 )
 
-    # -- inner Cells -----------------------------------------------------------------------------
+    # -- finding inner Cells ---------------------------------------------------------------------
 
     def cells(self) -> list[Any]:
         """Return the direct inner Cells."""

@@ -100,7 +100,7 @@ def copy(a: Any) -> Tensor:
     return tensor(a, "copy").__copy__()
 
 
-# --- constant tensors ---------------------------------------------------------------------------------------
+# --- constant tensors: full, zeros, ones --------------------------------------------------------------------
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
@@ -200,7 +200,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
     return _like("full_like", a, fill_value, dtype, shape)
 
 
-# --- ranges -------------------------------------------------------------------------------------------------
+# --- sequences: arange, linspace, logspace, geomspace -------------------------------------------------------
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tensor:
@@ -325,7 +325,7 @@ def geomspace(
     return converted(math.exp2(linspace(low, high, num, endpoint, axis=axis)), dtype)
 
 
-# --- matrices -----------------------------------------------------------------------------------------------
+# --- matrices: eye, tri, diag, vander -----------------------------------------------------------------------
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:

@@ -393,8 +393,8 @@ def partner(rank: Any, name: str, group: str, operator: str) -> int:
     ranks, other = _ranks(group), whole_number(rank, operator, name, least=0)
     if other == get_rank() or other not in ranks:
         raise ValueError(
-            f"For '{operator}', the '{name}' must be the rank of another process of the group, which has "
-            f"the ranks {list(ranks)}, but got {other}."
+            f"For '{operator}', the '{name}' must be another rank of the group {list(ranks)}, but got "
+            f"{other}."
         )
     return other
 

@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- comparisons -------------------------------------------------------------------------------------
+# --- comparison of elements --------------------------------------------------------------------------
 
 equal = binary_function(
     __name__, "equal", primitives.equal, "Check elementwise whether x = y; NaN is not equal to itself.",

@@ -416,7 +416,7 @@ def conv_transpose3d(
     return _transposed(3, input, weight, bias, stride, pad_mode, padding, output_padding, dilation, groups)
 
 
-# --- docstrings --------------------------------------------------------------------------------------
+# --- docstrings for one, two, and three axes ---------------------------------------------------------
 
 
 def _describe() -> None:

@@ -77,7 +77,7 @@ def rank(input_x: Any) -> int:
     return operand(input_x, "Rank").ndim
 
 
-# --- reshaping -------------------------------------------------------------------------------------
+# --- reshaping and flattening ----------------------------------------------------------------------
 
 
 @public("Reshape mint", "numpy.reshape(x, new_shape)")

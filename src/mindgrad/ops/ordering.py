@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# --- sorting -----------------------------------------------------------------------------------------
+# --- sorting and largest elements --------------------------------------------------------------------
 
 
 def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tensor, int]:

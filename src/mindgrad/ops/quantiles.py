@@ -103,7 +103,7 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
     return mean if dtype is None else cast(mean, as_dtype(dtype))
 
 
-# --- quantiles --------------------------------------------------------------------------------------------
+# --- quantiles and medians --------------------------------------------------------------------------------
 
 
 @public("Tensor")
@@ -219,9 +219,6 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
     value = indexing.where(equal(absent, count) if leave_out else greater(absent, 0), np.nan, value)
     shape = reduced_shape if keepdims else others
     return layout.reshape(value, (part.size, *shape) if part.ndim else shape)
-
-
-# --- cumulative logsumexp ---------------------------------------------------------------------------------
 
 
 @public("Tensor")

@@ -187,7 +187,7 @@ class Explanation:
         reason = _PER_COORDINATE if is_per_coordinate else _OTHER_REASON
         return [*notes, f"{reason} Compare run times with MINDGRAD_OPT=0."]
 
-    # -- printing -------------------------------------------------------------------------------
+    # -- output as text, JSON, and HTML ---------------------------------------------------------
 
     def table(self, graph: bool = False) -> str:
         """Format the explanation as text.

@@ -183,7 +183,7 @@ def rank_list_for_transform(
     caller = "rank_list_for_transform"
     source, target = _strategy(src_strategy_file, caller), _strategy(dst_strategy_file, caller)
     _check_rank(caller, rank_id, target)
-    ranks = {0}  # rank 0 also stores the arrays that are not divided
+    ranks = {0}  # read the arrays that are not divided from the file of rank 0
     for name, (shape, _) in (source.parameters if source else {}).items():
         assert source is not None
         region = _region(name, shape, rank_id, target, caller)

@@ -229,9 +229,6 @@ def batch_norm(
     return functional.batch_norm(input, running_mean, running_var, scale, shift, training, momentum, eps)
 
 
-# --- losses -------------------------------------------------------------------------------------------
-
-
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """Compute the Kullback–Leibler divergence Σ t (log t − x).
 

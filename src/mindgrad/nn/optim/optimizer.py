@@ -221,7 +221,7 @@ class Optimizer(Cell):
             if id(parameter) not in trained:
                 parameter.name = prefix + parameter.name
 
-    # -- representation --------------------------------------------------------------------------
+    # -- printed form ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
         """Return the number of Parameters, the learning rate, and changed settings."""

@@ -17,8 +17,6 @@ from mindgrad.ops.operations.base import (
 )
 from mindgrad.ops.registry import public
 
-# --- cumulative reductions ---------------------------------------------------------------------------
-
 
 @public(
     "CumulativeLogsumexp(exclusive=False, reverse=False)(...)"
@@ -47,9 +45,6 @@ def running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tens
         first = creation.full_like(movement.narrow(sums, dim, 0, 1), np.finfo(sums.dtype.numpy).min.item())
         sums = joining.concat((first, movement.narrow(sums, dim, 0, sums.shape[dim] - 1)), dim)
     return movement.flip(sums, (dim,)) if reverse else sums
-
-
-# --- padding ---------------------------------------------------------------------------------------------
 
 
 def _mirrored(self: Any, x: Any, paddings: Any) -> Any:

@@ -209,7 +209,7 @@ class Distribution(Cell):
         below = ops.where(is_near_one, self._cdf(value, *parameters), 0.0)
         return ops.where(is_near_one, ops.log1p(-below), ops.log(survival))
 
-    # -- moments --------------------------------------------------------------------------------
+    # -- mean, variance, mode, and entropy ------------------------------------------------------
 
     def mean(self, *args: Any, **kwargs: Any) -> Tensor:
         """The mean of the distribution."""
@@ -293,7 +293,7 @@ class Distribution(Cell):
     def _kl(self, second: Any, first: Any) -> Any:
         self._refuse("kl_loss")
 
-    # -- samples --------------------------------------------------------------------------------
+    # -- drawing samples ------------------------------------------------------------------------
 
     def sample(self, shape: Any = (), *args: Any, **kwargs: Any) -> Tensor:
         r"""Draw samples of shape (\*shape, \*shape of the parameters)."""
