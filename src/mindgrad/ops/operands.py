@@ -147,7 +147,7 @@ def accepted(primitive: Primitive, operator: str, *tensors: Tensor, **parameters
 
 
 def accepted_types(primitive: Primitive, operator: str, *types: TensorType, **parameters: Any) -> None:
-    """Do the check of :func:`accepted` for the types of the operands."""
+    """Check the element types of operands, as :func:`accepted`, from their types."""
     key = (primitive, types[0].dtype)
     if key not in _ACCEPTED:
         _check(primitive, operator, types, parameters)

@@ -117,7 +117,10 @@ def require(operator: str, name: str, x: Tensor, holds: Callable[[np.ndarray], A
 def parameters(
     operator: str, shape: Any, values: dict[str, Any]
 ) -> tuple[tuple[int, ...], DType, list[Tensor]]:
-    """The shape and element type of a result, and its parameters with both."""
+    """Return the shape and dtype of random numbers, and their parameters.
+
+    The parameters of the distribution in ``values`` are cast and broadcast to this dtype and shape.
+    """
     tensors = [inexact(operand(x, operator)) for x in values.values()]
     dtype = float32
     for tensor in tensors:

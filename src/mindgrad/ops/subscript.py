@@ -94,10 +94,10 @@ _BOUNDS = (int, type(None))
 
 
 def basic_key(index: Any) -> Any:
-    """The key of an index of ints, slices, ``None`` and ``...``; else ``None``.
+    """Return a cache key of an index without advanced entries, else ``None``.
 
-    The bounds of slices must be ints or ``None``. Booleans, NumPy integers and tensors have no key,
-    because they are equal to ints or convert to ints.
+    Entries must be ints, slices with bounds that are ints or ``None``, ``None``, and ``...``. Booleans, NumPy
+    integers, and tensors have no key, because they are equal to ints or convert to ints.
     """
     kind = type(index)
     if kind is int:
