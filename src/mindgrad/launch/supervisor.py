@@ -36,7 +36,7 @@ _LOOK = 0.05
 _SETTLE = 0.5
 #: maximum seconds that launchers wait for each other at the end of an attempt
 _TOGETHER = 30.0
-#: maximum seconds that a request to the board waits for news of ended processes
+#: maximum seconds that one request waits until the board (``communication.board``) reports ended processes
 _NEWS = 2.0
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
