@@ -10,30 +10,31 @@ __all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "st
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 
-#: options by name. Frequently executed code reads this dict directly; :func:`store` sets an option
+#: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
+#: options
 options: dict[str, Any] = {
     "mode": PYNATIVE_MODE,
     "device_target": "CPU",
     "device_id": 0,
     "check_bprop": False,
     "checkpoint_slots": 1024,
-    # whether eager mode runs every operator when it is called (see ``eager.tiers``)
+    # whether eager mode runs every operator immediately, and defers none (see ``eager.tiers``)
     "pynative_synchronize": False,
-    # the division of compiled functions among devices (see ``ir.partition``); ``None``: one device
+    # how the arrays of compiled functions are divided among devices (``ir.partition``); ``None``: one device
     "partition": None,
-    # whether the first operator that returns NaN or infinity raises an error (see ``ir.finite``)
+    # whether an operator that returns NaN or infinity raises an error (see ``ir.finite``)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
     # whether graphs are transformed into cheaper equivalent graphs (see ``ir.rewriting``)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
 
-#: counter of changes: the number of times that :func:`store` has set an option
+#: number of times that :func:`store` has set an option. Caches compare it to find out whether options changed
 version = 0
 
 
 def is_graph_mode() -> bool:
-    """Whether whole functions and Cells are compiled."""
+    """Return whether the mode is ``GRAPH_MODE``, in which Cells are compiled."""
     return options["mode"] == GRAPH_MODE
 
 
