@@ -1,14 +1,14 @@
 """Lazy per-sample gradients: each column can be computed separately.
 
-    per_sample_gradient[G, i](x, ct)[n, j] = Σ ct[n] · ∂G(x)[n] / ∂x_i[n, j]    summed over the outputs of
-    sample n
+    per_sample_gradient[G, i](x, ct)[n, j] = Σ ct[n] · ∂G(x)[n] / ∂x_i[n, j]
 
-Each row n of input ``i`` is a sample, and each column j is an input dimension. If samples are independent,
-the result is the gradient ``J_G(x)ᵀ ct``. ``optimize.mode_choice`` emits the equation only in this case. If
-the whole gradient is used, the equation expands to reverse mode. If code uses a slice of one column, only
-this column is computed. For example, a loop over the coordinates of a point computes one partial derivative
-per iteration instead of a whole gradient. If the gradient is differentiated again, :func:`written_out`
-replaces the equation by a separate graph for each column.
+The sum is over all output elements that belong to sample n. Each row n of input ``i`` is a sample, and each
+column j is an input dimension. If samples are independent, the result is the gradient ``J_G(x)ᵀ ct``.
+``optimize.mode_choice`` emits the equation only in this case. If the whole gradient is used, the equation
+expands to reverse mode. If code uses a slice of one column, only this column is computed. For example, a loop
+over the coordinates of a point computes one partial derivative per iteration instead of a whole gradient. If
+the gradient is differentiated again, :func:`written_out` replaces the equation by a separate graph for each
+column.
 
 Operands are the operands of ``program``, then a cotangent for each of its outputs. The parameters are:
 

@@ -248,8 +248,7 @@ def _pullback_jvp_with_values(
     values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
     tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
     operands_of = fused.operands(xs, of_consts, of_carry)
-    # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F can compute all of them, P needs no
-    # equation
+    # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F computes all of them, P is not emitted
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     wanted_consts, start = active_consts, moving
     if covers:

@@ -75,8 +75,7 @@ class LinearIteration:
             cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
             for k, at in enumerate(active_inputs)
         ]
-        # split the transposed iteration: equations that depend on cotangents (`waiting`), and all others
-        # (`ready`)
+        # split the transposed iteration: `waiting` equations depend on cotangents, `ready` equations do not
         fixed, cts = pulled.inputs[: len(outside)], pulled.inputs[first:]
         linear = _dependents(pulled.equations, cts)
         varying = _dependents(pulled.equations, pulled.inputs[len(outside) : first])
@@ -191,9 +190,8 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
         found = zip(reached, marks_of(pulled.outputs), strict=True)
         before = {k - first - consts: mark for k, mark in found if k >= first + consts}
         more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
-        if (
-            more == of_parts
-        ):  # remove each mark DISCARDS that the cotangent before the iteration does not have
+        if more == of_parts:
+            # remove each mark DISCARDS that the cotangent before the iteration does not have
             more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
             if more == of_parts:
                 break

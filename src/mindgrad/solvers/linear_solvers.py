@@ -256,8 +256,7 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         s = _plus(r, -alpha, v)
         t = matvec(s)
         square = dot(t, t)
-        # if the residual is zero after the first half step, t is zero: add 1 to the denominator to avoid 0 /
-        # 0
+        # if the residual is zero after the first half step, t is zero: divide by 1 to avoid 0 / 0
         omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
         y = _plus(_plus(x, alpha, p), omega, s)
         residual = _plus(s, -omega, t)

@@ -2,12 +2,11 @@
 
 One tangent computes all columns of the same color. There are two kinds of coloring:
 
-    columns                   two columns of one color have no nonzero in the same row, so each entry of
-                              J (e_j + e_k) is an entry of column j or of column k
-    star (for H = Hᵀ)         entry (i, j) can be read from row i if no other nonzero of this row has the
-    color
-                              of column j, or, because of symmetry, from row j if no other nonzero of this row
-                              has the color of column i
+    columns             Two columns j, k of one color have no nonzero in the same row. Each entry of
+                        J (e_j + e_k) is therefore an entry of column j or of column k.
+    star (for H = Hᵀ)   Entry (i, j) can be read from row i if no other nonzero of this row has the color of
+                        column j. Because of symmetry, it can also be read from row j if no other nonzero of
+                        this row has the color of column i.
 
 References: A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*,
 1974. A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.
