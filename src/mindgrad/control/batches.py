@@ -106,7 +106,7 @@ def any_of(predicates: Any) -> Any:
 
 
 def chosen(predicates: Any, a: Any, b: Any) -> Any:
-    """Select ``a`` for samples whose predicate is true, and ``b`` for the others."""
+    """Return ``a`` for samples whose predicate is true, and ``b`` for other samples."""
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 

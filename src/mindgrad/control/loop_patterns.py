@@ -25,7 +25,7 @@ __all__ = ["branched", "customized", "looped", "scanned"]
 
 
 def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the union of the patterns of both branches."""
+    """Return the patterns of the results of ``cond``."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -104,7 +104,7 @@ def _settled(
 
 
 def customized(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the transpose of the pullback's pattern with respect to the cotangents."""
+    """Return the patterns of the results of a custom VJP, from its pullback."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
     cts = range(inputs + outputs, inputs + 2 * outputs)

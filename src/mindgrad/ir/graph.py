@@ -174,7 +174,7 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: marks of the cotangent that constant folding replaced by this constant
+        self.marks = 0  #: marks of the cotangents that constant folding has replaced by this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
@@ -200,7 +200,7 @@ class Constant(Atom):
         return np.ascontiguousarray(value[index]) if value.size else value
 
     def is_all(self, number: complex) -> bool:
-        """Whether every element is known to equal ``number``."""
+        """Return whether the constant is a splat whose elements equal ``number``."""
         return self.is_splat and bool(self.value == number)
 
     def __repr__(self) -> str:

@@ -36,7 +36,7 @@ _count: Callable[[], int] = lambda: 1
 
 
 class Partition(NamedTuple):
-    """Division of compiled functions among devices.
+    """How the arrays of compiled functions are divided among devices.
 
     Attributes:
         devices: number of devices, or :data:`ALL` for all available devices.

@@ -81,7 +81,7 @@ def current_deferral() -> Any:
 
 
 def defer_to(deferral: Any) -> None:
-    """Send the operators of this thread to ``deferral``; ``None`` for none."""
+    """Let ``deferral`` receive the operators of this thread; ``None`` for no deferral."""
     _local.deferral = deferral
 
 
@@ -152,7 +152,7 @@ class opened:
         self.outer_body = local.body
         self.deferral = local.deferral
         if isinstance(scope, GraphScope):
-            local.deferral = None  # while a graph is traced, no deferred call receives operators
+            local.deferral = None  # the scope itself receives the operators while a graph is traced
             if isinstance(scope, BodyScope):
                 local.body = scope
         return scope

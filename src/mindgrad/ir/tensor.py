@@ -124,7 +124,7 @@ class Tensor(TensorMembers):
 
     @property
     def type(self) -> TensorType:
-        """Element type and shape as one object."""
+        """The element type and shape as one object."""
         tensor_type = self._type
         if tensor_type is None:
             tensor_type = self._type = type_of(self._array)
@@ -545,7 +545,7 @@ class Number(Tensor):
 
 
 def make_number(tensor: Tensor) -> Number:
-    """Convert the scalar ``tensor`` to a number."""
+    """Convert a scalar tensor to a :class:`Number`."""
     number = Number.__new__(Number)
     assign(number, tensor)
     return number

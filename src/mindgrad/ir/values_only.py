@@ -39,9 +39,9 @@ class values_only:
 
 
 def has_values_only() -> bool:
-    """Return whether all tensors have values that no derivative records.
+    """Return whether operators called now use only values, and are not recorded.
 
-    This holds if no scope is open, or if a :class:`values_only` block contains all open scopes.
+    This holds if no scope is open, or if all open scopes are outside a :class:`values_only` block.
     """
     level, as_constant = constant_block()
     return not open_scopes() or (as_constant is known_value and len(open_scopes()) <= level)
