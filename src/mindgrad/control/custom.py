@@ -2,8 +2,8 @@
 
     custom(y, x) = y          reverse: x̄ = pullback(x, y, ȳ)
 
-The equations of the user's function compute the value ``y`` as usual. The primitive ``custom`` returns ``y``
-unchanged, and its derivative rule replaces the derivative of these equations. Reverse mode inlines the
+The equations of the user-defined function compute the value ``y`` as usual. The primitive ``custom`` returns
+``y`` unchanged, and its derivative rule replaces the derivative of these equations. Reverse mode inlines the
 pullback, so that higher derivatives differentiate the pullback. Forward mode applies the transpose of the map
 ``ȳ ↦ pullback(x, y, ȳ)``. If this map is not linear, as in gradient clipping, it is linearized at ``ȳ = 1``.
 

@@ -333,12 +333,15 @@ class Split:
         self.equations = builder.equations
 
     def primal(self, residuals: Sequence[Any]) -> Graph:
-        """Return the nonlinear part: the graph ``inputs ↦ (*outputs, *residuals)``."""
+        """Return the nonlinear part as a graph ``inputs ↦ (*outputs, *residuals)``."""
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
     def linear_graph(self, known: Sequence[Any]) -> Graph:
-        """Return the linear part: the graph ``(*known, *directions) ↦ tangents``."""
+        """Return the linear part as a graph ``(*known, *directions) ↦ tangents``.
+
+        ``known`` must contain all inputs and residuals that the linear part uses.
+        """
         return Graph([*known, *self.directions], self.linear, self.tangents)
 
 

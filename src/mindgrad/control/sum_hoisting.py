@@ -166,8 +166,8 @@ class Totals:
 def _is_product(primitive: Primitive) -> bool:
     """Return whether Σ_t (w · v_t) may be replaced by w · Σ_t v_t.
 
-    This is not valid for ``masked_multiply``, where 0 · ∞ is 0: the sum of the infinite factors remains
-    infinite.
+    This is valid only if a finite product implies finite factors. An example that does not qualify is
+    ``masked_multiply``, which returns 0 for 0 · ∞.
     """
     return primitive.is_product and primitive.taint == "passes"
 

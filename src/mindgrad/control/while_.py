@@ -194,7 +194,7 @@ class Fused:
         return (*c, *of_consts, *x, *ts)
 
     def tangents_at(self, parts: Sequence[int]) -> list[int]:
-        """Return the indices in the carry of this loop of the tangents of ``parts``."""
+        """Return the positions of the tangents of ``parts`` in the carry of this loop."""
         return [self.carries + self.active_carry.index(k) for k in parts]
 
 

@@ -70,7 +70,7 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
         name: name of the operator that returned the result.
         operands: operands of the operator.
         faulty: the result that contains NaN or infinity.
-        source: line of the user's code, as the source of an equation or a ``SourceLocation``; ``None`` if the
+        source: line of user code, as the source of an equation or a ``SourceLocation``; ``None`` if the
             line is not known.
 
     Raises:

@@ -438,7 +438,7 @@ def _user_solution(
     structure: Any,
     has_aux: bool,
 ) -> tuple[list[Value], Any]:
-    """Call the user's ``solve``, and return the tensors of its solution and ``aux``."""
+    """Call the argument ``solve``, and return the tensors of its solution and ``aux``."""
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
     if state.is_compiling():

@@ -41,8 +41,9 @@ from mindgrad.transforms.transpose import pull_cotangents
 __all__ = ["best_way"]
 
 
-#: a matrix is computed densely if more than ``_NEARLY`` of its entries can be nonzero, or if the number of
-#: colors exceeds ``_NEARLY`` times its smaller dimension. Smaller dimensions up to ``_SMALL`` are exempt
+#: a matrix is computed densely if the fraction of entries that can be nonzero exceeds ``_NEARLY``, or if the
+#: number of colors exceeds ``_NEARLY`` times the smaller dimension. This does not apply if the smaller
+#: dimension is at most ``_SMALL``
 _NEARLY, _SMALL = 0.75, 4
 
 
@@ -92,8 +93,8 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # coloring single elements takes long. Skip it if a strategy has at most twice the minimum number of
-    # colors, the number of entries in the widest row
+    # the strategies below color single elements, which takes long. They rarely need fewer colors than the
+    # widest row has entries, so skip them if a strategy above has at most twice this number of colors
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
