@@ -91,7 +91,7 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 
 
 def repeated(x: Any) -> Repeated:
-    """Find the smaller value of which ``x`` is a broadcast.
+    """Find the smaller value that ``x`` repeats along some axes.
 
     The search also passes through transposes and through reshapes that add or remove axes of size 1. It emits
     no equations. If ``x`` is a constant, the result may contain a new, smaller constant.
@@ -161,7 +161,7 @@ def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, d
 
 
 def free_axes(rank: int, contract: Shape, batch: Shape) -> Shape:
-    """Return the axes of a ``dot`` operand that are neither contracted nor batch axes."""
+    """Return the axes of a ``dot`` operand that are not contracted or batch axes."""
     return tuple([axis for axis in range(rank) if axis not in contract and axis not in batch])
 
 
