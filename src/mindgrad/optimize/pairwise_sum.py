@@ -7,11 +7,11 @@ each term takes part in log K additions instead of up to K.
 
 **When it pays** (measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``). On a CPU, XLA computes a
 sum over the first axis as a separate pass over a copy of its operand. Or it calls a library kernel that is
-slow for wide results. In contrast, XLA fuses the slices and additions of this rewrite with the equations before
-them, and uses vector instructions and all threads. The rewrite applies to sums over axes that do not include
-the last axis. It is fastest for 16 to 128 terms. For fewer terms, it suffices to compile without the library
-kernels (``backend.options``). If other axes precede the summed axes, the rewrite pays for small operands,
-such as the tiles of ``optimize.tiling``.
+slow for wide results. In contrast, XLA fuses the slices and additions of this rewrite with the preceding
+equations, and uses vector instructions and all threads. The rewrite applies to sums over axes that do not
+include the last axis. It is fastest for 16 to 128 terms. For fewer terms, it suffices to compile without the
+library kernels (``backend.options``). If other axes precede the summed axes, the rewrite pays for small
+operands, such as the tiles of ``optimize.tiling``.
 
 **Limits.** The rewrite is only for CPUs. These sums are left unchanged:
 

@@ -180,7 +180,7 @@ def _of_product(forms: list[_Shifted | None], sign: int) -> _Shifted:
 
 
 def _of_linear(equation: Equation, forms: list[_Shifted | None]) -> _Shifted:
-    """Compute how the result changes if one operand changes and the operator is linear."""
+    """Compute how the result changes if one operand of a linear operator changes."""
     primitive = equation.primitive
     places = [k for k, form in enumerate(forms) if form is not None]
     labels = index_map(equation)
