@@ -1,8 +1,8 @@
-"""Samples: inputs on which the tests check the laws of each primitive.
+"""Samples: inputs on which the tests check the rules of each primitive.
 
-A sample is one call of a primitive with random operands. The samples of a pointwise primitive are described
-by one domain per operand. Any other primitive lists *cases*: a domain and a shape for each operand, and the
-parameters.
+A sample is one call of a primitive with random operands. A *domain* describes how an operand is drawn. A
+pointwise primitive has one domain per operand. Any other primitive has a list of *cases*: a domain and a
+shape for each operand, and the parameters.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Domain:
 
 
 def reals(low: float = -2.0, high: float = 2.0) -> Domain:
-    """Return real numbers in [low, high); complex numbers have both parts there."""
+    """Return real numbers in [low, high); both parts of complex numbers are drawn so."""
     return Domain(lambda generator, shape: generator.uniform(low, high, shape))
 
 
 def integers(low: int, high: int) -> Domain:
-    """Return integers in [low, high), as int64 for every dtype of the primitive."""
+    """Return integers in [low, high), as int64 for all dtypes of the primitive."""
     return Domain(lambda generator, shape: generator.integers(low, high, shape))
 
 
@@ -50,7 +50,7 @@ def booleans() -> Domain:
 
 
 def fixed(values: Any) -> Domain:
-    """Return the domain of exactly these values."""
+    """Return the domain that consists of exactly these values."""
     array = np.asarray(values)
     return Domain(lambda generator, shape: array, array.shape)
 
@@ -68,7 +68,7 @@ class Case:
 
 
 def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **parameters: Any) -> Case:
-    """Create a case; ``prepare(*arrays)`` may modify the samples."""
+    """Create a case; ``prepare(*arrays)`` may replace the drawn operands."""
     return Case(domains, parameters, accepts, prepare)
 
 

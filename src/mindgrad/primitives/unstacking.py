@@ -1,10 +1,10 @@
-"""Primitive ``unstack``: all slices along the first axis in one equation.
+"""Primitive ``unstack``: all slices along the first axis, in one equation.
 
     y_k = x[k]        ẏ_k = ẋ[k]        x̄ = (ȳ_0, …, ȳ_{n−1}) stacked
 
 If a Python loop is compiled to one ``scan``, the values that its iterations append to a list are stacked in
-one array. ``unstack`` splits this array into the elements of the list. If code joins the elements again, the
-simplification of ``concatenate`` returns the array, and no slice is computed.
+one array. ``unstack`` splits this array into the elements of the list. If the program joins the elements
+again, the simplification of ``concatenate`` returns the array, and no slice is computed.
 """
 
 from __future__ import annotations
