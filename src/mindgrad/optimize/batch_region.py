@@ -28,8 +28,8 @@ class Region(NamedTuple):
     """The equations of a graph, divided into the four kinds of the module docstring.
 
     Attributes:
-        size: number of samples. A constant whose first axis has this size counts as part of the batch. With
-            −1, no constant does.
+        size: number of samples. A constant whose first axis has this size counts as part of the batch. If it
+            is −1, constants never count.
         places: dict that maps each value with a batch axis to the index of this axis.
         before: equations that do not depend on the batch (kind 1), in the order of the graph.
         rows: equations whose results have a batch axis (kind 2), in the order of the graph.
@@ -46,7 +46,7 @@ class Region(NamedTuple):
 
 
 def row_axis(atom: Any, region: Region) -> int | None:
-    """Return the batch axis of ``atom``, or ``None`` if it has none."""
+    """Return the index of the batch axis of ``atom``, or ``None`` if it has none."""
     found = region.places.get(atom)
     return 0 if found is None and _is_data(atom, region.size) else found
 
@@ -58,7 +58,7 @@ def _is_data(atom: Any, size: int) -> bool:
 
 
 def batch_region(graph: Graph, size: int) -> Region:
-    """Divide the equations of ``graph`` into the four kinds.
+    """Divide the equations of ``graph`` into the four kinds of :class:`Region`.
 
     Each input whose first axis has ``size`` elements is part of the batch.
     """
@@ -66,7 +66,7 @@ def batch_region(graph: Graph, size: int) -> Region:
 
 
 def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int = -1) -> Region:
-    """Divide ``equations`` into the four kinds.
+    """Divide ``equations`` into the four kinds of :class:`Region`.
 
     ``places`` maps each input that is part of the batch to its batch axis. The function adds an entry for
     each result with a batch axis.

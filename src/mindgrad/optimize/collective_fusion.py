@@ -44,7 +44,10 @@ FUSION = Rewrite(
 
 
 def with_joined_sums(graph: Graph) -> Graph:
-    """Combine ``all_reduce`` equations; return ``graph`` itself if no two can share."""
+    """Combine the ``all_reduce`` equations that can share a message.
+
+    Returns ``graph`` itself if there are none.
+    """
     if not communicates(graph) or graph.has_effect:
         return graph
     graph = inside(graph, with_joined_sums)
@@ -88,7 +91,7 @@ class _Joining:
         self._values: dict[Any, Any] = {}
 
     def graph(self) -> Graph:
-        """Build the graph with buckets."""
+        """Build the graph with one ``all_reduce`` equation per bucket."""
         builder, values = self._builder, self._values
         values.update((v, builder.input(v.type, tainted=v.tainted)) for v in self._graph.inputs)
         waiting: list[Equation] = []
@@ -96,7 +99,7 @@ class _Joining:
             for equation in self._graph.equations:
                 if not self._emitted(equation):
                     waiting.append(equation)
-                elif equation in self._bucket_of:  # the bucket may be complete, so its readers can follow
+                elif equation in self._bucket_of:  # the bucket may be emitted now; emit its readers
                     waiting = self._rest(waiting)
             while waiting:
                 waiting = self._rest(waiting)

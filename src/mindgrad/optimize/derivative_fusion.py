@@ -80,7 +80,7 @@ class Member(NamedTuple):
 
 
 def joined(graph: Graph) -> Graph:
-    """Apply both fusions, then replace lazy derivatives by ordinary operators."""
+    """Fuse derivatives, then replace lazy derivatives by ordinary operators."""
     graph = inside(graph, joined)
     if any(equation.primitive.expand is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
@@ -123,7 +123,7 @@ def _unit(direction: Any) -> int | None:
 
 
 def _shortened(graph: Graph) -> Graph:
-    """Remove the coefficients at the end of each Taylor series that are not read."""
+    """Shorten each Taylor series to the last coefficient that is read."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
     lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
     if all(equation.parameters["order"] == used for equation, used in lengths.items()):
@@ -200,7 +200,7 @@ class _Sum(NamedTuple):
 
 
 def _sums(graph: Graph) -> dict[Variable, _Sum]:
-    """Find the sums of second derivatives of one family, without partial sums."""
+    """Find the sums of second derivatives, except parts of larger sums."""
     sums: dict[Variable, _Sum] = {}
     for equation in graph.equations:
         member = _member(equation)

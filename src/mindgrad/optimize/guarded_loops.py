@@ -146,7 +146,7 @@ def _plain(body: Graph) -> Graph:
 
 
 def _is_nan(y: Any) -> Any:
-    """Whether the sum of ``y`` is NaN (an element is NaN, or infinities cancel)."""
+    """Whether the sum of ``y`` is NaN: an element is NaN, or infinities cancel."""
     total = reduce_sum(y, axes=tuple(range(len(y.shape)))) if y.shape else y
     return not_equal(total, total)
 

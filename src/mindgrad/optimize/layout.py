@@ -117,7 +117,7 @@ def transposes_carried(graph: Graph) -> Graph:
 
 
 def narrow_products_turned(graph: Graph) -> Graph:
-    """Exchange the operands of narrow products: the long axis of the result is last."""
+    """Exchange the operands of narrow products, to move the long axis to the end."""
     narrow = _narrow_products(graph)
     if not narrow or not is_one_cpu():
         return graph
@@ -262,7 +262,7 @@ def _narrow_products(graph: Graph) -> set[Equation]:
 
 
 def _is_turnable(product: Equation) -> bool:
-    """Whether transposing a product pays if its first axis is reduced."""
+    """Whether transposing a product pays if its first axis is reduced afterwards."""
     type_ = product.outputs[0].type
     if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
         return False
@@ -412,7 +412,7 @@ def _uniform(
 
 
 def _relabeled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
-    """Emit an operator for operands in new axis orders; ``None`` if it supports none.
+    """Emit an operator for operands in new axis orders, if it supports these orders.
 
     ``is_turned``: whether to exchange the operands of a matrix product.
     """

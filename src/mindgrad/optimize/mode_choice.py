@@ -71,7 +71,7 @@ class _Cut(NamedTuple):
 
     Attributes:
         x: the differentiated input.
-        values: for each value of the cut, the axis that carries each axis of ``x``; ``None`` for mixed axes.
+        values: for each value of the cut, the axis that carries each axis of ``x``, or ``None``.
         tail: the linear equations from the values to the outputs.
         weights: the cotangent of each value.
     """
@@ -83,7 +83,7 @@ class _Cut(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """The axes of the input that at least one value of the cut mixes."""
+        """The axes of the input along which the Jacobian of a value is not diagonal."""
         axes = range(len(self.x.shape))
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
@@ -214,9 +214,9 @@ def _cuts_off(y: Variable) -> bool:
 
 
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
-    """Find a cut of ``ys`` whose values mix few columns of ``x``.
+    """Find a :class:`_Cut` of ``ys`` whose values depend on few columns of ``x``.
 
-    Returns ``None`` if no cut mixes few enough columns.
+    Returns ``None`` if there is no such cut.
     """
     moving = _moving(live, x)
     if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
@@ -232,8 +232,8 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
             continue
         count = _mixed(x, places[y])
         # Move the cut to the operands of the equation in two cases. Either the equation is linear, and its
-        # operands mix fewer columns. Or it is a concatenation: it may be the columns of a gradient, and only
-        # some of them may be used.
+        # operands depend on fewer columns. Or it is a concatenation, which may contain the columns of a
+        # gradient, and only some of them may be used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -252,16 +252,17 @@ def _is_affordable(columns: int, equations: int) -> bool:
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return the number of columns of ``x`` that a value mixes."""
+    """Return the number of columns of ``x`` on which a value may depend."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
 def _fewest(
     live: Sequence[Equation], x: Variable, moving: set[Any], places: dict[Variable, Carried]
 ) -> dict[Variable, int]:
-    """Compute, for each value, the fewest columns that a cut at or before it mixes.
+    """Compute, for each value, the fewest columns on which a cut of it depends.
 
-    The result of a linear equation can be replaced in a cut by its operands.
+    A cut of a value is the value itself. If a linear equation computes the value, the cuts of its operands
+    are also cuts of the value.
     """
     fewest = {x: _mixed(x, places[x])}
     for equation in live:
@@ -428,7 +429,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
 
 
 class _Line:
-    """The graph from ``xs`` to ``values``, with a method that computes tangents."""
+    """The graph that computes ``values`` from ``xs``, and the tangents of the values."""
 
     def __init__(self, builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> None:
         self._equations = dependent(builder, list(xs), values)[0]

@@ -6,11 +6,11 @@ Proof: a product is linear in each operand. Only the rounding differs, and if c 
 are equal.
 
 **When it pays.** XLA does not move factors. Scaling a value costs one operation for each of its elements, so
-the smallest of A, B, and A · B should be scaled. A factor of the result is always moved. A factor of the
-operand A is moved only if ``c A`` is probably stored as an additional array. This happens if another equation
-reads A, or if A is not the result of a pointwise operator; otherwise XLA fuses the scaling. The scaled value
-must have at least ``scaled_elements`` elements (``ir.cost_model``), and the smallest operand or result at
-most a quarter of them.
+the smallest of A, B, and A · B should be scaled. A factor of the result is moved if no other equation reads
+the unscaled result. A factor of the operand A is moved only if ``c A`` is probably stored as an additional
+array. This happens if another equation reads A, or if A is not the result of a pointwise operator; otherwise
+XLA fuses the scaling. The scaled value must have at least ``scaled_elements`` elements (``ir.cost_model``),
+and the smallest operand or result at most a quarter of them.
 
 **Limits.** Products in float16 and bfloat16 are left unchanged, because one of ``c A`` and A · B can overflow
 although the other is finite.
@@ -122,7 +122,7 @@ def _of_operands(
 
 
 def _is_uneven(equation: Equation) -> bool:
-    """Whether ``equation`` is a contraction of a large and a much smaller array."""
+    """Whether one operand or result of a contraction is much smaller than another."""
     if equation.primitive.kind != "multilinear":
         return False
     largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])

@@ -162,7 +162,10 @@ class TiledLoop:
         self._outside.update(zip(equation.outputs, made, strict=True))
 
     def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Any]:
-        """Emit the loop; return ``totals`` and ``left`` for the whole batch."""
+        """Emit the loop over the tiles; return the values that are read after it.
+
+        These are the sums ``totals`` and the values ``left`` with a batch axis, for the whole batch.
+        """
         region = self._region
         inner = {*region.rows, *region.sums}
         with building(self._body):

@@ -107,7 +107,7 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """Return the results with a batch axis of all products."""
+    """Return the results of all products that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 
@@ -152,7 +152,10 @@ def _in_stack_tiles(graph: Graph) -> Graph:
 
 
 def _is_stack(equation: Equation, least: int) -> bool:
-    """Whether the result of ``equation`` is a stack of at least ``least`` bytes."""
+    """Whether the result of ``equation`` is a stack of at least ``least`` bytes.
+
+    A stack has axes for samples, directions, and features.
+    """
     y = equation.outputs[0]
     return (
         len(y.type.shape) >= 3

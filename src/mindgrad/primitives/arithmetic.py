@@ -236,7 +236,7 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted |= INFINITE  # as the result of masked_multiply would be marked
+                    other.tainted |= INFINITE  # because `masked_multiply` would mark its result
                 product = this * other
                 if type(product) is Variable and not product.linear:
                     product.tainted |= INFINITE  # also if ``product`` is the result of an earlier equation

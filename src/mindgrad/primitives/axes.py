@@ -20,7 +20,7 @@ SIZE = object()
 
 
 def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
-    """Return, for the labels of ``axes`` in ``old``, their positions in ``labels``."""
+    """Map axes of an array with labels ``old`` to axes of an array with ``labels``."""
     return tuple([labels.index(old[axis]) for axis in axes])
 
 

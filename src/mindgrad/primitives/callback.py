@@ -79,7 +79,7 @@ class Callback:
         return Callback(run, types, self.operator, self.name, self.location)
 
     def refuse_derivative(self) -> Any:
-        """Raise the error for the derivative of a callback."""
+        """Raise ``TypeError``, because the derivative of a callback is unknown."""
         raise TypeError(
             located_text(
                 f"For '{self.operator}', the derivative of '{self.name}' is unknown, because mindgrad cannot "
@@ -168,7 +168,7 @@ def _xla(jax: Any, *xs: Any, function: Callback) -> list[Any]:
 
 
 def _in_words_type(jax: Any, type_: TensorType) -> Any:
-    """Return the shape and dtype of :func:`_to_words` for an array of ``type_``."""
+    """Return the shape and dtype of the result of :func:`_to_words` for ``type_``."""
     dtype = type_.dtype.numpy
     if not _is_wide(dtype):
         return jax.ShapeDtypeStruct(type_.shape, dtype)

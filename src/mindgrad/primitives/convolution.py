@@ -167,7 +167,10 @@ def _channels_exchanged(w: Any, groups: int) -> Any:
 
 
 def _samples_exchanged(x: Any, groups: int) -> Any:
-    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``."""
+    """Convert an input ``(N, C, …)`` to ``(C / groups, groups · N, …)``.
+
+    Samples then take the role of channels, and channels the role of samples.
+    """
     if groups == 1:
         return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
     count, channels, *sizes = x.shape
@@ -318,7 +321,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     if at[1] is None:
         return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
     lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
-    if lead > 1:  # merge the sample axes into one, because the kernel has none
+    if lead > 1:  # merge the sample axes into one for the following cases
         x = x if at[0] is None else moved(x, at[0], 0)
         first = () if at[0] is None else (size,)
         samples = x.shape[len(first) : len(first) + lead]

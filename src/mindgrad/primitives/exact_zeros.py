@@ -15,8 +15,8 @@ of the other factor, ``primitives.kinds.product`` replaces the infinite elements
 
 A *mark* is a bit that records how the elements of a value were computed (``ir.graph``). A value with the mark
 ``INFINITE`` can be infinite or NaN. A value with the mark ``MASKED`` has zeros from a selection. A value with
-``CUT`` or ``DISCARDS`` has zeros for elements that a slice or lookup did not read. A product of
-factors without these marks is a plain multiplication.
+``CUT`` or ``DISCARDS`` has zeros for elements that a slice or lookup did not read. A product of factors
+without these marks is a plain multiplication.
 
 Limits: in two cases, all zeros of a value count as exact if it can have exact zeros. The value is the result
 of a matrix product or convolution, or an earlier iteration of a loop computed it.
@@ -194,7 +194,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 def compared(atom: Any) -> Any:
     """Return the mask ``atom != 0``."""
-    # not `not_equal`, because `unshielded` looks for it: it marks factors that did not depend on the inputs
+    # `not_equal` is reserved for masks of factors that do not depend on the inputs (see `_compares_moving`)
     return logical_not(equal(atom, zeros(atom.type)))
 
 
@@ -323,7 +323,7 @@ def discarding() -> int:
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """Shield each of two factors of a product where the other factor is exactly zero."""
+    """Replace infinite elements of each factor where the other is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 
 

@@ -44,7 +44,7 @@ _FAR = 30.0  # for u ≤ −30, compute log t from log(1 − t), which cannot ov
 
 @lru_cache(maxsize=1)
 def _rule() -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on [0, 2ᵏ − 1], for panels [2ʲ − 1, 2ʲ⁺¹ − 1]."""
+    """Return quadrature nodes and weights on the panels [0, 1], [1, 3], [3, 7], …."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
@@ -68,8 +68,7 @@ class Functions:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # a loop over the nodes, because XLA would fuse a vectorized sum with each of its uses and recompute
-        # it
+        # a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute it
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]

@@ -43,7 +43,10 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
-    """Return the shape (*b, *r) of the elements that are read or written."""
+    """Check the operands of a gather or scatter; return the shape (*b, *r).
+
+    This is the shape of the elements that are read or written (see the module docstring).
+    """
     if indices.dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{name}', the indices must be integers, but got {indices.dtype}.")
     used = (*axes, *batch)

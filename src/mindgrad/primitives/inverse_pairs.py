@@ -102,7 +102,7 @@ for _outer, _inner, _low, _high in (
 
 
 def _root_of_square(x: Any) -> Any:
-    """√(a²) = a for a nonnegative ``a``, even if the square overflows in float16."""
+    """Simplify √(a²) to ``a`` for a nonnegative ``a``, so that a² cannot overflow."""
     equation = getattr(x, "made_by", None)
     if equation is None or not x.dtype.is_float:
         return None
@@ -117,7 +117,7 @@ def _root_of_square(x: Any) -> Any:
 
 
 def _size(x: Any) -> Any:
-    """|a| = a and |−a| = a for a nonnegative ``a``."""
+    """Simplify |a| and |−a| to ``a`` for a nonnegative ``a``."""
     if not x.dtype.is_float:
         return None
     equation = getattr(x, "made_by", None)

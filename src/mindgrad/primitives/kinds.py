@@ -66,17 +66,17 @@ def full(type: TensorType, number: complex) -> Constant:
 
 
 def zeros(type: TensorType) -> Constant:
-    """Return zeros of ``type``."""
+    """Return a constant of ``type`` whose elements are all 0."""
     return full(type, 0)
 
 
 def is_zero(atom: Any) -> bool:
-    """Whether an atom is a constant that is zero."""
+    """Whether ``atom`` is a constant whose elements are all zero."""
     return type(atom) is Constant and not atom.value.any()
 
 
 def ones(type: TensorType) -> Constant:
-    """Return ones of ``type``."""
+    """Return a constant of ``type`` whose elements are all 1."""
     return full(type, 1)
 
 

@@ -104,7 +104,10 @@ def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
 
 
 def _triangular_jvp(y: Any, xs: Any, ts: Any, **parameters: Any) -> Any:
-    """Compute Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y) from op(T) Y = B, or its mirror image."""
+    """Differentiate op(T) Y = B: Ẏ = op(T)⁻¹ (Ḃ − op(Ṫ) Y).
+
+    Y op(T) = B is differentiated in the same way.
+    """
     a, (da, db) = xs[0], ts
     if da is not None:
         t = _read(da, parameters["lower"], parameters["unit_diagonal"])
@@ -186,7 +189,7 @@ triangular_solve = general(
 
 
 def _solve_jvp(y: Any, xs: Any, ts: Any, transpose: bool = False) -> Any:
-    """Compute Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y) from op(A) Y = B."""
+    """Differentiate op(A) Y = B: Ẏ = op(A)⁻¹ (Ḃ − op(Ȧ) Y)."""
     a, (da, db) = xs[0], ts
     if da is not None:
         db = accumulate([db, -matmul(swapped(da) if transpose else da, y)])
@@ -317,7 +320,7 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
 def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     """Compute Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
 
-    X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ is antihermitian, and its lower triangle equals the triangle of M.
+    X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ is antihermitian and has the lower triangle of M.
     """
     q, r = y
     x = triangular_solve(r, ts[0], left=False, lower=False, transpose=False, unit_diagonal=False)

@@ -56,7 +56,10 @@ def _of_tail(numpy: Any, height: Any, integral: Any, slopes: Any, is_it: Any, or
 
 
 def _log_gamma(functions: Functions, shape: Any, bound: Any, n: int | None, upper: bool) -> Any:
-    """Return log T (``n`` = 0), ∂ⁿT / T (``n`` > 0), or the hazard t p(t) / T."""
+    """Return log T, the ratio ∂ⁿT / T, or the hazard t p(t) / T for a gamma tail T.
+
+    The result is log T for ``n`` = 0, the ratio for ``n`` > 0, and the hazard if ``n`` is ``None``.
+    """
     numpy = functions.numpy
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))

@@ -1,7 +1,7 @@
 """Axes of lookups (``gather``, ``scatter``).
 
     gather   x (batch, indexed, window), indices (batch, lookups, component) → (batch, lookups, window)
-    scatter  x, indices, updates (batch, lookups, window) → as x
+    scatter  x, indices, updates (batch, lookups, window) → the axes of x
 
 A lookup selects one position along the *indexed* axes of x, and copies the *window* axes completely
 (``primitives.indexing``). The axes of ``x`` may have any order.
@@ -70,7 +70,10 @@ def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
 
 
 def _relabeled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
-    """Return ``axes`` and ``batch`` for reordered operands, and the window's labels."""
+    """Return a lookup's parameters for reordered operands, and its window's labels.
+
+    Returns ``None`` if the operator does not support the new order.
+    """
     x, indices = operands[:2]
     batch = tuple([label for label in indices if label in x])
     if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:

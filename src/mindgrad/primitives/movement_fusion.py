@@ -64,7 +64,7 @@ def sum_of_parts(a: Any, b: Any) -> Any:
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
-    """Return a slice of a concatenation from one operand, or of f(x) by its rule."""
+    """Return a slice of a concatenation or of f(x) without computing the rest."""
     made_by = getattr(x, "made_by", None)
     if made_by is not None and made_by.primitive in PARTS:
         return PARTS[made_by.primitive](made_by, start, limit, strides)

@@ -124,5 +124,5 @@ def resized_parameters(
     if axes is None or relabeling is None or relabeling.swaps or relabeling.results != axes.results:
         return None
     if any(relabeling.parameters[name] for name in relabeling.parameters.keys() - parameters.keys()):
-        return None  # other sizes are supported only if these parameters have their defaults
+        return None  # the new sizes would need a parameter that the equation does not have
     return {name: relabeling.parameters.get(name, value) for name, value in parameters.items()}

@@ -237,7 +237,7 @@ def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Any:
     return rule
 
 
-#: ``exponential(words, dtype)``: −log u, exponentially distributed
+#: ``exponential(words, dtype)``: exponentially distributed numbers −log u, with uniform u from ``words``
 exponential = constant(
     "exponential",
     type_rule=_words_rule("exponential", 1, ()),
@@ -250,7 +250,7 @@ exponential = constant(
     ],
 )
 
-#: ``normal(words, dtype)``: pairs of normal numbers, √(−2 log u) · (cos 2πv, sin 2πv)
+#: ``normal(words, dtype)``: pairs of normal numbers √(−2 log u) · (cos 2πv, sin 2πv), with uniform u and v
 #: (G. E. P. Box, M. E. Muller, *A note on the generation of random normal deviates*, 1958)
 normal = constant(
     "normal",

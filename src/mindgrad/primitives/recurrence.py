@@ -48,7 +48,6 @@ def _times(numpy: Any, a: Any, b: Any) -> Any:
 
 def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
     """Solve by doubling s = 1, 2, 4, … in the relation y_i = a_i y_{i−s} + b_i."""
-    """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
         a, b = a[::-1], b[::-1]
@@ -71,7 +70,7 @@ def _recurrence_xla(jax: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
 
 
 def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
-    """ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
+    """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     (a, _), (da, db) = xs, ts
     of_a = None
     if da is not None and y.shape[axis]:

@@ -127,7 +127,10 @@ def squared(x: Any) -> Any:
 
 
 def product_of_roots(a: Any, b: Any) -> Any:
-    """Return ``a · b`` without a root that is a factor ``degree`` times, or ``None``."""
+    """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x.
+
+    Returns ``None`` if it does not.
+    """
     if a is b:
         return squared(a)
     for this, other in ((a, b), (b, a)):
@@ -170,7 +173,7 @@ def power_of_root(x: Any, n: int) -> Any:
     """Return ``xⁿ`` for n > 2 without the root in ``x``; ``None`` if x has no root."""
     root = _root(x)
     power = REGISTRY["integer_power"]
-    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # for odd n > 2, the slope at 0 is finite
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # √xⁿ = x^(n/2), whose slope is finite at 0
         return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)

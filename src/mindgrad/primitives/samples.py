@@ -35,17 +35,20 @@ class Domain:
 
 
 def reals(low: float = -2.0, high: float = 2.0) -> Domain:
-    """Return real numbers in [low, high); both parts of complex numbers are drawn so."""
+    """Return the domain of real numbers in [low, high).
+
+    For complex types, real and imaginary parts are in this range.
+    """
     return Domain(lambda generator, shape: generator.uniform(low, high, shape))
 
 
 def integers(low: int, high: int) -> Domain:
-    """Return integers in [low, high), as int64 for all dtypes of the primitive."""
+    """Return the domain of integers in [low, high), drawn as int64 for all dtypes."""
     return Domain(lambda generator, shape: generator.integers(low, high, shape))
 
 
 def booleans() -> Domain:
-    """Return random Booleans."""
+    """Return the domain of Booleans."""
     return Domain(lambda generator, shape: generator.integers(0, 2, shape).astype(bool))
 
 
@@ -73,7 +76,10 @@ def case(*domains: Domain, accepts: str = "inexact", prepare: Any = None, **para
 
 
 def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[list, dict]]:
-    """Yield calls ``(arrays, parameters)`` of ``primitive`` with reals of ``dtype``."""
+    """Yield sample calls ``(arrays, parameters)`` of ``primitive``.
+
+    Real numbers are converted to ``dtype``.
+    """
     generator = np.random.default_rng(seed)
     samples = primitive.samples
     if isinstance(samples, tuple):

@@ -164,7 +164,7 @@ sigmoid = elementwise(
     work=SHARED_FUNCTION,
     numpy=in_single(_sigmoid_numpy),
     xla="logistic",
-    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would cancel for y near 1
+    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would have cancellation for y near 1
     accepts="float",
     samples=reals(-3, 3),
 )

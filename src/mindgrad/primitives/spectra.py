@@ -88,7 +88,10 @@ class _Form(NamedTuple):
 
 
 def slopes(cotangent: Any, values: Any) -> Any:
-    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN if it has another form."""
+    """Return ∂h/∂λ_i of a cotangent g_i = h(λ_i; s), or NaN if it has another form.
+
+    ``values`` are the eigenvalues λ. s are numbers that do not depend on the order of the eigenvalues.
+    """
     unknown = full(values.type, np.nan)
     if type(cotangent) is Constant:
         return zeros(values.type) if cotangent.is_splat else unknown
@@ -142,7 +145,10 @@ def _form(atom: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
-    """Return the form of the result of an equation; ``None`` if it has no such form."""
+    """Return how the result of an equation depends on the eigenvalues.
+
+    Returns ``None`` if no :class:`_Form` describes it.
+    """
     primitive, parameters = equation.primitive, equation.parameters
     inputs: list[Any] = [_form(x, forms) for x in equation.inputs]
     if None in inputs or primitive.multiple:
@@ -180,7 +186,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
 
 
 def _reshaped(form: _Form, before: Shape, after: Shape) -> _Form | None:
-    """Return the form after a reshape that adds or removes axes of size 1."""
+    """Return the form of a value after a reshape that adds or removes axes of size 1."""
     old, new = [[axis for axis, n in enumerate(shape) if n != 1] for shape in (before, after)]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
         return None
@@ -209,7 +215,7 @@ def _tangent_kernel(numpy: Any, da: Any, v: Any) -> Any:
 
 
 def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """Differentiate with respect to Ȧ and to the eigenvectors: 2 Re diag(V̇ᴴ Ȧ V)."""
+    """Differentiate λ̇ = Re diag(Vᴴ Ȧ V) with respect to Ȧ and to V."""
     (da, a, v, values), (dda, _, dv, _) = xs, ts
     of_direction = None if dda is None else eigenvalue_tangent(dda, a, v, values)
     of_vectors = None
@@ -250,7 +256,7 @@ def _matrix_kernel(numpy: Any, v: Any, g: Any) -> Any:
 
 
 def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
-    """Return (g_i − g_j) / (λ_i − λ_j), or the mean slope if it is more accurate."""
+    """Return (g_i − g_j) / (λ_i − λ_j), or the mean ``slope`` if it is more accurate."""
     gap, _ = gaps(values, like)
     difference, total = gaps(g, like)
     change, mean = gaps(slope, like)

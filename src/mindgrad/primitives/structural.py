@@ -35,7 +35,7 @@ _COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
-    """Return a constant of equal elements with a new type; ``None`` for other atoms."""
+    """Convert a constant of equal elements to ``type``; ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
     return None

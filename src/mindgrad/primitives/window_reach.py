@@ -1,4 +1,4 @@
-"""Primitive ``window_reach``: the input positions that used windows read.
+"""Primitive ``window_reach``: input positions that windows with cotangents read.
 
     y[n, g, q] = skips[n] or any of live[n, g, p] whose window reads position q
 
