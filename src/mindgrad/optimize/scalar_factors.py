@@ -140,7 +140,10 @@ def _smallest(product: Equation) -> int:
 
 
 def _small_size(x: Any) -> int:
-    """Return the largest size of a value to which a factor of ``x`` should be moved."""
+    """Return the largest size of a value that should be scaled instead of ``x``.
+
+    The result is −1 if ``x`` is so small that moving its factor does not pay.
+    """
     return x.type.size // costs().distributed_part if x.type.size >= costs().scaled_elements else -1
 
 

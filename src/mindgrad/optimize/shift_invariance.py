@@ -65,12 +65,12 @@ class _Dependent(Exception):
 
 
 def has_shifts(equations: Iterable[Equation]) -> bool:
-    """Whether ``equations`` contain a shift that may cancel."""
+    """Whether ``equations`` contain an ``exp(x − c)`` whose shift c may cancel."""
     return any(map(_shift_of, equations))
 
 
 def shifts_stopped(graph: Graph) -> Graph:
-    """Apply ``stop_gradient`` to the shifts of ``graph`` that cancel."""
+    """Apply ``stop_gradient`` to each shift c of an ``exp(x − c)`` that cancels."""
     shifts = dict.fromkeys(filter(None, map(_shift_of, graph.equations)))
     stopped: dict[Equation, set[Variable]] = {}
     for shift in shifts:
@@ -93,7 +93,7 @@ def shifts_stopped(graph: Graph) -> Graph:
 
 
 def _shift_of(equation: Equation) -> Variable | None:
-    """Return the shift of the difference that ``exp`` reads, unless it is a constant."""
+    """Return c if ``equation`` computes ``exp(x − c)`` for a variable c."""
     if equation.primitive is not exp:
         return None
     difference = getattr(equation.inputs[0], "made_by", None)

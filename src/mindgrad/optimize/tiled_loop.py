@@ -119,7 +119,7 @@ class TiledLoop:
 
     Args:
         graph: the graph to divide into tiles.
-        region: the equations of ``graph``, divided into four kinds by their dependence on the batch.
+        region: the equations of ``graph``, divided by how they depend on the batch.
         size: number of samples of the batch.
         rows: number of samples of a tile. ``size`` must be divisible by it.
         batch_last: whether every value in a tile has the batch axis last.

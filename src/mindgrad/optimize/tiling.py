@@ -201,7 +201,7 @@ class _Choice(NamedTuple):
     """A batch that can be divided into tiles.
 
     Attributes:
-        region: the equations of the graph, divided into four kinds by their dependence on this batch.
+        region: the equations of the graph, divided by how they depend on this batch.
         data: the input or constant that is the batch.
         rows: number of samples of one tile.
         carried: total size, in bytes, of all values with a batch axis.

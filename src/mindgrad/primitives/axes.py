@@ -25,7 +25,7 @@ def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...
 
 
 class Along(Axes):
-    """Axes of an operator that works along given axes: ``sum``, ``cumsum``, ``fft``.
+    """Index map of an operator along given axes: ``sum``, ``cumsum``, ``fft``.
 
     Args:
         parameter: name of the operator's parameter that contains the given axis or tuple of axes.
@@ -58,7 +58,7 @@ class Along(Axes):
 
 
 class Entries(Axes):
-    """Axes of an operator whose parameters have one entry per axis: ``pad``.
+    """Index map of an operator whose parameters have one entry per axis: ``pad``.
 
     An axis whose entries are the defaults is parallel. Other axes are of ``kind``.
 
@@ -102,7 +102,7 @@ class Entries(Axes):
 
 
 class Core(Axes):
-    """Axes of an operator on the last axes (core axes), with batch axes before them.
+    """Index map of an operator on the last axes (core axes), after batch axes.
 
     Args:
         signature: the core axes of operands and results, as in NumPy's generalized ufuncs:

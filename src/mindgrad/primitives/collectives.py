@@ -68,7 +68,7 @@ def set_runner(runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None) -
 
 @contextmanager
 def world_of(size: int) -> Iterator[None]:
-    """Compile collectives in this context for ``size`` ranks."""
+    """Compile collectives for ``size`` ranks inside the ``with`` block."""
     before = getattr(_local, "size", 1)
     _local.size = size
     try:

@@ -218,7 +218,7 @@ def _dot_flops(equation: Any) -> int:
 
 
 class _DotAxes(Axes):
-    """Axes of ``dot``: contracted axes are reduced, and all others are parallel."""
+    """Index map of ``dot``: contracted axes are reduced, and all others are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]

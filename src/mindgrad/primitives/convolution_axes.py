@@ -50,7 +50,7 @@ def permuted_shape(shape: Sequence[int], permutation: Shape) -> Shape:
 
 
 class ConvolutionAxes(Axes):
-    """Axes of ``conv``: samples and output channels are parallel.
+    """Index map of ``conv``: samples and output channels are independent (parallel).
 
     If the window has size 1, and there are no strides, dilations, or paddings, positions are parallel, too.
     There may be several sample axes, in any order.

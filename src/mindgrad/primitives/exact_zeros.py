@@ -246,7 +246,7 @@ def _summed(equation: Equation) -> Steps:
 
 
 def _moved(equation: Equation) -> Steps:
-    """Rule of operators that move or repeat elements, or insert zeros around them."""
+    """Compute the mask for operators that move or repeat elements, or insert zeros."""
     operands, masks = list(equation.inputs), []
     for k in equation.primitive.linear_operands(len(operands)):
         mask = yield operands[k]
@@ -283,10 +283,10 @@ OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
 def unshielded(slope: Any) -> Any:
-    """Remove shields of ``slope`` whose zeros are not exact in this derivative.
+    """Remove shields of ``slope`` that are not valid in the current derivative.
 
-    A shield in a derivative treats zeros of a factor as exact if the factor does not depend on the inputs. In
-    a derivative of this derivative, the factor may depend on the new inputs.
+    An inner derivative adds a shield if a factor does not depend on its inputs, so that zeros of the factor
+    are exact. But the factor may depend on the inputs of the current derivative.
     """
     while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
         x, keep = slope.made_by.inputs

@@ -116,7 +116,7 @@ def cut(cotangent: Any) -> Any:
 
 
 def marked(cotangent: Any, mark: int) -> Any:
-    """Set a mark on ``cotangent``, except on a constant whose elements are all equal."""
+    """Set a mark (``ir.graph``), except on a constant whose elements are all equal."""
     if type(cotangent) is Variable:
         cotangent.tainted |= mark
     elif type(cotangent) is Constant and not cotangent.is_splat:

@@ -90,7 +90,10 @@ def _system_flops(equation: Any) -> float:
 
 
 def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
-    """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero."""
+    """Set infinite and NaN elements of ``y`` to 0 in columns where ``ct`` is zero.
+
+    A singular matrix makes ``y`` infinite, but a solution with a zero cotangent was not used.
+    """
     if not can_discard(ct, y):
         return y
     axis = len(ct.shape) - (2 if left else 1)
@@ -127,7 +130,7 @@ def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, 
 
 
 class _TriangularAxes(Axes):
-    """Axes of a triangular system: the right-hand sides are parallel."""
+    """Index map of a triangular system: right-hand sides are independent (parallel)."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _SIDES[parameters["left"]].index_map(shapes, parameters)

@@ -25,7 +25,7 @@ def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
 
 
 class GatherAxes(Axes):
-    """Axes of ``gather``: indexed axes are opaque, and all others are parallel."""
+    """Index map of ``gather``: elements are independent except along indexed axes."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
@@ -39,7 +39,7 @@ class GatherAxes(Axes):
 
 
 class ScatterAxes(GatherAxes):
-    """Axes of ``scatter``: like ``gather``, but the axes of lookups are opaque, too."""
+    """Index map of ``scatter``: elements are independent along batch and window axes."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (x, indices), (updates,), kinds = _lookups(shapes[0], shapes[1], **_axes_of(parameters))

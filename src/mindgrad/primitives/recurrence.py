@@ -88,7 +88,7 @@ def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> 
 
 
 class _RecurrenceAxes(Uniform):
-    """Axes of ``linear_recurrence``: equal for both operands; one is ordered."""
+    """Index map of ``linear_recurrence``: parallel except along the recurrence axis."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: ORDERED})

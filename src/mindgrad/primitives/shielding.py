@@ -45,7 +45,7 @@ def can_discard(ct: Any, other: Any) -> bool:
 
 
 def met(ct: Any, axes: Shape) -> Any:
-    """Return a mask: whether ``ct`` has a nonzero element along ``axes``."""
+    """Return the mask ``any(ct != 0)``, reduced over ``axes``."""
     return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
 
 

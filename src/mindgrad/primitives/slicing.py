@@ -183,9 +183,9 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
 
 
 class _UpdateAxes(Axes):
-    """Axes of ``dynamic_update_slice``: axes that the update covers are parallel.
+    """Index map of ``dynamic_update_slice``.
 
-    Other axes are windowed.
+    Elements are independent along the axes that the update covers completely. Other axes are windowed.
     """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:

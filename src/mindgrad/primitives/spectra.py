@@ -78,8 +78,8 @@ class _Form(NamedTuple):
     """How a value depends on the eigenvalues.
 
     Attributes:
-        axis: the axis along which element i is a function of λ_i and shared numbers. ``None`` if the value
-            depends only on shared numbers.
+        axis: the axis along which element i is a function of λ_i and of shared numbers, which are the same
+            for all i. ``None`` if the value depends only on shared numbers.
         varying: the axes along which elements may differ.
     """
 

@@ -68,7 +68,7 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
 
 
 class _ConcatenateAxes(Uniform):
-    """Axes of ``concatenate``: equal for all operands; the joined axis is windowed."""
+    """Index map of ``concatenate``: parallel except along the joined axis."""
 
     def index_map(self, shapes: Any, parameters: Any) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})

@@ -144,9 +144,9 @@ def _reshape_simplify(x: Any, shape: Shape) -> Any:
 
 
 class _ReshapeAxes(Axes):
-    """Axes of ``reshape``: parallel unless the reshape merges or splits them.
+    """Index map of ``reshape``: axes that are not merged or split are parallel.
 
-    An axis is parallel if its size, and the product of the sizes of all axes before it, are unchanged.
+    These are the axes for which the size, and the product of the sizes of all axes before, are unchanged.
     """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
@@ -244,7 +244,7 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
 
 
 class _TransposeAxes(Axes):
-    """Axes of ``transpose``: all are parallel, and the result may have any order."""
+    """Index map of ``transpose``: all axes are parallel and may have any order."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
@@ -315,7 +315,7 @@ def _broadcast_simplify(x: Any, shape: Shape, dims: Shape) -> Any:
 
 
 class _BroadcastAxes(Axes):
-    """Axes of ``broadcast_in_dim``: parallel, except repeated axes of size 1."""
+    """Index map of ``broadcast_in_dim``: parallel, except repeated axes of size 1."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         (inner,), shape, dims = shapes, parameters["shape"], parameters["dims"]

@@ -42,7 +42,7 @@ def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
 
 
 class _UnstackAxes(Axes):
-    """Axes of ``unstack``: the first axis is windowed, and the others are parallel."""
+    """Index map of ``unstack``: elements are independent except along the first axis."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))

@@ -63,7 +63,7 @@ def _flops(equation: Any) -> int:
 
 
 class _ReachAxes(Axes):
-    """Axes of ``window_reach``: samples and groups are parallel."""
+    """Index map of ``window_reach``: samples and groups are independent (parallel)."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
