@@ -267,7 +267,7 @@ def _cuts(leaves: int) -> Iterator[int]:
 
 
 def products_ordered(graph: Graph) -> Graph:
-    """Rewrite nested products of ``graph`` in a cheaper order."""
+    """Reorder nested products of ``graph`` if another order is cheaper."""
     if sum(e.primitive is dot for e in graph.equations) == 0:
         return graph
     uses = Counter(x for e in graph.equations for x in e.inputs)

@@ -374,7 +374,7 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
 
 
 def in_columns(graph: Graph) -> Graph:
-    """Write out the columns of every ``per_sample_gradient`` equation of ``graph``."""
+    """Replace every ``per_sample_gradient`` equation of ``graph`` by its columns."""
     if not any(equation.primitive is per_sample_gradient for equation in graph.equations):
         return graph
 

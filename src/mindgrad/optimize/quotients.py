@@ -68,7 +68,7 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _bases(graph: Graph) -> dict[Any, Any]:
-    """Map each value c / xⁿ, and each product of such values with equal x, to x."""
+    """Map each value of the form c / xⁿ, and each product of such values, to x."""
     bases: dict[Any, Any] = {}
     for equation in graph.equations:
         row, operands = equation.primitive, equation.inputs

@@ -188,7 +188,7 @@ class TiledLoop:
     # -- one tile ----------------------------------------------------------------------------------
 
     def _order(self, labels: Labels, rows: int) -> Labels:
-        """Sort axis labels as in a tile; ``rows`` is the label of the batch axis."""
+        """Move the label ``rows`` of the batch axis to the end, if tiles have this order."""
         if not self._batch_last or rows not in labels:
             return labels
         return (*[label for label in labels if label != rows], rows)

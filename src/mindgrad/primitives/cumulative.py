@@ -153,7 +153,7 @@ def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
     )
 
 
-#: ``cumulative_argmax(x, axis, reverse)``: index of the running maximum, as int32
+#: ``cumulative_argmax(x, axis, reverse)``: y_i is the index of the largest of x_0, …, x_i, as int32
 cumulative_argmax = _running("cumulative_argmax", np.maximum, "cummax")
-#: ``cumulative_argmin(x, axis, reverse)``: index of the running minimum, as int32
+#: ``cumulative_argmin(x, axis, reverse)``: y_i is the index of the smallest of x_0, …, x_i, as int32
 cumulative_argmin = _running("cumulative_argmin", np.minimum, "cummin")

@@ -59,7 +59,7 @@ class Functions:
         self.lgamma = lgamma_kernel if jax is None else jax.lax.lgamma
 
     def polygamma(self, x: Any, n: int) -> Any:
-        """Return ψ⁽ⁿ⁾(x)."""
+        """Return the polygamma function ψ⁽ⁿ⁾(x)."""
         if self.jax is None:
             return polygamma_kernel(x, n=n) if n else digamma_kernel(x)
         return polygamma_in_xla(self.jax, x, n=n) if n else digamma_in_xla(self.jax, x)

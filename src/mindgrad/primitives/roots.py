@@ -187,7 +187,7 @@ def power_of_root(x: Any, n: int) -> Any:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: names of operators whose result is a sum of squares if all operands are sums of squares
+#: names of operators that map sums of squares to sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",

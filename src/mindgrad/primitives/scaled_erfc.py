@@ -83,7 +83,7 @@ def _type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-#: ``scaled_erfc(x, n)``: E_n(x), which is positive; its derivative is −E_{n+1}(x)
+#: ``scaled_erfc(x, n)``: E_n(x) = (−d/dx)ⁿ exp(x²) erfc(x), which is positive. Its derivative is −E_{n+1}(x)
 scaled_erfc = elementwise(
     "scaled_erfc",
     work=SHARED_FUNCTION,

@@ -60,7 +60,8 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
     return splat(x, x.type)
 
 
-#: ``with_sharding(x, devices, axes)``: ``x``, divided along ``axes`` over the given number of devices
+#: ``with_sharding(x, devices, axes)``: ``x``, distributed over the given number of devices. ``axes``
+#: contains, for each axis of x, the mesh axes along which it is divided
 with_sharding = linear(
     "with_sharding",
     work=FREE,

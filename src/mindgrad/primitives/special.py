@@ -94,7 +94,7 @@ lgamma = elementwise(
 
 
 def digamma_in_xla(jax: Any, x: Any) -> Any:
-    """Return ψ(x), with −∞ at 0."""
+    """Return ψ(x), the derivative of log Γ(x), with −∞ at 0."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
 
