@@ -420,7 +420,7 @@ operator, or to understand a gradient that is zero or NaN. A *slope* is a partia
 ## Table of derivatives
 
 The derivatives in the table are the same in eager mode and compiled, and in forward and reverse mode. The second derivative is the
-same in all four combinations of forward and reverse mode. Gradients have one entry for each input, and Hessians are written as
+same in all four combinations of forward and reverse mode. The point lists the values of the inputs. Gradients have one entry for each input, and Hessians are written as
 lists of rows. A zero in the last column means that all second derivatives are zero. A dash means that the second derivative is not
 specified. `python -m tests.laws.test_conventions` writes this page, and the test suite checks each line.
 """
@@ -504,7 +504,10 @@ derivative is always NaN.
 
 def document() -> str:
     """Write the page: rules, the table, and details."""
-    lines = ["| expression | at | first derivative | second derivative | reason |", "|---|---|---|---|---|"]
+    lines = [
+        "| expression | point | first derivative | second derivative | reason |",
+        "|---|---|---|---|---|",
+    ]
     for c in TABLE:
         at = ", ".join(shown(x) for x in c.point)
         lines.append(f"| `{c.expression}` | {at} | {shown(c.first)} | {shown(c.second)} | {c.because} |")

@@ -39,7 +39,8 @@ VARIABLES = {
     "MINDGRAD_BIND": Variable(
         r".+:\d+",
         "host:port",
-        "address and port on which process 0 listens for the other processes; default: the value of MINDGRAD_COORDINATOR",
+        "address and port on which process 0 listens for the other processes; default: the value of "
+        "MINDGRAD_COORDINATOR",
     ),
     "MINDGRAD_CACHE_DIR": Variable(
         ".*", "a folder, or empty", "folder of the compilation cache on disk; empty: no cache on disk"
@@ -63,7 +64,8 @@ VARIABLES = {
     "MINDGRAD_EAGER": Variable(
         "|numpy|compiled|deferred",
         "numpy, compiled, or deferred",
-        "numpy: never compile repeated calls in eager mode; compiled, deferred: compile each call after its second run (for tests)",
+        "numpy: never compile repeated calls in eager mode; compiled, deferred: compile each call after its "
+        "second run (for tests)",
     ),
     "MINDGRAD_HEARTBEAT": Variable(
         r"\d+",
@@ -104,7 +106,8 @@ VARIABLES = {
     "MINDGRAD_STORE_KEY": Variable(
         ".*",
         "a secret",
-        "secret with which the processes of a distributed job authenticate each other; the same on all machines",
+        "secret with which the processes of a distributed job authenticate each other; the same on all "
+        "machines",
     ),
     "MINDGRAD_STRICT_DEVICE": Variable(
         "[01]?",
