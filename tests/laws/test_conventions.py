@@ -420,9 +420,10 @@ operator, or to understand a gradient that is zero or NaN. A *slope* is a partia
 ## Table of derivatives
 
 The derivatives in the table are the same in eager mode and compiled, and in forward and reverse mode. The second derivative is the
-same in all four combinations of forward and reverse mode. The point lists the values of the inputs. Gradients have one entry for each input, and Hessians are written as
-lists of rows. A zero in the last column means that all second derivatives are zero. A dash means that the second derivative is not
-specified. `python -m tests.laws.test_conventions` writes this page, and the test suite checks each line.
+same in all four combinations of forward and reverse mode. The column "point" contains the values of the inputs. Gradients have one
+entry for each input, and Hessians are written as lists of rows. If the column "second derivative" contains a single 0, all second
+derivatives are zero. A dash means that the second derivative is not specified. `python -m tests.laws.test_conventions` writes this
+page, and the test suite checks each line.
 """
 
 TAIL = """
