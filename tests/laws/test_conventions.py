@@ -487,10 +487,10 @@ Eigenvectors of a repeated eigenvalue are not unique, so their derivative is NaN
 singular value. The derivatives of the eigenvalues and singular values are finite, and so are the derivatives of vectors that belong to
 other, simple eigenvalues or singular values.
 
-For a symmetric matrix with repeated eigenvalues, the second derivative of a function of the eigenvalues is correct if
+For a symmetric matrix with repeated eigenvalues, a function of the eigenvalues has a second derivative under two conditions:
 
-- the function does not depend on the order of the eigenvalues, such as a sum over functions of them, and
-- the first derivative is computed in reverse mode: `ms.hessian`, `ms.hvp`, or `ms.grad` or `ms.jvp` of `ms.grad`.
+- The function does not depend on the order of the eigenvalues, for example because it adds a function of each eigenvalue.
+- The first derivative is computed in reverse mode: by `ms.hessian` or `ms.hvp`, or by `ms.grad` or `ms.jvp` of `ms.grad`.
 
 Otherwise, the second derivative is NaN, for example if `ms.jvp`, `ms.jet`, or `ms.taylor` computes the first derivative. The third
 derivative is always NaN.
