@@ -98,7 +98,7 @@ def nothing(n: int) -> list[list[float]]:
 
 
 CONE = "first: subgradient of least norm; second: infinite or undefined"
-LOST = "infinity times a zero that is not exact"
+LOST = "the chain rule multiplies ∞ by a zero that is not exact"
 CORNER = "the slopes are −1 and 1; the subgradient of least norm is 0"
 POWER = "a power of a root, norm, or absolute value is simplified before it is differentiated"
 INVERSE = "a function of its inverse is replaced by the argument"

@@ -72,9 +72,7 @@ VARIABLES = {
         "10",
         "a process of a distributed job counts as failed after this many seconds without a message",
     ),
-    "MINDGRAD_LAUNCHER": Variable(
-        r"\d+", "4711", "operating system's process number of the launcher; a launcher sets it"
-    ),
+    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "process ID (PID) of the launcher; a launcher sets it"),
     "MINDGRAD_LOCAL_RANK": Variable(
         r"\d+", "1", "number of the process among the processes on its machine, from 0; a launcher sets it"
     ),
