@@ -434,7 +434,7 @@ product depends on the zero:
 
 - **If the zero is exact, the product is zero.** An exact zero stays zero if the inputs change slightly. Examples are the cotangent
   of the branch that `where` does not select, a mask, and the slope of `relu` at negative numbers.
-- **If the zero is zero only at this point, the product is NaN.** For example, the derivative of `cos(sqrt(x))` at 0 is
+- **If the slope is zero only at this point, the product is NaN.** For example, the derivative of `cos(sqrt(x))` at 0 is
   `-sin(0) · ∞`. Its limit is −0.5, but the chain rule cannot determine the limit. NaN is better than a finite wrong number.
 
 In the following cases, mindgrad simplifies the expression before it differentiates, so the infinite slope does not occur:
