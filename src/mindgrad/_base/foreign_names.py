@@ -11,8 +11,9 @@ import inspect
 import itertools
 import linecache
 import re
+import sys
 from collections.abc import Iterable, Sequence
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, TracebackType
 from typing import Any
 
 from mindgrad._base.boundary import before_trimming, enclose
@@ -21,7 +22,7 @@ from mindgrad._base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
-    "check_keywords", "note_keyword", "refuse_attributes", "without_construct",
+    "check_keywords", "note_arguments", "refuse_attributes", "without_construct",
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
@@ -212,31 +213,56 @@ CELLS = {
     "update": _STEP,
     "zero_grad": _ZERO,
 }
-#: mindgrad's names for an argument of other frameworks; the error suggests the names that the function has
+#: mindgrad's names for an argument of other frameworks; the error suggests the first that the function has,
+#: and two names separated by a space mean that two arguments replace one
 KEYWORDS: dict[str, tuple[str, ...]] = {
+    "A": ("input", "x"),
     "UPLO": ("lower",),
+    "a": ("input", "x", "input_x", "A"),
     "argnum": ("grad_position",),
     "argnums": ("grad_position",),
+    "arr": ("input", "x"),
+    "arrays": ("tensors", "inputs"),
+    "ary": ("input", "x"),
     "axes": ("axis", "dim", "dims"),
     "axis": ("dim", "axes", "dims"),
-    "betas": ("beta1", "beta2"),
+    "b": ("other", "vec2", "y"),
+    "betas": ("beta1 beta2",),
     "bias": ("has_bias",),
+    "constant_values": ("value",),
+    "correction": ("ddof",),
+    "ddof": ("correction",),
     "dim": ("axis", "axes", "dims"),
     "dims": ("axis", "axes", "dim"),
     "in_dim": ("in_axes",),
     "in_dims": ("in_axes",),
     "in_features": ("in_channels",),
+    "input": ("x", "input_x", "inputs"),
+    "k": ("diagonal", "offset"),
     "keepdim": ("keep_dims", "keepdims"),
     "keepdims": ("keep_dims", "keepdim"),
     "lr": ("learning_rate",),
+    "newshape": ("shape",),
+    "num": ("steps",),
+    "num_classes": ("depth",),
     "num_embeddings": ("vocab_size",),
     "embedding_dim": ("embedding_size",),
     "out_dims": ("out_axes",),
     "out_features": ("out_channels",),
+    "pad": ("padding",),
+    "pad_width": ("padding",),
     "params": ("params", "parameters", "weights"),
+    "reps": ("dims",),
+    "shape": ("size",),
+    "size": ("shape",),
+    "stop": ("end",),
     "tangents": ("v",),
     "primals": ("inputs",),
     "cotangents": ("v",),
+    "tup": ("tensors",),
+    "x": ("input", "input_x"),
+    "x1": ("input", "x"),
+    "x2": ("other", "y"),
 }
 #: Boolean arguments that have the opposite meaning of another argument
 _OPPOSITES = {"lower": "upper", "upper": "lower"}
@@ -247,11 +273,22 @@ REMEDIES = {
     "create_graph": "derivatives of derivatives need no flag: ms.grad(ms.grad(fn))",
     "retain_graph": "nothing is freed: leave it out",
     "amsgrad": "use_amsgrad",
+    "inplace": "the result is a new tensor: leave it out",
+    "key": _RANDOM,
+    "out": "the result is a new tensor: leave it out",
+    "where": "ops.where(condition, x, 0) replaces the other elements before the call",
     "donate_argnums": "memory of unused arguments is reused automatically: leave it out",
     "static_argnames": _STATIC,
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,
 }
+#: replacements for calls with too few arguments, by the name of the function
+_CALLS = {
+    "normal": "ops.randn(2, 3), or ops.normal(shape, mean, stddev)",
+    "uniform": "ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform(shape, minval, maxval)",
+}
+#: Python's message for missing arguments
+_MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional arguments?: .*")
 #: Python's message for an unexpected keyword, which since Python 3.13 may end with a suggestion
 _UNEXPECTED = re.compile(
     r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
@@ -345,9 +382,9 @@ def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str])
 
 def _hint(name: str, names: Sequence[str]) -> str:
     """Return the end of an error message with the parameter to use instead."""
-    here = [other for other in KEYWORDS.get(name, ()) if other in names]
-    if here:
-        return f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
+    for other in KEYWORDS.get(name, ()):
+        if set(other.split()) <= set(names):
+            return f". In mindgrad: {' and '.join(f'{each}=...' for each in other.split())}"
     if _OPPOSITES.get(name) in names:
         return f". In mindgrad: {_OPPOSITES[name]}=..., which means the opposite"
     if name in REMEDIES:
@@ -363,18 +400,32 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def note_keyword(error: BaseException) -> None:
-    """Add a replacement to Python's error for an unexpected keyword argument."""
-    match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
-    if match is None or match.end() != len(str(error)):
+def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
+    """Add a replacement to Python's error for an unexpected keyword, or for missing arguments.
+
+    Args:
+        error: the error.
+        at_top: whether the error has not passed a function of mindgrad. Then the called function must be a
+            function of mindgrad, and must be known.
+    """
+    if not isinstance(error, TypeError):
+        return
+    keyword, missing = _UNEXPECTED.fullmatch(str(error)), _MISSING.fullmatch(str(error))
+    match = keyword or missing
+    if match is None:
         return
     function = _refusing(error)
-    if getattr(function, "__qualname__", None) == match[1] and _is_own(function):
+    is_own = getattr(function, "__qualname__", None) == match[1] and _is_own(function)
+    if missing is not None:
+        if not is_own or missing[1] not in _CALLS:
+            return
+        note = f"  In mindgrad: {_CALLS[missing[1]]}."
+    elif is_own:
         names = [name for name in accepted_names(function) or () if name != "self"]
         hint = _hint(match[2], names).lstrip(".; ")
         note = f"  {hint[:1].upper()}{hint[1:]}{'' if hint.endswith('.') else '.'}"
-    elif match[2] in KEYWORDS:
-        here = " or ".join(map(repr, KEYWORDS[match[2]]))
+    elif function is None and match[2] in KEYWORDS and not at_top:
+        here = " or ".join(map(repr, " ".join(KEYWORDS[match[2]]).split()))
         note = f"  In mindgrad the argument {match[2]!r} is called {here}."
     else:
         return
@@ -425,5 +476,21 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return inspect.getattr_static(owner, node.attr, None)
 
 
-before_trimming(note_keyword)
+def _explain_uncaught() -> None:
+    """Extend ``sys.excepthook`` by :func:`note_arguments`.
+
+    Python refuses a keyword before the called function starts. At the top of a script, the error therefore
+    passes no function of mindgrad. A correct call takes no additional time.
+    """
+    show = sys.excepthook
+
+    def explained(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+        note_arguments(error, at_top=True)
+        show(kind, error, traceback)
+
+    sys.excepthook = explained
+
+
+before_trimming(note_arguments)
+_explain_uncaught()
 enclose(Unavailable)
