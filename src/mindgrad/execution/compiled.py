@@ -20,7 +20,7 @@ from typing import Any
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.progress import Progress
 from mindgrad._base.tree import flatten
-from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
+from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, note_large_array, with_tensors
 from mindgrad.execution.cache import (
     MAXSIZE,
     CacheInfo,
@@ -259,6 +259,8 @@ class Compiled:
             else:
                 self._by_value.add(key)
                 return lambda: program.call(tensors)
+        elif error is not None:
+            note_large_array(error, args, kwargs)
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:

@@ -79,8 +79,8 @@ def _refuse_pairs(padding: Sequence[Any]) -> None:
     if all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in padding):
         fix = repr(tuple(size for pair in reversed(padding) for size in pair))
     raise TypeError(
-        f"For 'Pad', the 'padding' is {padding!r}, one pair for each axis as in NumPy and JAX. It must be one "
-        f"flat tuple that starts with the last axis. Write {fix}."
+        f"For 'Pad', the 'padding' is {padding!r}, one pair for each axis as in NumPy and JAX. It must be "
+        f"one flat tuple that starts with the last axis. Write {fix}."
     )
 
 
