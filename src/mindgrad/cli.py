@@ -48,7 +48,7 @@ mindgrad. An installed MindSpore is neither needed nor changed. `python -m mindg
   -h, --help     show this text
   -V, --version  show the version of mindgrad
 
-commands (for details: `mindgrad COMMAND --help`):
+commands (for details: `mindgrad COMMAND --help` or `mindgrad help COMMAND`):
 %s
 
 examples:
@@ -245,6 +245,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     first = arguments[0] if arguments else ""
+    if first == "help" and not _is_program(first):
+        if len(arguments) > 1:
+            command = arguments[1]
+            if command not in _COMMANDS:
+                return _refuse(f"no command is called {command!r}{nearest(command, list(_COMMANDS))}")
+            return main([command, "--help"])
+        first = "--help"
     if first in ("-h", "--help"):
         listed = "\n".join(f"  {name:<14} {command.help}" for name, command in _COMMANDS.items())
         print(_HELP % (_usage(), listed), end="")
@@ -339,7 +346,7 @@ def _run_script(arguments: list[str]) -> None:
         with io.open_code(path) as file:
             source = file.read()
     except OSError as error:
-        near = nearest(arguments[0], list(_COMMANDS)).replace("nearest:", "nearest command:")
+        near = nearest(arguments[0], [*_COMMANDS, "help"]).replace("nearest:", "nearest command:")
         raise _fail(f"can't open file {path!r}: {error}{near}", 2) from None
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     code = compile(source, path, "exec", dont_inherit=True)

@@ -109,10 +109,10 @@ class Selection:
         unknown_mask_error(self.place)
 
     def __len__(self) -> int:
-        unknown_mask_error()
+        return unknown_mask_error()
 
     def __bool__(self) -> bool:
-        unknown_mask_error()
+        return unknown_mask_error()
 
     def __repr__(self) -> str:
         return f"<x[mask] of {self.dtype}, being compiled: its shape is not known>"
