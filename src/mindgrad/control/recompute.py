@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, batched_outputs, fronted
-from mindgrad.control.cond import cond
+from mindgrad.control.cond import cond, zero_graph
 from mindgrad.control.subgraphs import (
     active,
     forward_body,
@@ -44,12 +44,11 @@ from mindgrad.control.subgraphs import (
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent, without_effects
+from mindgrad.ir.graph import Constant, Equation, Graph, silent, without_effects
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.primitives.arithmetic import greater_equal, less
-from mindgrad.primitives.kinds import zeros
 from mindgrad.primitives.logic import isnan, logical_or
 from mindgrad.primitives.static_slices import slice
 from mindgrad.primitives.structural import convert, reshape
@@ -147,12 +146,6 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
         return builder.close(pulled)
 
 
-@memoized
-def _nothing(graph: Graph) -> Graph:
-    """Return a graph with the input and output types of ``graph`` that returns zeros."""
-    return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
-
-
 def _always(atoms: Sequence[Any]) -> Any:
     """Emit a predicate that is always true but unknown at compile time.
 
@@ -184,7 +177,7 @@ def _transpose(
     if predicate is None:
         pulled = current().inline(pullback, inputs)
     else:
-        pulled = cond(predicate, *inputs, true=pullback, false=_nothing(pullback))
+        pulled = cond(predicate, *inputs, true=pullback, false=zero_graph(pullback))
     return [None] * count + list(pulled)
 
 

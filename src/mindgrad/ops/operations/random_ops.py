@@ -57,12 +57,6 @@ Dropout3D = operation(
     prints="[[[[[ True  True]]]]]",
 )  # fmt: skip
 
-for _class in (Dropout, Dropout2D, Dropout3D):
-    _class.__doc__ = str(_class.__doc__).replace(
-        "Called with ``x``.", "Called with ``x``; gives the result, and which elements were kept."
-    )
-del _class
-
 
 def _permuted(self: Any, n: Any) -> Tensor:
     """Return a random permutation of the integers below ``n``, padded.
