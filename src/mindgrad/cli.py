@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from mindgrad._base import missing
 from mindgrad._base.ending import tell_end
-from mindgrad._base.foreign_names import MODULES, advice, note_arguments
+from mindgrad._base.foreign_calls import note_arguments
+from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad._base.missing import PACKAGE, explain_missing_names, is_divided, is_own, nearest, public_modules
 from mindgrad._base.module_names import loaded_second_names, own_name
 from mindgrad.context import set_context
@@ -437,7 +438,7 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
         note_arguments(
             error, at_top=True
-        )  # the program may have replaced the hook of `_base/foreign_names.py`
+        )  # the program may have replaced the hook of `_base/foreign_calls.py`
         first = traceback
         while first is not None and not _is_ours(first):  # skip the frames of `python -m mindgrad`
             first = first.tb_next

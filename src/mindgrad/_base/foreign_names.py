@@ -6,23 +6,17 @@ suggests the replacement from these tables.
 
 from __future__ import annotations
 
-import ast
 import inspect
-import itertools
-import linecache
-import re
-import sys
 from collections.abc import Iterable, Sequence
-from types import FunctionType, ModuleType, TracebackType
+from types import FunctionType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming, enclose
-from mindgrad._base.location import PACKAGE
+from mindgrad._base.boundary import enclose
 from mindgrad._base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
-    "check_keywords", "note_arguments", "refuse_attributes", "without_construct",
+    "check_keywords", "keyword_hint", "refuse_attributes", "without_construct",
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
@@ -282,17 +276,6 @@ REMEDIES = {
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,
 }
-#: replacements for calls with too few arguments, by the name of the function
-_CALLS = {
-    "normal": "ops.randn(2, 3), or ops.normal(shape, mean, stddev)",
-    "uniform": "ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform(shape, minval, maxval)",
-}
-#: Python's message for missing arguments
-_MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional arguments?: .*")
-#: Python's message for an unexpected keyword, which since Python 3.13 may end with a suggestion
-_UNEXPECTED = re.compile(
-    r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
-)
 
 
 def advice(names: dict[str, str], name: str) -> str:
@@ -375,12 +358,12 @@ def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str])
     names = [name for name in accepted if name != "self"]
     for name in keywords:
         if name not in names:
-            hint = _hint(name, names)
+            hint = keyword_hint(name, names)
             end = "" if hint.endswith(".") else "."
             raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{hint}{end}")
 
 
-def _hint(name: str, names: Sequence[str]) -> str:
+def keyword_hint(name: str, names: Sequence[str]) -> str:
     """Return the end of an error message with the parameter to use instead."""
     for other in KEYWORDS.get(name, ()):
         if set(other.split()) <= set(names):
@@ -400,97 +383,4 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
-    """Add a replacement to Python's error for an unexpected keyword, or for missing arguments.
-
-    Args:
-        error: the error.
-        at_top: whether the error has not passed a function of mindgrad. Then the called function must be a
-            function of mindgrad, and must be known.
-    """
-    if not isinstance(error, TypeError):
-        return
-    keyword, missing = _UNEXPECTED.fullmatch(str(error)), _MISSING.fullmatch(str(error))
-    match = keyword or missing
-    if match is None:
-        return
-    function = _refusing(error)
-    is_own = getattr(function, "__qualname__", None) == match[1] and _is_own(function)
-    if missing is not None:
-        if not is_own or missing[1] not in _CALLS:
-            return
-        note = f"  In mindgrad: {_CALLS[missing[1]]}."
-    elif is_own:
-        names = [name for name in accepted_names(function) or () if name != "self"]
-        hint = _hint(match[2], names).lstrip(".; ")
-        note = f"  {hint[:1].upper()}{hint[1:]}{'' if hint.endswith('.') else '.'}"
-    elif function is None and match[2] in KEYWORDS and not at_top:
-        here = " or ".join(map(repr, " ".join(KEYWORDS[match[2]]).split()))
-        note = f"  In mindgrad the argument {match[2]!r} is called {here}."
-    else:
-        return
-    if note not in getattr(error, "__notes__", ()):
-        error.add_note(note)
-
-
-def _is_own(function: Any) -> bool:
-    """Check whether ``function`` belongs to this package."""
-    code = getattr(function, "__code__", None)
-    return code is not None and code.co_filename.startswith(PACKAGE)
-
-
-def _refusing(error: BaseException) -> Any:
-    """Find the function whose call raised ``error``, by parsing the line of the call.
-
-    Returns:
-        The function, or ``None`` if the source is not available or the line is not a plain call.
-    """
-    entry = error.__traceback__
-    while entry is not None and entry.tb_next is not None:
-        entry = entry.tb_next
-    if entry is None:
-        return None
-    frame = entry.tb_frame
-    places = itertools.islice(frame.f_code.co_positions(), entry.tb_lasti // 2, None)
-    first, last, start, end = next(places, (None,) * 4)
-    if first is None or last is None or start is None or end is None:
-        return None
-    lines = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)]
-    lines = lines[first - 1 : last - 1] + [line[:end] for line in lines[last - 1 : last]]
-    try:
-        call = ast.parse((b"".join(lines)[start:]).decode(), mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
-    return _value(call.func, {**frame.f_globals, **frame.f_locals}) if isinstance(call, ast.Call) else None
-
-
-def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """Look up the value of a name or attribute, without running properties."""
-    if isinstance(node, ast.Name):
-        return names.get(node.id)
-    if not isinstance(node, ast.Attribute):
-        return None
-    owner = _value(node.value, names)
-    if isinstance(owner, ModuleType):
-        return getattr(owner, node.attr, None)
-    return inspect.getattr_static(owner, node.attr, None)
-
-
-def _explain_uncaught() -> None:
-    """Extend ``sys.excepthook`` by :func:`note_arguments`.
-
-    Python refuses a keyword before the called function starts. At the top of a script, the error therefore
-    passes no function of mindgrad. A correct call takes no additional time.
-    """
-    show = sys.excepthook
-
-    def explained(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        note_arguments(error, at_top=True)
-        show(kind, error, traceback)
-
-    sys.excepthook = explained
-
-
-before_trimming(note_arguments)
-_explain_uncaught()
 enclose(Unavailable)

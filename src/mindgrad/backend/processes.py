@@ -141,7 +141,7 @@ def is_started() -> bool:
 
 
 def broadcast(content: bytes) -> bytes:
-    """Send bytes of process 0, at most ``_LONGEST``, to all processes, and return them.
+    """Send at most ``_LONGEST`` bytes of process 0 to all processes, and return them.
 
     Raises:
         ValueError: If ``content`` is longer.

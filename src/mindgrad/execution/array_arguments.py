@@ -97,7 +97,7 @@ def as_constants(
 
 
 def note_large_array(error: Exception, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Add a note to a compile error if an array argument is too large to be a constant."""
+    """Add a note to a compile error if an array argument is too large."""
     arrays = [x for x in flatten((tuple(args), kwargs))[0] if _is_array(x)]
     large = next((x for x in arrays if x.nbytes > _LARGEST_CONSTANT), None)
     if large is None or not isinstance(error, CompileError):

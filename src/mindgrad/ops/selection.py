@@ -72,7 +72,7 @@ class Selection:
         values: tensor of shape (n, …).
         mask: Boolean tensor of shape (n,).
         source: the mask before it was flattened. Two selections match if their sources are the same tensor.
-        place: source location of the expression ``x[mask]``.
+        location: source location of the expression ``x[mask]``.
     """
 
     is_parameter = False
@@ -81,11 +81,11 @@ class Selection:
     _scope = _SCOPE
     _array = None
 
-    def __init__(self, values: Tensor, mask: Tensor, source: Tensor, place: SourceLocation) -> None:
+    def __init__(self, values: Tensor, mask: Tensor, source: Tensor, location: SourceLocation) -> None:
         self.values = values
         self.mask = mask
         self.source = source
-        self.place = place
+        self.location = location
 
     @property
     def dtype(self) -> Any:
@@ -105,8 +105,8 @@ class Selection:
         unknown_mask_error()
 
     def refuse(self) -> NoReturn:
-        """Raise ``CompileError`` at the line of ``x[mask]``, because a result or argument needs the shape."""
-        unknown_mask_error(self.place)
+        """Raise ``CompileError`` at the line of ``x[mask]``."""
+        unknown_mask_error(self.location)
 
     def __len__(self) -> int:
         return unknown_mask_error()
@@ -168,7 +168,7 @@ class Selection:
         return apply(arithmetic.mul, number, scalar_tensor(per_part, number.type))
 
     def _of(self, values: Tensor) -> Selection:
-        return Selection(values, self.mask, self.source, self.place)
+        return Selection(values, self.mask, self.source, self.location)
 
     def _with(self, number: float) -> Tensor:
         """The values, where elements that are not selected are replaced by ``number``."""
