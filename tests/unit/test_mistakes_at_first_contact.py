@@ -352,6 +352,7 @@ def test_functions_of_the_program_are_left_alone():
         ("ms.numpy.mean(x, dim=0)", "  In mindgrad: axis=..."),
         ("ops.add(x1=x, x2=x)", "  In mindgrad: input=..."),
         ("ops.pad(x, pad_width=1)", "  In mindgrad: padding=..."),
+        ("x.mean(keep=True)", "  Nearest: 'keepdims'."),
         ("ops.sum(x, out=x)", "  In mindgrad: the result is a new tensor: leave it out."),
         ("ops.uniform((2,))", "  In mindgrad: ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform"),
         ("ops.normal(key, (2,))", "  In mindgrad: ops.randn(2, 3), or ops.normal(shape, mean, stddev)."),

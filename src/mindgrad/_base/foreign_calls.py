@@ -57,7 +57,10 @@ def note_arguments(error: BaseException, *, at_top: bool = False) -> None:
             return
         note = f"  In mindgrad: {_CALLS[missing[1]]}."
     elif is_own:
-        names = [name for name in accepted_names(function) or () if name != "self"]
+        accepted = accepted_names(function)
+        if accepted is None:  # the error comes from a function that it calls, and has its note already
+            return
+        names = [name for name in accepted if name != "self"]
         hint = keyword_hint(match[2], names).lstrip(".; ")
         note = f"  {hint[:1].upper()}{hint[1:]}{'' if hint.endswith('.') else '.'}"
     elif function is None and match[2] in KEYWORDS and not at_top:
