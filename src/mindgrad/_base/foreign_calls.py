@@ -1,8 +1,7 @@
 """Notes on Python's errors for wrong arguments of mindgrad's functions.
 
 Python refuses an unknown keyword or a missing argument before the called function starts. If
-``_base/foreign_names.py`` contains the name of the argument in mindgrad, :func:`note_arguments` adds it to the
-error.
+``_base/foreign_names.py`` contains mindgrad's name of it, :func:`note_arguments` adds this name to the error.
 """
 
 from __future__ import annotations
