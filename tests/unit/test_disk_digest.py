@@ -210,7 +210,13 @@ def test_what_has_no_digest(monkeypatch):
 
 
 def test_the_source_of_the_packages_is_part_of_the_digest(monkeypatch, tmp_path):
-    assert set(source.LOWERING) > {"core/ir", "core/primitives", "core/control", "core/backend", "distributed"}
+    assert set(source.LOWERING) > {
+        "core/ir",
+        "core/primitives",
+        "core/control",
+        "core/backend",
+        "distributed",
+    }
     graph = row_graph(REGISTRY["sin"])
     of = lambda: graph_digest._source.cache_clear() or digest(GraphProgram(graph, (), ()))
     now = of()
