@@ -26,7 +26,6 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.pipeline import before_compilation
-from mindgrad.distributed.layouts import joint_args
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.effect_log import Place, Variable
 from mindgrad.frontend.guards import Change
@@ -49,6 +48,7 @@ from mindgrad.frontend.programs.cache import (
     withdraw,
 )
 from mindgrad.frontend.programs.cache_miss import UNKNOWN, between_functions, between_signatures, refused
+from mindgrad.frontend.programs.divided_arrays import joint_args
 from mindgrad.frontend.programs.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.frontend.programs.open_sizes import OpenSizes
 from mindgrad.frontend.programs.program import Program
