@@ -174,7 +174,7 @@ class Fused:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {
             "condition": self.condition,
             "body": self.body,
@@ -290,7 +290,7 @@ class SeriesLoop:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -385,7 +385,7 @@ class Batched:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
