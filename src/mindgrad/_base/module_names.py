@@ -66,7 +66,7 @@ SECOND_NAMES: dict[str, str] = {
     "_extends.parse": "_extends",
     "common.jit_config": "api.jit",
     "common.lazy_inline": "api.jit",
-    "common.mutable": "ir.mutable",
+    "common.mutable": "core.ir.mutable",
     "common.no_inline": "api.jit",
     "common.recompute": "api.recompute",
     "device_context.cpu.op_tuning": "device_context.cpu_tuning",
