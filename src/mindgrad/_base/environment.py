@@ -25,7 +25,7 @@ class Variable(NamedTuple):
     """An environment variable.
 
     Attributes:
-                values: regular expression that matches the valid values.
+        values: regular expression that matches the valid values.
         example: all valid values, or examples if there are many; used in error messages.
         meaning: effect of the variable.
     """
@@ -72,7 +72,7 @@ VARIABLES = {
         "10",
         "a process of a distributed job counts as failed after this many seconds without a message",
     ),
-        "MINDGRAD_LAUNCHER": Variable(
+    "MINDGRAD_LAUNCHER": Variable(
         r"\d+", "4711", "process ID (PID) of the launcher that started this process; a launcher sets it"
     ),
     "MINDGRAD_LOCAL_RANK": Variable(
