@@ -20,7 +20,7 @@ from mindgrad.core.base.location import PACKAGE
 
 __all__ = ["note_arguments"]
 
-#: replacements for calls with too few arguments, by the name of the function
+#: maps the name of a function to the call that an error suggests if arguments are missing
 _CALLS = {
     "normal": "ops.randn(2, 3), or ops.normal(shape, mean, stddev)",
     "uniform": "ops.rand(2, 3) for numbers between 0 and 1, or ops.uniform(shape, minval, maxval)",

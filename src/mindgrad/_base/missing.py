@@ -106,7 +106,8 @@ def explain_missing_names(module: ModuleType) -> None:
             raise AttributeError(
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
             )
-        # in `from module import name`, Python would replace the message of an AttributeError
+        # raise an ImportError: in `from module import name`, Python would replace the message of an
+        # AttributeError
         raise ImportError(
             f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",
             name=_spelling(module),

@@ -13,7 +13,8 @@ from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
 
-#: largest number of references of a name: first the names after it in its family, then the names before it
+#: largest number of related names that a docstring lists: first the names after it in its family, then the
+#: names before it
 _MOST = 6
 _WIDTH = 104
 

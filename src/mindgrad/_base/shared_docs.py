@@ -136,7 +136,7 @@ class SharedSections:
         return item
 
 
-#: decorator for functions and classes whose module has no sections that all its docstrings share
+#: decorator for functions and classes of a module whose docstrings have no common sections
 with_sections = SharedSections()
 
 

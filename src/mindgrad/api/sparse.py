@@ -225,7 +225,7 @@ class _Sparse:
             run = request.run(args, kwargs)
             _check(owner, fn, run, self._second)
             scope = run.recorded.scope
-            # the outer scope has traced the values that do not depend on the differentiated inputs
+            # the outer scope already contains the equations that do not depend on the differentiated inputs
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
             places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}

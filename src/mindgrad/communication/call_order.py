@@ -34,7 +34,7 @@ __all__ = ["ORDER", "CallOrder", "Calls", "Record", "difference", "number_of"]
 #: number of latest calls per group whose hashes a rank stores, to compare them with the record of a slower
 #: rank
 _KEPT = 4096
-#: number of latest calls per group that a published record lists by function
+#: number of latest calls per group for which a published record contains the name of the function
 _NAMED = 32
 _MASK = 2**63 - 1
 _FACTOR = 6364136223846793005

@@ -254,7 +254,8 @@ class PartOnRequest:
         return bool(self.joined.is_deleted())
 
 
-#: lock that a thread holds while it extracts a part, because other threads would change the reference count
+#: lock that a thread holds while it extracts a part of an array, because other threads would change the
+#: array's reference count
 _taking = threading.Lock()
 
 

@@ -30,11 +30,11 @@ from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. A pending array with
-#: this count is referenced by no tensor, so its value is not needed
+#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. If a pending array
+#: has this count, no tensor refers to it, so its value is not needed
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: message: a call that returns a recording, such as ``vjp``, is not deferred
+#: message: a call that returns a recording for a later derivative, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -275,7 +275,7 @@ class CallValues:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # reuse values that compiled segments have computed, because Python may have branched on them
+        # reuse values that compiled segments have computed, because Python code may have branched on them
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings
@@ -305,7 +305,8 @@ class CallValues:
             structure.obstacle = GIVES_BACK
         program = structure.current()
         if program is not None and not surviving:
-            # compare with the compiled outputs, because another thread may have added to structure.outputs
+            # compare with the outputs that were compiled, because another thread may have changed
+            # structure.outputs
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return

@@ -85,7 +85,7 @@ class Deferral:
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
-        # executor of events while operators run one by one; ``None`` while operators are deferred
+        # runs the events if operators run one by one; ``None`` while operators are deferred
         self._replay = None if structures else Replay()
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
@@ -277,7 +277,8 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # a read-only array cannot change, so if it is the predicted array itself, its values are not compared
+        # skip the comparison if the input is the predicted array itself and the array is read-only, so it
+        # cannot change
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -465,8 +466,8 @@ class Deferral:
         for parameter, _ in self._values.stored.values():
             pending = parameter._array
             array = settled(pending)
-            # another thread may assign the Parameter, which may be the state of a random generator; it holds
-            # this lock while it does
+            # hold the lock `window`, because another thread may assign the Parameter, such as a random
+            # generator's state
             with window:
                 if parameter._array is pending:
                     parameter._array = array

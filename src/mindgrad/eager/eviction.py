@@ -16,8 +16,8 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: the limit in bytes, and the estimated bytes of the compiled code of one structure and of each operator in
-#: it. The bytes of large constants are added to this estimate.
+#: the limit in bytes, the estimated bytes of the compiled code of one structure, and the estimated bytes per
+#: operator. The bytes of large constants are added to the estimate.
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()

@@ -27,7 +27,8 @@ __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 #: compiled function until its value changes.
 _FEW = HOST.compared_elements
 
-#: the last event of every structure. It equals no operator, so a call that applies more operators diverges
+#: the last event of every structure. It equals no operator, so a call that applies more operators than
+#: recorded diverges at this event
 _END = Event(None, (), None, 0, (), (), ("", 0))
 
 

@@ -143,7 +143,7 @@ class EagerCalls:
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
-    #: two instances are equal if their functions are equal; recordings and compiled code are not compared
+    #: two instances are equal if their functions are equal, regardless of their recordings and compiled code
     compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:

@@ -38,13 +38,13 @@ __all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction"
 Text = tuple[str, int]
 Form = Callable[..., Text | None]
 
-#: precedence of Python's operators between arrays
+#: maps each operator that Python code applies to arrays to its precedence
 _PRECEDENCE = {
     "+": ADD, "-": ADD, "*": MULTIPLY, "/": MULTIPLY, "&": AND, "|": OR, "^": XOR, "<<": SHIFT,
     "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
-#: the form of each primitive, by name
+#: maps the name of each primitive to its form, the function that writes it as an expression
 FORMS: dict[str, Form] = {}
 
 
@@ -213,7 +213,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: the forms of primitives with several results. A form returns one text for each result
+#: maps the name of a primitive with several results to its form, which returns one string for each result
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 

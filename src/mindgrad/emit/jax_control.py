@@ -181,7 +181,7 @@ def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return []
 
 
-#: the rule that writes each primitive with inner graphs
+#: maps the name of each primitive with inner graphs to the rule that writes it
 CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
     "cond": _cond,
     "while": _while,

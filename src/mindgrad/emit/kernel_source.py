@@ -35,7 +35,7 @@ _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
 _VECTORIZED = " (vectorized)"
 #: generic names of kernels, which the name of the operator replaces
 _UNNAMED = ("<lambda>", "run", "kernel", "numpy", "xla", "_numpy", "_xla", "call")
-#: types whose ``repr`` is their source
+#: types whose ``repr`` is valid source code
 _LITERALS = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -189,7 +189,7 @@ class Definitions:
         node = _Substitution(self, read).of(_definition(function))
         body: Any = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
         definition = ast.FunctionDef(own_name, node.args, body, [], None, None)
-        # its dependencies have been added to ``texts`` before, so it is defined after them
+        # its dependencies are already in ``texts``, so the output defines it after them
         self.texts[own_name] = ast.unparse(ast.fix_missing_locations(definition))
         return own_name
 

@@ -23,7 +23,7 @@ from mindgrad.emit.numpy_target import NumpyTarget
 
 __all__ = ["MindsporeTarget"]
 
-#: Python's import function, which programs call through ``MindsporeTarget.builtins``
+#: Python's import function. Emitted programs call it through ``MindsporeTarget.builtins``
 _import = builtins.__import__
 _PACKAGE = __name__.partition(".")[0]
 

@@ -44,7 +44,7 @@ class NumpyTarget:
     header = "import numpy as np"
     decorator: str | None = '@np.errstate(all="ignore")'
     kernel = "numpy"
-    #: names that the rules for control flow use
+    #: names that emitted programs must not use for variables, because the rules for control flow use them
     reserved: tuple[str, ...] = ()
     forms = FORMS
     control = CONTROL

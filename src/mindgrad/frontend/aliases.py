@@ -30,8 +30,8 @@ __all__ = [
     "refuse_stale",
 ]  # fmt: skip
 
-#: condition under which two tensors are the same object. ``(test, value)`` means that the Bool tensor
-#: ``test`` has the bool ``value``, and ``None`` that the condition is unknown
+#: condition under which two tensors are the same object. ``(test, value)``: the Bool tensor ``test`` has the
+#: bool ``value``. ``None``: the condition is unknown
 Condition = tuple[Tensor, bool] | None
 #: maximum number of steps of the search for tensors that may be the same object
 _MOST_PATHS = 1000
@@ -39,10 +39,10 @@ _MOST_PATHS = 1000
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a tensor to the tensor, and to all tensors that may be the same object, each
+        #: maps the ``id`` of a tensor to the tensor and a list of tensors that may be the same object, each
         #: with the condition under which it is
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: maps ``id`` to each tensor that represents a variable at the start of a loop iteration
+        #: the tensors that represent variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}
 
 
@@ -173,7 +173,7 @@ def _refuse_is() -> NoReturn:
 class _Stale:
     """The scope of a tensor with unknown elements. Any use reads ``level``, which raises."""
 
-    #: no other scope may use the value of such a tensor
+    #: other scopes cannot use the value of a tensor of this scope
     lifts = False
 
     @property

@@ -437,7 +437,7 @@ class Reads:
             is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
             entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
-        # the entry compares all attributes: replace it by one entry per attribute, without the assigned one
+        # replace the entry for all attributes by one entry for each attribute except the assigned one
         if entry and entry[0] is ATTRIBUTES:
             label = entry[4]
             self._entries[("value", id(holder))] = []

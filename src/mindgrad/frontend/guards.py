@@ -73,7 +73,8 @@ class _Pass:
             return True
         if not all(map(stands, self._entries)):
             return False
-        # ``stands`` stored the present objects, so the next comparison by identity succeeds again
+        # ``stands`` has stored the present objects in the entries, so the next comparison by identity
+        # succeeds
         self._values = [entry[3] for entry in self._entries]
         return True
 

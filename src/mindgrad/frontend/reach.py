@@ -67,7 +67,7 @@ HOLDERS = (
 )  # fmt: skip
 #: modules of Python's standard library whose iterators the search enters
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
-#: the search skips the items of a container with more than this many items if all are immutable
+#: if all items of a container are immutable, and it has more items than this, the search skips them
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]

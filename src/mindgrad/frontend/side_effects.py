@@ -66,7 +66,7 @@ class _Input:
         #: for each leaf of the value: ``(type of the input, whether the leaf is a number)``, or ``None`` for
         #: a constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # replace tensors by blanks of the same type, so that a large batch of data is not kept in memory
+        # replace tensors by blanks of the same type, so that a large batch of data does not stay in memory
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:

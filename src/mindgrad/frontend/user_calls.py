@@ -65,8 +65,8 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
-        # raised after the ``except`` block, so that the traceback of the RecursionError, which has thousands
-        # of frames, is not printed
+        # raise outside the ``except`` block, so that Python does not print the traceback of the
+        # RecursionError, which has thousands of frames
         refuse(
             "The function calls itself without end at compile time. The condition that ends the "
             "recursion is a tensor, so both branches are compiled",

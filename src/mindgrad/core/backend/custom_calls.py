@@ -106,7 +106,8 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
     """
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
-        # loops and branches are tried last, because the equations of their graphs are tried separately
+        # an equation with inner graphs, such as a loop, is never merged with another one, and is tried last,
+        # because the equations of its inner graphs are also tried separately
         kind: Any = position
         if not equation.graphs:
             kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)

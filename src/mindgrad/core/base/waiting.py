@@ -86,7 +86,7 @@ _abandoned: list[_Job] = []
 
 #: the first result of each compiled function that may take long and may still run
 _long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
-#: whether such a result was deleted before it was ready, so that its compiled function may still run
+#: whether a result in ``_long`` was deleted before it was ready, so that its compiled function may still run
 _is_long_unseen = False
 
 if hasattr(os, "register_at_fork"):

@@ -34,8 +34,8 @@ from mindgrad.core.ir.types import TensorType
 
 __all__ = ["ReverseIterations", "Saved", "Iteration", "save", "slots_for"]
 
-#: minimum bytes of a carry for which the forward pass saves the first K carries too. The threshold is a plain
-#: number, because exported source code contains the function that reads it
+#: If a carry has at least this many bytes, the forward pass also saves the first K carries, one per slot. The
+#: threshold is a plain number, because exported source code contains the function that reads it
 _SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
@@ -265,8 +265,8 @@ class ReverseIterations:
         """
         jax, np, zero, one, slots = self.jax, self.np, self.zero, self.one, self.slots
         first, sums, cts, saved, after, stack, places, depth = state
-        # remove the carry at the start of the block that was processed before, because it is later than this
-        # block. All other carries on the stack are earlier
+        # remove the carry at the start of the previously processed block, because that block is later than
+        # this one. All other carries on the stack are earlier
         depth = depth - np.where((depth > 0) & (places[np.maximum(depth - 1, 0)] > first), one, zero)
         top, segment = np.maximum(depth - 1, 0), first // self.period
         carries = zip(_get(jax, stack, top), _get(jax, self.buffers, segment), strict=True)

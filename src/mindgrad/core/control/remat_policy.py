@@ -33,7 +33,8 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: kinds of work (``ir.work``) that the second plan recomputes, instead of stacking the results
+#: kinds of work (``ir.work``) that are cheap: the second of the two plans recomputes their results in the
+#: backward pass instead of stacking them
 _RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 

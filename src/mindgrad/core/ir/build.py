@@ -54,11 +54,13 @@ __all__ = [
 #: independently
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
-#: constants with more bytes than this are not compared, so equal constants are not merged
+#: constants with more bytes than this are not compared, so the builder does not merge equal large constants
 _COMPARED = 1 << 22
-#: before two constants with more bytes than this are compared as a whole, their first elements are compared
+#: if two constants have more bytes than this, their first elements are compared first, and all elements only
+#: if the first ones are equal
 _COPIED = 1 << 12
-#: marks that only derivative rules set, on cotangents; the ``taint`` rules of operators do not set them
+#: marks of cotangents (``ir.graph``) that only derivative rules set: the rule ``taint``, which computes the
+#: marks of an operator's results, never sets them
 SET_LATER = MASKED | CUT | DISCARDS
 #: value of ``Builder.moving`` for which :meth:`Builder.moves` is true for every variable
 EVERYTHING = None
@@ -153,7 +155,7 @@ class Builder:
         self._constants: dict[Any, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
-        #: maps each atom that :meth:`rebind` has replaced to its replacement
+        #: maps each variable or constant that :meth:`rebind` has replaced to its replacement
         self._rebound: dict[Any, Any] = {}
         #: whether a derivative is being built
         self.is_differentiating = False

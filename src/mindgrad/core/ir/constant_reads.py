@@ -14,7 +14,7 @@ __all__ = ["constants_below", "is_constant"]
 
 
 class _Local(threading.local):
-    #: there is no warning if code reads a tensor of a scope with at most this level (nesting depth)
+    #: reading a tensor of a scope with at most this nesting level causes no warning
     level = 0
 
 

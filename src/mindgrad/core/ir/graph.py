@@ -55,8 +55,8 @@ UNIFORM = 8
 STEADY = 16
 #: marks that results inherit from operands
 INHERITED = INFINITE | MASKED | CUT | DISCARDS
-#: if a factor of a product has one of these marks, the product can contain zero times infinity that must be
-#: zero
+#: marks of factors. If a factor has one of these marks, its product can contain zero times infinity, which
+#: must be zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}

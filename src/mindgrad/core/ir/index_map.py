@@ -101,7 +101,7 @@ class Relabeling(NamedTuple):
 class Axes:
     """Base class of the field ``axes`` of primitives, which describes their axes."""
 
-    #: whether :meth:`preferred` can return an order instead of ``None``
+    #: whether :meth:`preferred` ever returns an order of axes; if not, it always returns ``None``
     prefers: bool = False
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:

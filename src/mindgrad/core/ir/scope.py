@@ -55,7 +55,8 @@ class _Local(threading.local):
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
         self.deferral: Any = None
-        #: values of scopes up to this level are constants of the derivative (:func:`hold_constant`)
+        #: the derivative treats values of scopes up to this nesting level as constants
+        #: (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
 
@@ -246,7 +247,7 @@ class Scope:
 
     __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
 
-    #: whether tensors of the scope have values, so that :func:`lifted` can use them after the scope is closed
+    #: whether tensors of the scope have values, which :func:`lifted` can return after the scope is closed
     lifts = False
 
     def __init__(self) -> None:
@@ -297,7 +298,8 @@ class DeferredScope(Scope):
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        # reached while a function is being compiled inside the gradient, if all operands are from outside it
+        # while a function is compiled inside a gradient call, operators whose operands are all from outside
+        # the function reach this line
         return self.deferral.record(primitive, tensors, parameters)
 
 
@@ -413,7 +415,8 @@ class BodyScope(GraphScope):
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Convert the tensors to which :func:`hold_constant` applies to constants."""
-    # suspend the setting, because `as_constant` applies operators, which would call this function again
+    # reset both settings during the call of `as_constant`, because its operators would call this function
+    # again
     level, as_constant = block = hold_constant((0, None))
     try:
         return tuple(

@@ -231,9 +231,9 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if y in values or y.made_by in tail:
             continue
         count = _mixed(x, places[y])
-        # Move the cut to the operands of the equation in two cases. Either the equation is linear, and its
-        # operands depend on fewer columns. Or it is a concatenation, which may contain the columns of a
-        # gradient, and only some of them may be used.
+        # Add this equation to `tail`, the last part of the function, in two cases. Either the equation is
+        # linear, and its operands depend on fewer columns. Or it is a concatenation: it may join the columns
+        # of a gradient, of which only some may be used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
@@ -451,7 +451,7 @@ class _Line:
         """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
         if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
-            # the function consists of Taylor series and linear functions; a Taylor series gets one more term
+            # the function consists of linear functions and of Taylor series, which get one more term
             push_tangents(self._equations, tangents)
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)

@@ -93,7 +93,7 @@ def _collect(c: float, x: Any, d: float, y: Any) -> Any:
 
 
 def _simplify_add(a: Any, b: Any) -> Any:
-    # x + 0 = x; for x = −0 the sum is +0, so the sign of a zero is not preserved
+    # x + 0 = x. For x = −0 the exact sum is +0, so this rewrite may change the sign of a zero
     if _is(a, 0):
         return b
     if _is(b, 0):
@@ -246,7 +246,7 @@ def _simplify_masked_multiply(a: Any, b: Any) -> Any:
 
 #: ``masked_multiply(a, b)``: ``a · b``, and 0 if a factor is 0, even if the other factor is infinite or NaN.
 #: Derivative rules use this product if a zero cotangent means that a value was not used. For example, the
-#: derivatives of some eigenvectors are NaN, but a function may not depend on these eigenvectors
+#: derivatives of some eigenvectors are NaN, which must not matter to functions that do not use them
 masked_multiply = multilinear(
     "masked_multiply",
     work=ARITHMETIC._replace(products=6.0),

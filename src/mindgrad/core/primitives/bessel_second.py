@@ -26,8 +26,8 @@ __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
 _MOST = 1e30  #: largest argument of Hankel's expansions; for larger arguments, powers would overflow
-#: for an argument below this number, use the first term of the power series. It is exact up to rounding, and
-#: the integrals would need more nodes
+#: for arguments below this number, use the first term of the power series, which is exact up to rounding. The
+#: quadrature would need more nodes there
 _SMALL = 1e-18
 
 

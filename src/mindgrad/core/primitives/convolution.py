@@ -260,7 +260,7 @@ def _cotangent_kernel(
     full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
-        # exchange the operands here; if XLA exchanges them, its loops for the reversed kernel are slow
+        # exchange input and kernel here: if XLA exchanges them, its loops for the reversed kernel are slow
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
@@ -330,7 +330,7 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
         y = moved(y, axis, 0)
         return reshape(y, shape=(size, *samples, *y.shape[2:])), 0
     if at[0] is None:
-        # merge the batch axis of the kernel into its output channels, whose order is by group first
+        # merge the batch axis of the kernel into its output channels, which are ordered by group
         w = moved(w, at[1], 0)
         outputs, rest = w.shape[1] // groups, w.shape[2:]
         w = reshape(w, shape=(size, groups, outputs, *rest))

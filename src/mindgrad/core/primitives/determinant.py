@@ -185,8 +185,8 @@ def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     return y[0] * complex(zeros(turn.type), turn), real(trace)
 
 
-#: ``slogdet(a)``: sign of the determinant, and logarithm of its absolute value. For a singular matrix, they
-#: are 0 and −∞, and the derivative is infinite or NaN
+#: ``slogdet(a)``: sign of the determinant, and logarithm of its absolute value. For a singular matrix, the
+#: results are 0 and −∞, and the derivative is infinite or NaN
 slogdet = general(
     "slogdet",
     taint="starts",

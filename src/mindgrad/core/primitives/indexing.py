@@ -266,7 +266,8 @@ def _scatter_batch(row: Any) -> Any:
     ) -> tuple[Any, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
-            # all samples share the indices, so each lookup writes one slice with the whole batch axis
+            # all samples share the indices, so each index addresses one slice that contains the whole batch
+            # axis
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
             x = placed(size, x, x_at, target)
@@ -319,7 +320,7 @@ def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> l
         return written_anywhere(run, equation, patterns)
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # number the elements of x, and gather these numbers. The result is the target element of each update
+    # number the elements of x and gather the numbers, to find which element each update changes
     read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)

@@ -38,8 +38,8 @@ def _highest(dtype: Any) -> Any:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
-#: maps the name of a reduction or cumulative operator to a function of the dtype that returns its neutral
-#: element: the value of padding that does not change the result, such as 0 for a sum
+#: maps the name of a reduction or cumulative operator to a function that returns the neutral element of a
+#: dtype, such as 0 for a sum. Padding with the neutral element does not change the result
 _NEUTRAL: dict[str, Callable[[Any], Any]] = {
     "argmax": _lowest,
     "argmin": _highest,
@@ -71,7 +71,8 @@ def padded_map(equation: Equation) -> IndexMap | None:
     x, indices = axes.operands[:2]
     kinds = dict(axes.kinds)
     for label in [label for label in x if axes.kind(label) == OPAQUE]:
-        # a lookup beyond the actual size returns a known value; a write there is dropped, or changes padding
+        # padding stays harmless: a lookup beyond the actual size returns a known value, and a write beyond it
+        # is dropped or changes only padding
         kinds[label] = REDUCED if primitive.name == "gather" else PARALLEL
     if primitive.name == "scatter_add":  # the axes of updates are reduced, because updates are added
         kinds.update((label, REDUCED) for label in axes.operands[2] if label in indices and label not in x)

@@ -290,7 +290,7 @@ def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     above = _spread(y, x, axes)
     nothing = zeros(x.type)
     at_top, at_bottom = equal(above, full(x.type, np.inf)), equal(above, full(x.type, -np.inf))
-    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, the elements +∞ share the derivative
+    # if y = −∞, subtract 0, so that exp(x − 0) = 0; if y = +∞, all elements equal to +∞ share the derivative
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)

@@ -78,7 +78,7 @@ def _seen(x: Any, views: Sequence[Equation]) -> Any:
     return x
 
 
-#: a multiplication or division of a root: ("mul" or "div", the other operand)
+#: multiplication or division of a root by another operand: ("mul" or "div", the other operand)
 Step = tuple[str, Any]
 
 
@@ -187,7 +187,7 @@ def power_of_root(x: Any, n: int) -> Any:
     return total * power(x, n=remainder) if remainder else total
 
 
-#: names of operators that map sums of squares to sums of squares
+#: names of operators that return a sum of squares if their operands are sums of squares
 _KEEPING_SQUARES = (
     "add",
     "broadcast_in_dim",

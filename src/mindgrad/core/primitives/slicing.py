@@ -89,7 +89,8 @@ def _slice_batch(size: int, xs: Any, at: Any, /, sizes: Shape) -> tuple[Any, int
     if not any(batch_axis is not None for batch_axis in starts_at):
         moved_starts = _with_zero(starts, x_at)
         return dynamic_slice(x, *moved_starts, sizes=inserted(sizes, x_at, size)), x_at
-    # slice first along all axes with one start for all samples, then along each axis with a batch of starts
+    # first slice along the axes whose start is equal for all samples, then along each axis with a batch of
+    # starts
     y = at_front(size, x, x_at)
     shared = [
         zeros(s.type.with_shape(())) if p is not None else s for s, p in zip(starts, starts_at, strict=True)

@@ -77,7 +77,8 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- dependence of a cotangent on eigenvalues ------------------------------------------------------
 
-#: reductions whose result does not depend on the order of the elements, and is smooth or piecewise constant
+#: reductions whose result does not depend on the order of the elements, and is a smooth or piecewise constant
+#: function of them
 _SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
@@ -181,7 +182,7 @@ def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
         if parameters["contract"][0]:
             is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
             return _Form(None, frozenset()) if is_sum else None
-        # a product with a scalar factor has the form of the other factor
+        # the product of a value and a scalar has the form of the value
         return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]

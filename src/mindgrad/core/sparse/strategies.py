@@ -93,8 +93,9 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # the strategies below color single elements, which takes long. They rarely need fewer colors than the
-    # widest row has entries, so skip them if a strategy above has at most twice this number of colors
+    # The strategies below color single elements, which takes long. They rarely need fewer colors than the
+    # fullest row has nonzeros. Skip them if a strategy above needs at most twice as many colors as this row
+    # has nonzeros
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -129,7 +130,7 @@ class _Level:
         self.cut = split
         self._second = second
         self._constants = len(split.others)
-        # for a Hessian, the output of the function is a scalar
+        # for a Hessian, the graph has a scalar output; replace the graph by its gradient
         self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
         self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
         self._parts = [z.type for z in split.parts]
@@ -151,7 +152,8 @@ class _Level:
     def _propagated(self, environment: Known) -> Any:
         """Compute the sparsity pattern with respect to the parts z."""
         graph, first = self.graph, self._constants
-        # `step` has copied the graph for a Hessian, so the variables are new, but they have the same order
+        # `step` has copied the graph of a Hessian. The copy has new variables in the same order, so rename
+        # them
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
         patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [
@@ -248,7 +250,8 @@ class _Level:
             return rows, indices, color[indices], elements
         own, other = color[indices].astype(np.int64), color[elements].astype(np.int64)
         count = int(color.max(initial=0)) + 1
-        # count the nonzeros of each color in each row. An entry can be read if its count is 1
+        # count the nonzeros of each color in each row. An entry can be read if it is the only nonzero of its
+        # color
         occurrences = np.bincount(elements * count + own, minlength=len(color) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,

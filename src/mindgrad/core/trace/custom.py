@@ -182,7 +182,7 @@ class _Local(threading.local):
 
 
 _local = _Local()
-#: maximum number of equal calls on this stack; one more is reported as an infinite recursion
+#: maximum number of equal calls in ``traced``; one more call raises an error about infinite recursion
 _DEEPEST = 20
 
 
@@ -234,7 +234,7 @@ class _OnValues:
     ) -> None:
         self.derivative = derivative
         self.structures = structure, result_structure
-        # replace tensors, so that this object does not keep them alive
+        # replace tensors by a placeholder, so that this object does not keep them alive
         self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
         self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
 

@@ -304,7 +304,7 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # after the shortcut, derivatives are not expanded yet, so ``produced`` does not show a zero derivative
+    # With the shortcut, derivatives are not expanded yet, so ``produced`` does not show whether one is zero
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
@@ -342,7 +342,7 @@ def _by_shortcut(
     derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
     numbers = {v: k for k, v in enumerate(program.inputs)}
-    # extras come from outside the recording, so they are inputs or constants
+    # extra vectors come from outside the recording, so they are inputs or constants
     of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
     key = (shortcut, len(xs), len(ys), of_given, program.key())
     if key not in derived:

@@ -368,7 +368,7 @@ class Collapse:
             x = equation.inputs[k]
             zero = (zeros(x.type), None)
             term = self.second.get(x)
-            # the terms of all directions are summed later, so each direction receives the share c / D. A
+            # The terms of all D directions are summed later, so each direction receives the share c / D. A
             # Taylor coefficient of order 2 is half of a second derivative, hence the factor 2
             share = 1 / (2 * self.size) if is_series else 1 / self.size
             sides[0].append(self.left.get(x, zero))

@@ -70,7 +70,8 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Any]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # in program order, so that each equation finds the coefficients of its operands
+            # compute in program order, so that the coefficients of an equation's operands exist before its
+            # own coefficients
             for value in values:
                 series.coefficient(value, k)
             for of_output, y in zip(coefficients, outputs, strict=True):
@@ -91,9 +92,9 @@ class _Series:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
-        #: maps the variable of each rate ẋ to x
+        #: maps the variable of each rate ẋ to the variable of x
         self._rate_of: dict[Variable, Variable] = {}
-        #: maps a value to its rate, the result of the forward rule
+        #: maps each value to its rate, which the forward rule returned
         self._rates: dict[Variable, Any] = {}
         #: cache: whether a value depends on ``s``
         self._depends: dict[Any, bool] = {}
@@ -238,7 +239,7 @@ class _Series:
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
         operands = yield from self._starts(equation.inputs)
-        # use the forward rule, because it accepts `None` for zero coefficients
+        # use the forward rule, because it accepts `None` for coefficients that are zero
         jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 

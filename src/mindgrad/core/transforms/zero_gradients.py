@@ -33,8 +33,8 @@ __all__ = [
     "smooth_variables", "steps_of", "warn_of_zeros",
 ]  # fmt: skip
 
-#: how an output depends on a value: smoothly, or only through piecewise constant operators. In the second
-#: case, the path is the equation of such an operator
+#: how an output depends on a value: ``"smooth"``, or the equation of a piecewise constant operator through
+#: which every path leads
 _Path = Literal["smooth"] | Equation
 
 
@@ -151,8 +151,8 @@ def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Pat
     if primitive.jvp is None:
         # ignore a comparison that a derivative rule emitted, such as x > 0 in the rule of relu
         return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
-    # the derivative passes through an integer result of a conversion, which may be converted back to float.
-    # It does not pass through indices that an operator returns in addition to its values
+    # The derivative passes through a conversion to integers, which may be converted back to float. It does
+    # not pass through the indices that an operator returns in addition to its values
     reached = [
         path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
         for y, path in zip(equation.outputs, after, strict=True)
@@ -188,7 +188,7 @@ def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_P
     The condition is piecewise constant, and every result depends on it.
     """
     count = len(equation.parameters["body"].outputs)
-    # saved carries come after the carry, the number of iterations, and the period
+    # the results are the carry, the number of iterations, the period, and the saved carries
     saved = after[count + 2 :] or [None] * count
     after = list(map(_joined, after[:count], saved))
     untouched = [*[None] * equation.parameters["consts"], *after]  # if the loop ends without an iteration

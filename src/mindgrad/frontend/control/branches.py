@@ -190,7 +190,7 @@ def _joined_variable(
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
-        # two variables that refer to one tensor in each branch share one result of the ``cond``
+        # if two variables refer to one tensor in each branch, one result of the ``cond`` is enough for both
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))

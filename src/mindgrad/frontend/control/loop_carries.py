@@ -36,7 +36,8 @@ from mindgrad.frontend.python.loop_exits import LEAVE
 
 __all__ = ["agree_where", "doubles", "looped"]
 
-#: maximum number of operators of a loop test that the condition of the ``while`` computes from the carries
+#: maximum number of operators of a loop test that is moved from the loop body into the condition of the
+#: ``while``
 _MOST = 8
 
 

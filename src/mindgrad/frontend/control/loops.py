@@ -122,7 +122,8 @@ class _Loop:
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
-                # an iteration starts only if no jump was taken: flags are False, returned values undefined
+                # at the start of an iteration, no ``break``, ``continue``, or ``return`` has run: flags are
+                # False, and returned values are undefined
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
             values.append(GrowingList(value) if k in self.growing else value)
@@ -197,8 +198,8 @@ class _Loop:
                 and not self.runs_an_iteration
             ):
                 refuse_missing(location, "only in a loop that may run zero iterations")
-            # If the body reads this undefined variable before it assigns it, the trace fails. The loop is
-            # then unrolled and raises Python's own error
+            # If the body reads a variable before it assigns it, the trace fails. The loop is then unrolled
+            # and raises Python's own error
             if after is not UNDEFINED and (self.runs_an_iteration or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
                 self.structures[k] = body.structures[k]

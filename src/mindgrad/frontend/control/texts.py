@@ -48,7 +48,8 @@ class UnknownText(str):
         )
 
 
-#: methods of ``str`` that stay available, because they keep the marks or do not read the contents
+#: methods of ``str`` that strings with unknown values keep, because they preserve the marks or do not read
+#: the contents
 _FREE = frozenset([
     "__new__", "__add__", "__mul__", "__rmul__", "__mod__", "__rmod__", "__str__", "__format__", "__repr__",
     "__getattribute__", "__doc__", "__sizeof__", "join", "format", "format_map", "maketrans",

@@ -139,7 +139,8 @@ class History:
                 self._note_first_call()
             return
         self.reasons.append(f"{self.name}: {change.text}")
-        # functions that share their code and are called several times each were probably created on purpose
+        # if functions that share their code are called several times each, the user probably creates them on
+        # purpose
         is_shared = counts is None
         is_meant = is_shared and 4 * self.hits > self.misses
         counts = self._counts if counts is None else counts
@@ -201,8 +202,7 @@ _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
 _first_calls: dict[str, collections.deque[History]] = {}
 #: maps the code objects of a function to weak references to programs that later, equal functions may reuse
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
-#: a list with one number. If ``_programs`` has more keys than this number, keys without live programs are
-#: deleted
+#: a list with one number: if ``_programs`` has more keys than this, keys without live programs are deleted
 _most = [256]
 #: the latest programs that read neither a Parameter nor a Cell, so that no owner keeps them alive
 _without_owner: collections.deque[Any] = collections.deque(maxlen=_KEPT_WITHOUT_OWNER)
@@ -285,7 +285,7 @@ def content_of(cell: Any) -> Any:
 
 
 def _may_be_made_anew(function: Any) -> bool:
-    # mindgrad compiles a Cell as a bound method of the package; its programs are stored on the Cell
+    # a compiled Cell is a bound method of mindgrad; its programs are stored on the Cell
     if isinstance(function, types.MethodType):
         return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")

@@ -44,7 +44,7 @@ class Taken:
     __slots__ = ("_reference",)
 
     def __init__(self, parameter: Any) -> None:
-        # a weak reference, because the Parameter refers to this placeholder
+        # a weak reference avoids a reference cycle, because the Parameter refers to this placeholder
         self._reference = weakref.ref(parameter)
 
     @property
@@ -92,7 +92,7 @@ def _counts(arrays: list[Any]) -> list[int]:
     return list(map(sys.getrefcount, arrays))
 
 
-#: reference count of an array to which only the list ``arrays`` refers, measured with new objects
+#: reference count of an array to which only the list ``arrays`` refers, measured for new objects in a list
 _ALONE = max(_counts([object(), object()]))
 
 

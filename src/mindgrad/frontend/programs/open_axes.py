@@ -161,8 +161,8 @@ class OpenAxes:
     def __init__(
         self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
     ) -> None:
-        # unrelated axes may have equal sizes in one graph, such as an open size 67 and a width of 67. Their
-        # sizes differ in the other graph, and so do the index maps
+        # in one trace, unrelated axes may have equal sizes, such as an open size 67 and a fixed width of 67.
+        # In the trace with other open sizes, these sizes differ, and therefore the index maps differ
         for e, f in zip(graph.equations, other.equations, strict=False):
             if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
                 raise NotOpen(e)

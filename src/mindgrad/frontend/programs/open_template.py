@@ -121,7 +121,7 @@ class Template:
         other = second[1].graph
         self.axes = OpenAxes(self.graph, sizes, other, second[0], inputs)
         self._symbols = sorted({self.axes.symbol(s) for s in sizes})
-        #: for each lifted constant: its uses, and its values in the two traces
+        #: for each constant that becomes an input: its uses, and its values in the two traces
         self._lifted: list[tuple[Places, Constant, Constant]] = []
         groups: dict[Any, tuple[Places, Constant, Constant]] = {}
         for position, x in _operands(self.graph):

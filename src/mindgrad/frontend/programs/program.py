@@ -87,7 +87,8 @@ class Program:
         self._written = written
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # donate nothing if the program calls Python: if the callback failed, donated values would be lost
+        # donate nothing if the program calls Python, because donated values would be lost if the callback
+        # failed
         may_give = not calls_back(graph) and not is_checking
         is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]

@@ -17,7 +17,7 @@ __all__ = ["Assignments", "Scope", "binds", "captured", "is_generator", "reads",
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
-#: built-in functions that may read all variables of their caller
+#: built-in functions that can read all variables of the function that calls them
 _LOOK_AROUND = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: methods that change a list, dict, set or deque in place
 _MUTATORS = frozenset(

@@ -98,7 +98,7 @@ class _Function(Expressions):
             head, body = [body[0]], body[1:]
         origin = body[0] if body else function
         captured = scope.captured  # compute this cached property before the source changes
-        # a loop would share captured variables between its iterations, but recursive calls have their own
+        # iterations of a loop would share the captured variables, but each recursive call has its own
         if not captured & scope.locals.keys():
             body = tail_calls_as_loop(function, body, set(captured), set(scope.locals))
         body = with_nested_tests(body)
