@@ -71,7 +71,10 @@ def _explain(packages: set[str]) -> None:
 
 
 def explain_missing_names(module: ModuleType) -> None:
-    """Define ``__getattr__`` of a module, which raises the error for a missing name."""
+    """Make reading a missing name of a module raise an error with suggestions.
+
+    This function defines ``__getattr__`` in the module.
+    """
     own: Callable[[str], object] | None = module.__dict__.get("__getattr__")
     if getattr(own, "explains", False):
         return

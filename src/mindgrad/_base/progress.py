@@ -58,7 +58,7 @@ class Line:
         self._is_erased = self._is_terminal and not is_kept
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Rewrite the line. ``count`` of ``total`` items are done; ``None``: unknown."""
+        """Rewrite the line: ``count`` of ``total`` items are done (``None``: unknown)."""
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
@@ -98,7 +98,7 @@ class Bar:
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the bar. ``count`` of ``total`` items are done; ``None``: unknown."""
+        """Draw the bar: ``count`` of ``total`` items are done (``None``: unknown)."""
         left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
         self._update(text, count, total, tail)
         self._draw(left)

@@ -190,7 +190,7 @@ class Deferral:
     ) -> tuple[list[Tensor], list[Tensor]]:
         """Defer or execute ``trace.record.finish`` for a recording of this call.
 
-        It transforms the recording to a derivative. See this function for the arguments and results.
+        ``finish`` transforms the recording to a derivative, and documents the arguments and results.
         """
         parameters = (
             scope.index, transform, shortcut, applied, is_last, len(chosen),

@@ -109,9 +109,9 @@ def _sameness(tensor: Tensor) -> dict[int, tuple[Tensor, Tensor | None]]:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Give ``tensor``, and all tensors that are the same object, the new ``value``.
+    """Assign ``value`` to ``tensor`` and to all tensors that are the same object.
 
-    If it is not known whether another tensor is the same object, any later use of that tensor raises
+    If it is unknown whether some tensor ``t`` is the same object, any later use of ``t`` raises
     ``CompileError``.
     """
     others = _sameness(tensor) if id(tensor) in _local.names else {}
@@ -127,7 +127,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def is_same(a: Tensor, b: Tensor) -> Any:
-    """Evaluate ``a is b`` to a bool, or to a symbolic number if a tensor decides it."""
+    """Evaluate ``a is b`` to a bool, or to a symbolic number if the answer depends on a tensor."""
     if a is b:
         return True
     if _are_unknown(a, b) or _are_unknown(b, a):
@@ -171,7 +171,7 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """The scope of a tensor with unknown elements. Any use reads ``level``, which raises."""
+    """Scope of a stale tensor. Each use of the tensor reads ``level``, which raises an error."""
 
     #: other scopes cannot use the value of a tensor of this scope
     lifts = False
@@ -194,7 +194,7 @@ def refuse_stale() -> NoReturn:
 def make_stale(tensor: Tensor) -> None:
     """Make every later use of ``tensor`` raise ``CompileError``.
 
-    At the end of the branch or loop body that is being traced, this is undone.
+    The tensor becomes usable again at the end of the branch or loop body that is being traced.
     """
     if is_stale(tensor):
         return

@@ -257,7 +257,7 @@ def is_generator(function: Any) -> bool:
 def _stored_cells(function: Any) -> dict[str, Any]:
     """Return the closure variables of a generator function, by name.
 
-    Generators are not converted, so only this comparison detects their assignments to these variables.
+    Generators are not converted. Their assignments to these variables are detected by comparing the values.
     """
     code = function.__code__
     if not is_generator(function):

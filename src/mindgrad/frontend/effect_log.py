@@ -284,7 +284,7 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Return a context that undoes assignments to attributes and variables at its end."""
+    """Return a context manager that restores assigned attributes and variables at its end."""
     return watched() if _local.watch is None else body()
 
 

@@ -231,10 +231,10 @@ class Reads:
         self._first_of(order[order.index(after) + 1 :], name, label)
 
     def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
-        """Record that an attribute lookup searched ``bases`` in order.
+        """Record the class attribute that a lookup of ``name`` in ``bases`` finds.
 
-        Guards compare the attribute of the first class that has it. They also check that the user's classes
-        before this class do not define it.
+        Guards compare the attribute of the first class that has it. They also check that no user class before
+        it in ``bases`` defines the attribute.
         """
         for base in bases:
             value = vars(base).get(name, MISSING)
@@ -246,9 +246,10 @@ class Reads:
                 return
 
     def _hidden(self, kind: type, name: str, label: str) -> None:
-        """Record the class attributes with the name of an instance attribute.
+        """Record the class attributes that have the same name as an instance attribute.
 
-        If the user later adds a property of this name to a class, it overrides the instance attribute.
+        Guards then detect if the user adds a property of this name to a class, which overrides the instance
+        attribute.
         """
         for base in kind.__mro__:
             if is_users_class(base):

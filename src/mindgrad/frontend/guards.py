@@ -210,7 +210,7 @@ class Dependencies(Reads):
         return True
 
     def _warn_of_constants(self) -> None:
-        """Warn once of each library function or large array that has changed."""
+        """Warn once about each library function or large array that has changed."""
         for entry in self._frozen:
             is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # too slow to compare
             if not is_large and not stands(entry):

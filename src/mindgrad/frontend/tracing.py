@@ -1,6 +1,6 @@
 """Trace one call of a function, and collect its graph, guards, and side effects.
 
-Package ``execution`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors without
+``programs.compiled`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors without
 values, like tracers in JAX. The result is a :class:`Trace` with three parts:
 
 - ``graph``: the graph of the computation.

@@ -133,7 +133,7 @@ class _LongRun:
 
 
 def noting(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``run``, such that Ctrl-C interrupts a later wait for its results."""
+    """Wrap ``run`` so that Ctrl-C can interrupt a later wait for its results."""
 
     def call(*operands: Any) -> Any:
         results = run(*operands)
@@ -148,7 +148,7 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``run``, such that a call returns after all callbacks, such as printing."""
+    """Wrap ``run`` so that a call returns only after all callbacks, such as printing."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:

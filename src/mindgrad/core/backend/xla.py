@@ -403,7 +403,7 @@ def _target() -> Any:
 
 
 def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
-    """Return ``function``, such that it runs on the selected device.
+    """Wrap ``function`` so that it runs on the selected device.
 
     If ``x64`` is true, JAX uses 64-bit types in its calls.
     """

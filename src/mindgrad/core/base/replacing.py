@@ -3,7 +3,7 @@
     .mindgrad-<machine>-<process>-<random>.tmp  →  the file
 
 New content is written to a temporary file, which is then renamed. Its name contains the machine and the
-process number. If the process is killed, the temporary file remains. The next process that writes to the same
+process ID. If the process is killed, the temporary file remains. The next process that writes to the same
 folder removes the file if the killed process no longer exists. If it is not known whether the process exists,
 for example because it ran on another machine, the file is removed a day after its last change.
 """
@@ -112,10 +112,10 @@ def _is_running(process: int) -> bool:
 
 @functools.cache
 def _machine() -> str:
-    """Return eight hexadecimal digits that identify the set of process numbers.
+    """Return eight hexadecimal digits that identify a namespace of process IDs.
 
-    Two processes return the same digits if a process number refers to the same process for both. A container
-    has separate process numbers.
+    Two processes return the same digits if a process ID refers to the same process for both. A container has
+    separate process IDs.
     """
     identity = [platform.node()]
     with contextlib.suppress(OSError):

@@ -94,7 +94,7 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 def marks_of(atoms: Iterable[Any]) -> Indices:
-    """Return the marks of each of ``atoms`` that results of operators inherit."""
+    """Return, for each of ``atoms``, the marks that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
 
@@ -121,7 +121,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Remove the mark ``DISCARDS`` from atoms without zeros from slices or lookups.
+    """Remove the mark ``DISCARDS`` from values in which slices or lookups left no zeros.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
     """

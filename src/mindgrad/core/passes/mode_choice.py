@@ -232,8 +232,8 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
             continue
         count = _mixed(x, places[y])
         # Add this equation to `tail`, the last part of the function, in two cases. Either the equation is
-        # linear, and its operands depend on fewer columns. Or it is a concatenation: it may join the columns
-        # of a gradient, of which only some may be used.
+        # linear, and its operands depend on fewer columns. Or it is a concatenation, which may join all
+        # columns of a gradient although only some of them are used.
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)

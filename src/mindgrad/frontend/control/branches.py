@@ -1,9 +1,9 @@
 """Trace both branches of an ``if`` on a tensor into one ``cond``.
 
 The runtime calls :func:`branch` if the condition is a tensor without a known value. Each branch is traced to
-a graph (``traced``). At their end, a variable may have a different value in each branch. The two values are
-*joined*: a result of the ``cond`` replaces them. Equal values do not need a result. If two values cannot be
-joined, for example tensors of different shapes, ``CompileError`` is raised.
+a graph (``traced``). At the end of the branches, a variable may have a different value in each branch. The
+two values are *joined*: a result of the ``cond`` replaces them. Equal values do not need a result. If two
+values cannot be joined, for example tensors of different shapes, ``CompileError`` is raised.
 
 Tensors whose elements a branch assigns, and Parameters that it writes, are joined in the same way.
 """

@@ -244,7 +244,8 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 def _is_of_call(owner: Any) -> bool:
     """Return whether the object exists only during one call.
 
-    An example is the context object of a custom derivative. It may be changed, except in a branch or loop.
+    An example is the context object of a custom derivative. Code may change such an object, except in a
+    branch or loop.
     """
     return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 

@@ -5,10 +5,10 @@ numbers. It calls :func:`scanned` for a long ``for`` loop over a range or tensor
 traced with symbols for its *carries*: the values that one iteration passes to the next (``carries``). They
 are variables, tensors whose elements an iteration assigns, and Parameters that it writes.
 
-The set of carries and their types are found by repeated traces. In the first trace, only tensors and the
-*flags* of jumps (``python.jumps``) are carries. If an iteration changes another value, such as a Python
-number, or the type of a carry, the body is traced again with corrected carries. This ends when all carries
-have the same type before and after an iteration.
+Repeated traces find the carries and their types. In the first trace, only tensors and the *flags* of jumps
+(``python.jumps``) are carries. If an iteration changes another value, such as a Python number, or the type of
+a carry, the body is traced again with corrected carries. This ends when all carries have the same type before
+and after an iteration.
 """
 
 from __future__ import annotations

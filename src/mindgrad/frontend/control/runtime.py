@@ -1,10 +1,10 @@
 """The runtime of rewritten functions: run statements as Python, or compile them.
 
 The rewriter (``python.rewrite``) replaces ``if``, loops, calls, and other constructs of a function by calls
-of one :class:`Runtime`. Each method checks the value that decides, such as the condition of an ``if``. If the
-value is known, the statement runs as Python. If it is a tensor without a known value, the runtime traces the
-*bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a ``cond``, a ``while``,
-or a ``scan`` with their graphs (``branches``, ``loops``).
+of one :class:`Runtime`. Each method checks the value that determines the next step, such as the condition of
+an ``if``. If the value is known, the statement runs as Python. If it is a tensor without a known value, the
+runtime traces the *bodies*, which are the branches of the ``if`` or one iteration of the loop. It emits a
+``cond``, a ``while``, or a ``scan`` with their graphs (``branches``, ``loops``).
 
 The methods for statements share these arguments:
 

@@ -278,8 +278,8 @@ class Compiled:
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """List attributes and variables whose number or tensor changed since a trace.
 
-        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program, so that
-        further changes need no compilation.
+        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program. Then further
+        changes need no compilation.
         """
         known = self._programs.get(key)
         if known:

@@ -74,12 +74,12 @@ class Taken:
 
     @property
     def dtype(self) -> Any:
-        """The element type, which the program does not change."""
+        """Element type of the Parameter's array, before and after the program runs."""
         return self._parameter.dtype.numpy
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape, which the program does not change."""
+        """Shape of the Parameter's array, before and after the program runs."""
         return self._parameter.shape
 
 

@@ -97,7 +97,7 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """Replace NumPy floats that are inputs by ``_TYPICAL``, so that rounding shows."""
+        """Replace NumPy floats that are inputs by ``_TYPICAL``, so that the trace shows rounding."""
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):

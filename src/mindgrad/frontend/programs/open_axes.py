@@ -223,8 +223,8 @@ class OpenAxes:
         Each use of a constant has new identifiers, because its uses may need different sizes.
 
         Args:
-            atom: an atom of the first graph.
-            other: the corresponding atom of the other graph.
+            atom: a variable or constant of the first graph.
+            other: the corresponding variable or constant of the other graph.
         """
         if atom in self._axes:
             return self._axes[atom]
@@ -295,13 +295,13 @@ class OpenAxes:
             builder: the current builder.
             inputs: for each input of the program, its variable or constant in ``builder``.
             sizes: dict that maps each symbol to its size in the emitted program.
-            constants: dict that maps the indices (equation, operand) of a constant to the atom that replaces
-                the constant.
+            constants: dict that maps the indices (equation, operand) of a constant to the variable or
+                constant that replaces it.
             counts: dict that maps each symbol to a scalar variable with the actual size. Elements from this
                 index on are padding. Default: no element is padding.
 
         Returns:
-            The atoms of the results.
+            The variables or constants of the results.
 
         Raises:
             NotOpen: If an equation cannot be emitted for these sizes.

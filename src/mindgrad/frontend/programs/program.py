@@ -130,7 +130,10 @@ class Program:
         return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
-        """Return a copy of this program with a snapshot instead of its function."""
+        """Return a detached copy of this program, which can serve equal functions.
+
+        The copy refers to a snapshot of the function instead of the function itself.
+        """
         function, cells, walked = snapshot(self.function, self._outcome.free())
         program = self._with(function, self.dependencies.detached(cells, walked))
         places = {id(cell): place for place, cell in enumerate(cells)}

@@ -69,7 +69,7 @@ def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.Functi
     Defaults and decorators are evaluated outside the function, and remain unchanged.
 
     Args:
-        function: the function.
+        function: its syntax tree.
         owner: name of the class that defines the function, or ``None``.
     """
     _Function(function, owner, itertools.count(1)).rewrite()
@@ -77,10 +77,10 @@ def rewrite_function(function: ast.FunctionDef, owner: str | None) -> ast.Functi
 
 
 class _Function(Expressions):
-    """Rewrites one function.
+    """Rewrite the statements and expressions of one function in place.
 
     Args:
-        function: the function.
+        function: syntax tree of the function.
         owner: name of the class that defines the function, or ``None``.
         numbers: yields unique numbers for the names of generated inner functions.
     """
@@ -201,7 +201,7 @@ class _Function(Expressions):
     def _handed_on(self, node: ast.AST, number: int) -> tuple[Block, list[ast.expr]]:
         """Create the getter and setter for the variables of an ``if`` or loop.
 
-        They are the variables that it assigns: first those that later code reads, then all others.
+        The ``if`` or loop assigns these variables. The variables that later code reads come first.
 
         Returns:
             The definitions of getter and setter, and the arguments ``getter, setter, names`` for the runtime.

@@ -315,7 +315,7 @@ def _is_instrumented(code: types.CodeType, plain: types.CodeType) -> bool:
 def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
     """Copy a definition without the parts that Python evaluates outside the function.
 
-    They are defaults, annotations, and decorators. A lambda becomes a function.
+    The omitted parts are defaults, annotations, and decorators. A lambda becomes a function.
     """
     if isinstance(node, ast.Lambda):
         whole: Any = ast.FunctionDef("lambda__", node.args, [at(ast.Return(node.body), node.body)], [])
