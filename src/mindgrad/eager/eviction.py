@@ -33,7 +33,10 @@ def used(structure: Structure) -> None:
 
 
 def keep(structure: Structure, program: Sequence[Segment]) -> None:
-    """Register the segments of ``structure``; above the limit, delete those used least recently."""
+    """Register the segments of ``structure``.
+
+    If the total size exceeds the limit, the segments of the least recently used structures are deleted.
+    """
     constants = sum(array.nbytes for segment in program for array in segment.executable.extra)
     weight = _BYTES_PER_PROGRAM + _BYTES_PER_OPERATOR * len(structure) + constants
     key = id(structure)

@@ -127,7 +127,10 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def is_same(a: Tensor, b: Tensor) -> Any:
-    """Evaluate ``a is b`` to a bool, or to a symbolic number if the answer depends on a tensor."""
+    """Evaluate ``a is b``.
+
+    The result is a bool, or a symbolic number if the answer depends on a tensor.
+    """
     if a is b:
         return True
     if _are_unknown(a, b) or _are_unknown(b, a):

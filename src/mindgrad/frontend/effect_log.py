@@ -284,7 +284,10 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Return a context manager that restores assigned attributes and variables at its end."""
+    """Return a context manager that undoes assignments at its end.
+
+    It restores attributes of objects, global variables, and variables of enclosing functions.
+    """
     return watched() if _local.watch is None else body()
 
 

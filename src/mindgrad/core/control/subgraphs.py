@@ -121,7 +121,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Remove the mark ``DISCARDS`` from values in which slices or lookups left no zeros.
+    """Remove the mark ``DISCARDS`` from values without zeros of slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
     """

@@ -122,8 +122,9 @@ class Totals:
         """Emit the sums into the current builder.
 
         Args:
-            fixed: dict from each value that is equal in all iterations to its atom in the current builder.
-            stacks: dict from each leaf to the atom of its stack along axis 0.
+            fixed: dict from each value that is equal in all iterations to its variable or constant in the
+                current builder.
+            stacks: dict from each leaf to the variable that stacks it along axis 0.
             count: number of iterations.
             weights: vector of ``count`` float32 ones whose value XLA cannot infer. Each stack is summed by a
                 matrix product with these ones, which is faster than ``reduce_sum``. If XLA could infer the

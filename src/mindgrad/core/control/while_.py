@@ -102,7 +102,11 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 def carries_before(
     condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Run the loop with NumPy; return the carries before each iteration, and the last."""
+    """Run the loop with NumPy, and return all carries.
+
+    Returns:
+        The carries before each iteration, and the carry after the last iteration.
+    """
     before, now = [], list(carry)
     while evaluate(condition, [*constants, *now])[0]:
         before.append(now)

@@ -1,6 +1,6 @@
 """The builder: emit the equations of a graph, and simplify them at the same time.
 
-A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same atoms with
+A builder simplifies in three ways. Value numbering: if a primitive is applied twice to the same operands with
 the same parameters, the second application returns the variable of the first. Repeated subexpressions of
 nested derivatives are therefore built only once. Folding: an equation on small constants becomes a constant.
 Simplification: each primitive may have a local rewrite (``simplify``) that does not change the value.
@@ -113,7 +113,7 @@ def is_tainted(
 
 
 def pass_taint(old: Any, new: Any) -> None:
-    """Copy the marks of ``old`` to ``new``, an atom that replaces it.
+    """Copy the marks of ``old`` to ``new``, the value that replaces it.
 
     If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
     """
@@ -357,7 +357,7 @@ class Builder:
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
-        """Let :meth:`moves` be true for ``atom``, in this derivative and in later ones."""
+        """Make :meth:`moves` return true for ``atom``, in this and in later derivatives."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 

@@ -22,7 +22,10 @@ _local = _Local()
 
 
 class constants_below:
-    """Context manager without warnings about values of scopes up to ``level``."""
+    """Context manager that turns off warnings about reads of differentiated tensors.
+
+    It applies to tensors of scopes whose nesting depth is at most ``level``.
+    """
 
     def __init__(self, level: int) -> None:
         self.level = level

@@ -371,7 +371,7 @@ def _interned(value: Any) -> Any:
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
     """Return the equations on which ``outputs`` depend, and equations with effects.
 
-    They have the same order as in ``equations``.
+    The result has the order of ``equations``.
     """
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []

@@ -37,7 +37,7 @@ def _silent_context() -> Context:
 def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
     """Call ``function`` without NumPy warnings.
 
-    It must not call user functions, because they would run in another ``contextvars`` context.
+    ``function`` must not call user functions, because they would run in another ``contextvars`` context.
     """
     try:
         context = _FREE.pop()
@@ -73,7 +73,7 @@ _check: Callable[..., None] | None = None
 def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
     """Set the function that runs eager kernels; ``None`` for NumPy kernels.
 
-    It is called as ``runner(primitive, arrays, parameters)``.
+    The function is called as ``runner(primitive, arrays, parameters)``.
     """
     global _run_kernel, _is_plain, _is_direct
     _run_kernel = numpy_kernel if runner is None else runner
@@ -84,7 +84,7 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
 def set_kernel_check(check: Callable[..., None] | None) -> None:
     """Set the function that checks the results of eager kernels; ``None``: no check.
 
-    It is called as ``check(primitive, arrays, results, parameters)``.
+    The function is called as ``check(primitive, arrays, results, parameters)``.
     """
     global _check, _is_direct
     _check = check

@@ -197,7 +197,7 @@ def lifted(tensor: Tensor) -> Tensor:
 
 
 def rebind(tensor: Tensor, value: Tensor) -> None:
-    """Let the object ``tensor`` have the new value ``value``, as in ``x[0] = 1``.
+    """Replace the value of the object ``tensor``, as the assignment ``x[0] = 1`` does.
 
     A compiled function can change only references. If the traced code changes another tensor from outside the
     function, the tensor gets its old value back when tracing ends.
@@ -340,7 +340,7 @@ class GraphScope(Scope):
         return make_tensor(None, tensor.type, self, variable)
 
     def _variable(self, tensor: Tensor) -> Variable:
-        """Create an input with the type of ``tensor``, and its marks if it is an atom."""
+        """Create an input with the type of ``tensor``, and with its marks if it has any."""
         tainted = isinstance(tensor._scope, GraphScope) and tensor._atom.tainted
         return self.builder.input(tensor.type, tainted=tainted)
 

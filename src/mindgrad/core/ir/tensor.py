@@ -553,7 +553,7 @@ def make_number(tensor: Tensor) -> Number:
 
 
 def assign(target: Tensor, tensor: Tensor) -> None:
-    """Let the object ``target`` have the value of ``tensor``."""
+    """Replace the value of the object ``target`` by the value of ``tensor``."""
     target._array, target._type = tensor._array, tensor._type
     target._scope, target._atom = tensor._scope, tensor._atom
 

@@ -125,7 +125,7 @@ def batch_label(equation: Equation, axes: IndexMap, region: Region) -> int:
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:
-    """Find values with a batch axis that graph outputs or equations of kind 4 read."""
+    """Find values with a batch axis that are outputs or that equations of kind 4 read."""
     made = {e.outputs[0] for e in region.rows}
     read = [x for e in region.after for x in e.inputs] + list(graph.outputs)
     return [x for x in dict.fromkeys(read) if x in made]

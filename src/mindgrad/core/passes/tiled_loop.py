@@ -196,7 +196,7 @@ class TiledLoop:
     def _in_place(self, tile: Any, axis: int) -> Any:
         """Transpose a value of a tile back to its original axis order.
 
-        ``axis`` is its batch axis in this order.
+        ``axis`` is its batch axis in the original order.
         """
         last = len(tile.shape) - 1
         if not self._batch_last:

@@ -139,7 +139,10 @@ def _simplify_neg(x: Any) -> Any:
 
 
 def _with_bools(name: str, of_bools: str) -> Any:
-    """Use logical operators for Booleans, as NumPy does, because XLA cannot add them."""
+    """Return an XLA kernel that uses the logical operator ``of_bools`` for Booleans.
+
+    XLA cannot add Booleans, but NumPy treats their sum as a logical operator.
+    """
     return lambda jax, a, b: getattr(jax.lax, of_bools if a.dtype == bool else name)(a, b)
 
 

@@ -109,7 +109,7 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
-    """Compute the cotangent of one operand by contracting ``ct`` with the ``other``.
+    """Compute the cotangent of one operand by contracting ``ct`` with ``other``.
 
     ``over`` and ``batch`` contain axes of ``ct`` and of ``other``. The product has the axes ``(batch, rest of
     ct, rest of other)``, and ``current`` contains the index of each of them in the result. The factors are
@@ -132,7 +132,12 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
 
 
 def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
-    """Return the free axes of a and of b, and the batch, a, and b axes of the result."""
+    """Return the free axes of the operands, and the axes of the result by origin.
+
+    Returns:
+        The free axes of a, the free axes of b, and the axes of the result that come from the batch axes,
+            from a, and from b.
+    """
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])
     first, second = len(batch[0]), len(batch[0]) + len(free_a)

@@ -33,8 +33,7 @@ _EXHAUSTIVE = 5  # largest number of operands for which all orders of contractio
 class Step(NamedTuple):
     """One call of a primitive in a plan.
 
-    ``operands`` are numbers of values. The operands of the plan have the first numbers, and the results of
-    the steps have the next ones.
+    ``operands`` are indices of values. First come the operands of the plan, then the results of the steps.
     """
 
     primitive: Primitive
@@ -63,7 +62,10 @@ class Plan:
         self.shape = shape
 
     def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
-        """Run the plan; if given, ``apply(primitive, …)`` is called for each step."""
+        """Compute the result from ``operands``.
+
+        Each step calls its primitive, or ``apply(primitive, …)`` if ``apply`` is given.
+        """
         if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
             primitive, numbers, parameters = self.steps[0]
             return apply(primitive, *[operands[number] for number in numbers], **parameters)

@@ -309,7 +309,7 @@ def unshielded(slope: Any) -> Any:
 
 
 def _compares_moving(keep: Any) -> bool:
-    """Whether a mask compares a value with zero that depends on the current inputs."""
+    """Whether a mask compares with zero a value that depends on the current inputs."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
@@ -335,7 +335,7 @@ def discarding() -> int:
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
-    """Replace infinite elements of each factor where the other is exactly zero."""
+    """Replace infinite elements of a factor where the other factor is exactly zero."""
     return _shielded(a, b), _shielded(b, a)
 
 

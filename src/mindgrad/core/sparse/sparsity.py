@@ -36,7 +36,7 @@ __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """Clear ``flags`` for operands that are not moved, such as indices of a gather."""
+    """Return ``flags``, with False for operands that are not moved, such as indices."""
     holders = equation.primitive.linear_operands(len(flags))
     return [flag and k in holders for k, flag in enumerate(flags)]
 

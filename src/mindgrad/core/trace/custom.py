@@ -1,6 +1,7 @@
-"""Custom derivatives of Python functions: ``custom_vjp``, and functions with ``bprop``.
+"""Custom derivatives of Python functions: ``custom_vjp`` and ``bprop``.
 
-Both create a :class:`CustomDerivative`, which calls the user's derivative rule in reverse mode.
+``custom_vjp``, Cells with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`, which
+calls the user's derivative rule in reverse mode.
 """
 
 from __future__ import annotations

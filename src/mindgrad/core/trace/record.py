@@ -150,7 +150,7 @@ def transformed(
     Args:
         recorded: the recording to transform.
         transform: function ``transform(builder, xs, ys, extras)`` that emits equations into ``builder`` and
-            returns atoms. It must depend only on its arguments, because its result is cached.
+            returns their results. It must depend only on its arguments, because its result is cached.
         extras: cotangents or tangents; ``None`` is passed to ``transform`` unchanged.
         outputs: the outputs to transform. Default: all outputs.
         shortcut: an alternative to ``transform`` with the same arguments, used during a trace. It is called
@@ -356,7 +356,7 @@ def _by_shortcut(
 def _improved(
     builder: Builder, groups: tuple[list[Any], ...], captured: list[Tensor]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """Apply the rewrites before differentiation; return a new builder and its atoms.
+    """Apply the rewrites before differentiation; return a new builder and its values.
 
     A captured tensor may be a broadcast of a smaller tensor. If the rewritten graph needs only the smaller
     tensor, the smaller tensor replaces the broadcast in ``captured``.
@@ -379,7 +379,7 @@ def _improved(
 def _rewritten(
     builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
 ) -> tuple[Builder, tuple[list[Any], ...]]:
-    """Apply ``rewrite`` to a builder's graph; return a new builder and its atoms."""
+    """Apply ``rewrite`` to a builder's graph; return a new builder and its values."""
     closed = builder.close([atom for group in groups for atom in group if atom is not None])
     better = rewrite(closed)
     if better is closed:

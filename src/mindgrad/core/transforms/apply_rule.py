@@ -29,7 +29,7 @@ def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()
         graph: graph with inputs ``(*constants, *xs)`` and outputs ``ys``.
         constants: number of inputs that are constants.
         rule: function that emits equations into the current builder and returns the outputs of the new graph.
-        templates: atoms with the types of the ``extras``, such as tangents or cotangents.
+        templates: variables or constants with the types of the ``extras``, such as tangents or cotangents.
     """
     builder = Builder()
     with building(builder):

@@ -113,7 +113,8 @@ class Collapse:
 
     Args:
         size: number of directions.
-        weights: atom ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of a second stack.
+        weights: variable or constant ``w`` of shape ``(size,)`` for directions ``q_d = w_d p_d``, instead of
+            a second stack.
         is_part: whether this pass handles only some of all directions, because a caller adds up several
             passes. Each sum over all directions is then represented by a new variable.
 

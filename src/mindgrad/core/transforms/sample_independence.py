@@ -32,7 +32,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
         equations: equations in program order.
         x: the variable with the samples.
         axes: sample axes of ``x``.
-        y: an atom that the equations compute.
+        y: a value that the equations compute.
 
     Returns:
         The equation; ``None`` if no equation certainly mixes samples.

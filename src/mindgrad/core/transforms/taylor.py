@@ -159,8 +159,8 @@ class _Series:
     def _has_rate(self, atom: Any) -> bool:
         """Return whether ``atom`` depends on the variable of a rate.
 
-        Such an atom is an intermediate value of a forward rule. The variable of a rate has no value, so even
-        coefficient 0 of the atom must be computed.
+        Such a value is an intermediate result of a forward rule. The variable of a rate has no value, so even
+        its coefficient 0 must be computed.
         """
         return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 

@@ -92,7 +92,7 @@ def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Va
 
 
 def smooth_atoms(scope: GraphScope) -> list[Any]:
-    """Return the atoms of ``scope`` on which inner functions depend smoothly.
+    """Return the values in ``scope`` on which inner functions depend smoothly.
 
     The inner functions are the functions that were differentiated inside ``scope``.
     """
@@ -104,7 +104,7 @@ def smooth_atoms(scope: GraphScope) -> list[Any]:
 
 
 def _atom(scope: GraphScope, tensor: Any) -> Any:
-    """Return the atom of ``tensor`` in ``scope``; ``None`` if it has none."""
+    """Return the variable or constant of ``tensor`` in ``scope``, or ``None``."""
     return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
 
 

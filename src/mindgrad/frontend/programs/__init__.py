@@ -1,1 +1,1 @@
-"""Compiled programs of functions: call signatures, caches, open sizes, and donation."""
+"""Compiled programs of functions: signatures, caches, open sizes, and donation."""

@@ -97,7 +97,10 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """Replace NumPy floats that are inputs by ``_TYPICAL``, so that the trace shows rounding."""
+        """Replace NumPy floats that are inputs by the number ``_TYPICAL``.
+
+        A trace with this number shows whether the program rounds.
+        """
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):
