@@ -81,7 +81,7 @@ def before_trimming(explain: Callable[[BaseException], None]) -> None:
 
 
 def _instruction(name: str, argument: int = 0) -> bytes:
-    """Encode an instruction, and zeros for its inline cache."""
+    """Encode a bytecode instruction, with zeros for its inline cache."""
     code = opcode.opmap[name]
     caches: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
     count = caches.get(name, 0) if isinstance(caches, dict) else caches[code]

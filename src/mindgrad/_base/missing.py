@@ -123,7 +123,7 @@ def explain_missing_names(module: ModuleType) -> None:
 
 
 def _all_packages() -> list[ModuleType]:
-    """Load and return all public modules, because any of them may have the name."""
+    """Load and return all public modules, to search them for a missing name."""
     package = sys.modules[PACKAGE]
     for name in package.__all__:
         getattr(package, name)

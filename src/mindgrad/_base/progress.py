@@ -62,7 +62,7 @@ class Line:
         self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """End the line, or erase it."""
+        """Replace the line by its final text, or erase it if it must not remain."""
         line = f"{text} {_counted(count, total)}in {self._seconds()}{tail and f', {tail}'}"
         self._write(*(("",) if self._is_erased else (line, "\n")))
 
@@ -104,7 +104,7 @@ class Bar:
         self._draw(left)
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
-        """Draw the final bar, or erase it."""
+        """Draw the final bar, or erase it if it must not remain."""
         self._update(text, count, total, tail)
         if total is None:
             self._progress.update(self._task, completed=1, total=1)

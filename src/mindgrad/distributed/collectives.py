@@ -61,7 +61,7 @@ _local = threading.local()
 def set_runner(runner: Callable[[Primitive, Any, dict[str, Any]], Any] | None) -> None:
     """Set the function that runs collectives of several ranks in eager mode.
 
-    It is called as ``runner(primitive, array, parameters)``.
+    The function is called as ``runner(primitive, array, parameters)``.
     """
     global _runner
     _runner = runner

@@ -97,7 +97,7 @@ class Placement(NamedTuple):
         ]
 
     def noted(self, compiled: Any, graph: Any) -> Any:
-        """Return a function that records its calls if several processes run it."""
+        """Wrap ``compiled`` to record its calls if several processes run it."""
         return noted(compiled, graph) if is_joint(self.devices) else compiled
 
 

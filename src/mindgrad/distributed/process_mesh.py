@@ -49,10 +49,10 @@ class Agreement(Protocol):
     """Comparison of the graphs of this rank with the graphs of other ranks."""
 
     def __call__(self, graph: Graph) -> None:
-        """Compare a graph before it first runs."""
+        """Compare ``graph`` with the graphs of other ranks before it first runs."""
 
     def noting(self, graph: Graph) -> Callable[[], None]:
-        """Return a function that records one call of a graph."""
+        """Return a function that records one call of ``graph`` each time it is called."""
 
 
 _agreement: Agreement | None = None
@@ -237,7 +237,7 @@ class PartOnRequest:
         self._holders = 0
 
     def requested(self, pending: PendingArray) -> Any:
-        """Return the part, which shares the memory of ``joined``."""
+        """Return the array of this rank, which shares the memory of ``joined``."""
         with _taking:
             if pending.value is None:
                 part = self.joined.addressable_data(0)
@@ -246,11 +246,11 @@ class PartOnRequest:
         return pending.value
 
     def is_alone(self, pending: PendingArray) -> bool:
-        """Return whether only ``pending`` and ``joined`` hold references to the part."""
+        """Return whether only ``pending`` and ``joined`` refer to the array of this rank."""
         return pending.value is None or sys.getrefcount(pending.value) <= self._holders
 
     def is_deleted(self) -> bool:
-        """Return whether the memory was donated to a compiled function."""
+        """Return whether the memory of ``joined`` was donated to a compiled function."""
         return bool(self.joined.is_deleted())
 
 
@@ -271,7 +271,7 @@ def _on(device: Any, array: Any) -> Any:
 
 
 def noted(compiled: Any, graph: Graph) -> Any:
-    """Return a compiled function that records its calls, if an agreement is set."""
+    """Wrap ``compiled`` to record its calls if an agreement is set."""
     return compiled if _agreement is None else _Noted(compiled, _title(graph), _agreement.noting(graph))
 
 

@@ -99,7 +99,7 @@ class CallValues:
         return pairs
 
     def _is_own(self, array: Any) -> bool:
-        """Whether ``array`` is a pending value of this call."""
+        """Whether ``array`` is a pending array of this call."""
         pendings = self.pendings
         return (
             type(array) is PendingArray and array.number < len(pendings) and pendings[array.number] is array
@@ -241,7 +241,7 @@ class CallValues:
         locate_fault(graph, [leaves[~k].host_array() for k in inputs])
 
     def restore(self) -> None:
-        """Restore the previous arrays of Parameters after a failed call."""
+        """Restore the Parameter arrays that a failed call has replaced."""
         for parameter, array in self.stored.values():
             if array is not None:
                 parameter._array = array

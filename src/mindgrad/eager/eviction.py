@@ -27,7 +27,7 @@ _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]]
 
 
 def used(structure: Structure) -> None:
-    """Mark ``structure`` as the most recently used, so that it is evicted last."""
+    """Mark ``structure`` as the most recently used, so that it is deleted last."""
     with suppress(KeyError):  # another thread may have evicted this structure
         _with_programs.move_to_end(id(structure))
 

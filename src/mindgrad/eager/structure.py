@@ -55,7 +55,7 @@ class Leaf:
         self.is_differentiated = False
 
     def is_same(self, other: Leaf) -> bool:
-        """Whether one compiled function can serve both inputs."""
+        """Whether one compiled function can serve both ``self`` and ``other`` as inputs."""
         return (
             self.type is other.type
             and self.constant == other.constant
@@ -203,7 +203,7 @@ class Structure:
         self.requests = {}
 
     def current(self) -> list[Segment] | None:
-        """Return the compiled segments, unless another thread has invalidated them."""
+        """Return the compiled segments; ``None`` if another thread has invalidated them."""
         program = self.program
         return None if program is None or program[-1].version != self.version else program
 

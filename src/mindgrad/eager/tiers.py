@@ -115,20 +115,20 @@ class Tier:
         return line
 
     def moves(self, state: str, reason: str) -> None:
-        """Change the state, and print it if ``MINDGRAD_LOG=eager``."""
+        """Change the compilation state of the kind; print it if ``MINDGRAD_LOG=eager``."""
         if (state, reason) != (self.state, self.reason):
             self.state, self.reason = state, reason
             if os.environ.get("MINDGRAD_LOG") == "eager":
                 sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
 
     def stays(self, reason: str) -> None:
-        """Let all further calls run operator by operator."""
+        """Run all further calls of the kind operator by operator."""
         self.is_final = True
         self.structures = []
         self.moves("not compiled", reason)
 
     def took(self, seconds: float) -> None:
-        """Add the time of a call that ran operator by operator."""
+        """Add the duration of a call that ran operator by operator."""
         self.best = min(self.best, seconds)
         self.seconds += seconds
         _thread.seconds += seconds

@@ -56,7 +56,7 @@ class Definitions:
         self._alive: list[Any] = []
 
     def share(self, names: set[str]) -> None:
-        """Use the set ``names`` for reserved names, and add the names reserved so far."""
+        """Use ``names`` as the set of reserved names; add the names reserved so far."""
         names |= self._reserved
         self._reserved = names
 
@@ -69,7 +69,7 @@ class Definitions:
         return candidate
 
     def value(self, value: Any, name: str) -> str:
-        """Write an expression for ``value``, a static parameter."""
+        """Write an expression for ``value``, a static parameter of a kernel."""
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:

@@ -39,7 +39,7 @@ def identifier(text: str) -> str:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether a name has the form of the names from :meth:`Names.temporary`."""
+    """Whether ``name`` has the form of the names that :meth:`Names.temporary` returns."""
     return re.fullmatch(r"v\d+", name) is not None
 
 
@@ -81,7 +81,7 @@ class Names:
 
 
 def _parsed(file: str) -> ast.Module:
-    """Parse a file; return an empty module if this fails."""
+    """Parse a source file; return an empty module if it cannot be parsed."""
     try:
         return ast.parse("".join(linecache.getlines(file)))
     except (SyntaxError, ValueError):
@@ -306,7 +306,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
 
 
 def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
-    """Suggest names for the carry of a loop."""
+    """Suggest variable names for the parts of a loop's carry."""
     parameters = equation.parameters
     body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
     known = suggestions(body)

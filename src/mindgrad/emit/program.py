@@ -215,7 +215,7 @@ class _Run:
             self.equation(equation)
 
     def variable(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal, broadcast to its type."""
+        """Return the value of ``atom`` as a name or a literal, broadcast to its type."""
         value = self.settled(atom)
         if value.is_spread:
             value = self.writer.assigned(self.writer.whole(value), self.suggested.get(atom))
@@ -223,7 +223,7 @@ class _Run:
         return value
 
     def settled(self, atom: Any) -> Expression:
-        """Return ``atom`` as a name or a literal; assign a pending expression to a name."""
+        """Return ``atom`` as a name or a literal; write a pending expression first."""
         value = self.values.get(atom)
         if isinstance(value, _Pending):
             value = self.values[atom] = self.writer.assigned(value.expression, value.name, value.source)
@@ -268,7 +268,7 @@ class _Run:
         self.keep(equation, result, Expression(text, result.type, precedence))
 
     def needed(self, equation: Equation) -> Equation:
-        """Remove unused outputs of a ``cond``, and the equations that only they need."""
+        """Remove unused outputs of a ``cond``, and equations that compute nothing else."""
         slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
         if equation.primitive is not cond or len(slots) == len(equation.outputs):
             return equation
@@ -309,7 +309,7 @@ class _Run:
         return operands
 
     def broadcast(self, equation: Equation) -> None:
-        """Write a broadcast, unless all its readers are pointwise, which broadcast, too."""
+        """Write a broadcast, unless all its readers are pointwise and broadcast, too."""
         (x,), result = equation.inputs, equation.outputs[0]
         inner = self.settled(x)
         shape, dims = equation.parameters["shape"], equation.parameters["dims"]

@@ -75,7 +75,7 @@ def content(cell: Any, _: str, default: Any) -> Any:
 
 
 def read_entry(read: Any, holder: Any, name: str) -> Any:
-    """Repeat a recorded read, and return the present value."""
+    """Repeat a recorded read of Python state, and return the present value."""
     if type(read) is Kind:
         return read.read(holder)
     return read(holder, name, MISSING)
@@ -166,7 +166,7 @@ class Reads:
                 self._class_attribute(cell, read_name, label)
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
-        """Record that ``owner.name`` was read and is ``value``."""
+        """Record a read of ``owner.name``, which returned ``value``."""
         key = (id(owner), name)
         if key in self._entries:
             return

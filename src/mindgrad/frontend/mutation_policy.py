@@ -206,7 +206,7 @@ def note_uncertain(objects: list[Any]) -> None:
 
 
 def _check_uncertain(container: Any) -> None:
-    """Raise ``CompileError`` if a variable refers to a container that may be this one."""
+    """Raise ``CompileError`` if a variable refers to a possibly identical container."""
     groups = _local.uncertain[id(container)][1]
     refuse_names(container, {id(x) for group in groups for x in group if x is not container})
 

@@ -151,7 +151,7 @@ class NamedReads:
         return [*values, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
 
     def _read(self, holder: Any, name: str) -> Iterator[Any]:
-        """Record the read of ``holder.name`` and yield its value, if it exists."""
+        """Record the read of ``holder.name``; yield its value if the attribute exists."""
         if isinstance(holder, type):
             bases = [base for base in holder.__mro__ if is_users_class(base) and name in vars(base)]
             for base in bases if "super" in self._names else bases[:1]:

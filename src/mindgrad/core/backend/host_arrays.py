@@ -72,7 +72,7 @@ def is_infinite(array: Any) -> bool:
 
 
 def on_device(array: Any, type_: TensorType) -> Any:
-    """Return ``array`` on the device. A NumPy array is copied to it only once."""
+    """Return ``array`` on the device. A NumPy array is copied to the device only once."""
     usual: Any = array_type()
     if type(array) is usual and array.shape == type_.shape:
         return to_device(array) if is_elsewhere(array) else array

@@ -26,7 +26,7 @@ LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
 def is_own_file(name: str) -> bool:
-    """Check whether a file belongs to mindgrad and does not run the user's script."""
+    """Check whether ``name`` is a file of mindgrad that does not run user scripts."""
     return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
@@ -169,7 +169,7 @@ class Attributed:
 
 @contextmanager
 def pullback_lines() -> Iterator[None]:
-    """Mark the lines of operators in a block as part of a user's derivative rule."""
+    """Mark operators in a block as part of a derivative rule of the user."""
     attribute = _thread.attribute
 
     def of_pullback(frame: Any) -> Line:

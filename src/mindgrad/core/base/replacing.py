@@ -126,7 +126,7 @@ def _machine() -> str:
 
 @contextlib.contextmanager
 def _named(target: str | os.PathLike[str]) -> Iterator[None]:
-    """Add the name of the target file to errors of the operating system."""
+    """Add the name of the target file to errors that the operating system raises."""
     try:
         yield
     except OSError as error:
@@ -136,7 +136,7 @@ def _named(target: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _to_disk(path: Path) -> None:
-    """Wait until the file or folder is on disk."""
+    """Flush the file or folder to disk, and wait for the end."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

@@ -136,12 +136,12 @@ def save(
 
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
-    """Return whether carries are so large that the first K carries are saved too."""
+    """Return whether carries are so large that the forward pass saves the first K."""
     return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:
-    """Return the size of the stack of carries, sufficient for 2³¹ iterations."""
+    """Return the stack size that suffices for the carries of 2³¹ iterations."""
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
@@ -227,7 +227,7 @@ class ReverseIterations:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """Process the last ``rows`` unprocessed iterations of a block, or fewer."""
+        """Process up to ``rows`` iterations of a block, the last unprocessed ones."""
         jax, rows = self.jax, self.rows
         zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state

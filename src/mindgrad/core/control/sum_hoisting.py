@@ -179,7 +179,7 @@ def _is_contraction(primitive: Primitive) -> bool:
 
 
 def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
-    """Return Σ_t a_t b_t, where a_t and b_t are the operands of ``equation``."""
+    """Compute Σ_t a_t b_t by one contraction of the stacks of both operands."""
     xs = [stacks[x] for x in equation.inputs]
     total: Any = equation.primitive.contracted
     return total(xs, (0,) * len(xs), **equation.parameters)

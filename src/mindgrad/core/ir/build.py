@@ -75,7 +75,7 @@ _local = _Local()
 
 
 def current() -> Builder:
-    """Return the builder that receives the equations emitted on this thread."""
+    """Return the builder that receives the equations that this thread emits."""
     builder = _local.builder
     if builder is None:
         raise RuntimeError("no graph is being built: a rule was called outside a transform.")
@@ -133,7 +133,7 @@ def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 class Builder:
-    """Collects the equations of one graph."""
+    """Collects and simplifies the equations of one graph."""
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
@@ -180,11 +180,11 @@ class Builder:
         return variable
 
     def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
-        """Create inputs with the types and marks of ``atoms``."""
+        """Create graph inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
     def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
-        """Return a constant with this value; equal constants of a graph are one object."""
+        """Return a constant with the given value, one object for equal constants."""
         return self._kept(Constant(value, type))
 
     def _kept(self, constant: Constant) -> Constant:
@@ -350,7 +350,7 @@ class Builder:
     # -- dependence on the inputs of a derivative ---------------------------------------------------
 
     def differentiate(self, inputs: Iterable[Any]) -> None:
-        """Start a derivative with respect to ``inputs``."""
+        """Start to build a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
@@ -448,7 +448,7 @@ class Builder:
 
     @staticmethod
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
-        """Copy ``equation`` with operands that replace its operands."""
+        """Copy ``equation``, and replace its operands by ``inputs``."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
@@ -457,7 +457,7 @@ class Builder:
         return copy
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
-        """Return the graph of ``outputs``, without unused equations."""
+        """Return the graph that computes ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)
         return Graph(self.inputs if inputs is None else inputs, kept, outputs)

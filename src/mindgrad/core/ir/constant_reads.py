@@ -38,5 +38,5 @@ class constants_below:
 
 
 def is_constant(scope: Any) -> bool:
-    """Return whether code can read tensors of ``scope`` without a warning at present."""
+    """Return whether code may now read tensors of ``scope`` without a warning."""
     return scope.level <= _local.level

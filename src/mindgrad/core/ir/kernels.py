@@ -109,7 +109,7 @@ def runs_on_host() -> bool:
 
 
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
-    """Run one kernel on the values of ``tensors``; the result is an array or a tuple."""
+    """Run the kernel of ``primitive`` on ``tensors``; return an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise
     arrays: list[Any] = []
@@ -199,7 +199,7 @@ def _no_arrays(_: list[Any]) -> tuple[()]:
 
 
 def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run the steps of :func:`compacted` on ``slots``, within :func:`silently`."""
+    """Run the steps of :func:`compacted`; the caller wraps it in :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
             computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])

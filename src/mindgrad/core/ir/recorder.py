@@ -74,7 +74,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """Return the number of ``tensor``; capture it if it is from outside."""
+        """Return the number of ``tensor``, a new one if the tensor is from outside."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)

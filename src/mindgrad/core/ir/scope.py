@@ -82,7 +82,7 @@ def current_deferral() -> Any:
 
 
 def defer_to(deferral: Any) -> None:
-    """Let ``deferral`` receive the operators of this thread; ``None`` for no deferral."""
+    """Let ``deferral`` receive this thread's operators; ``None`` ends the deferral."""
     _local.deferral = deferral
 
 
@@ -267,11 +267,11 @@ class Scope:
         return list(found.values())
 
     def input(self, tensor: Tensor) -> Tensor:
-        """Create an input of this scope that represents ``tensor``, a value from outside."""
+        """Create an input of this scope for ``tensor``, a value from outside the scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
-        """Apply ``primitive`` inside this scope."""
+        """Apply ``primitive`` to ``tensors`` inside this scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
@@ -352,11 +352,11 @@ class GraphScope(Scope):
         return make_tensor(None, type, self, self.builder.input(type))
 
     def tensor(self, atom: Any) -> Tensor:
-        """Create a tensor of this scope that represents ``atom``."""
+        """Create a tensor of this scope for the variable or constant ``atom``."""
         return make_tensor(None, atom.type, self, atom)
 
     def atom(self, tensor: Tensor) -> Any:
-        """Return the atom of ``tensor``; capture it if it is from outside."""
+        """Return the variable or constant of ``tensor``; capture outside tensors."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -414,7 +414,7 @@ class BodyScope(GraphScope):
 
 
 def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Convert the tensors to which :func:`hold_constant` applies to constants."""
+    """Convert tensors to constants if :func:`hold_constant` applies to them."""
     # reset both settings during the call of `as_constant`, because its operators would call this function
     # again
     level, as_constant = block = hold_constant((0, None))

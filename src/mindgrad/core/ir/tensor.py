@@ -502,7 +502,7 @@ class Number(Tensor):
     __slots__ = ()
 
     def sample(self) -> Any:
-        """Return a Python number of the same type, with an arbitrary value."""
+        """Return an arbitrary Python number of the same Python type."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 
     def __float__(self) -> float:

@@ -104,7 +104,7 @@ def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
-    """Whether the result of an equation is a sum over the samples."""
+    """Whether the result of an equation is a sum over the samples of the batch."""
     axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
     if axes is None:
         return False

@@ -164,7 +164,7 @@ class _Network:
         return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
-        """Return the leaves of a tree, as a bit mask, and its cost."""
+        """Return the factors of a tree, as a bit mask, and the cost of computing it."""
         if isinstance(tree, int):
             return 1 << tree, 0
         (left, first), (right, second) = self.cost(tree[0]), self.cost(tree[1])
@@ -242,7 +242,7 @@ def _subsets(count: int) -> Iterator[int]:
 
 
 def _halves(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a set into two sets; yield the first set."""
+    """Iterate over the divisions of a set of factors into two; yield the first."""
     lowest = leaves & -leaves
     part = (leaves - 1) & leaves
     while part:
@@ -259,7 +259,7 @@ def _intervals(count: int) -> Iterator[int]:
 
 
 def _cuts(leaves: int) -> Iterator[int]:
-    """Iterate over all divisions of a range into two ranges; yield the first range."""
+    """Iterate over the divisions of a range of factors into two; yield the first."""
     part = leaves & -leaves
     while part != leaves:
         yield part
@@ -310,6 +310,6 @@ def _inner(atom: Any, uses: Counter[Any]) -> Equation | None:
 
 
 def _is_exact(equation: Equation) -> bool:
-    """Whether a different order of sums changes only the last digits of the result."""
+    """Whether another order of sums changes only the last digits of the result."""
     dtype = equation.outputs[0].type.dtype
     return dtype.is_inexact and dtype.itemsize >= 4

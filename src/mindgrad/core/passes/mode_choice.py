@@ -83,7 +83,7 @@ class _Cut(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """The axes of the input along which the Jacobian of a value is not diagonal."""
+        """The input axes along which the Jacobian of some value is not diagonal."""
         axes = range(len(self.x.shape))
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
@@ -252,7 +252,7 @@ def _is_affordable(columns: int, equations: int) -> bool:
 
 
 def _mixed(x: Variable, carried: Carried) -> int:
-    """Return the number of columns of ``x`` on which a value may depend."""
+    """Return on how many columns of ``x`` one element of a value may depend."""
     return math.prod(n for n, place in zip(x.shape, carried, strict=True) if place is None)
 
 
@@ -444,7 +444,7 @@ class _Line:
         self._program = interned(Graph(self._inputs, equations, self.moved))
 
     def program_of(self, x: Any) -> tuple[Graph, list[Any], int]:
-        """Return the graph, its operands, and the index of ``x`` among the operands."""
+        """Return the graph, its operands, and the index of ``x`` among them."""
         return self._program, self._inputs, self._inputs.index(x)
 
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:

@@ -106,7 +106,7 @@ def _with_rows_last(graph: Graph) -> Graph:
 
 
 def _results(region: Region) -> list[Any]:
-    """Return the results of all products that have a batch axis."""
+    """Return the results of all matrix products that have a batch axis."""
     return [e.outputs[0] for e in _products(region.rows)]
 
 

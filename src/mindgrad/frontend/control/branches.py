@@ -204,7 +204,7 @@ def _joined_variable(
 
 
 def _subject(name: str) -> str:
-    """Return the variable in quotes, or "The returned value", for messages."""
+    """Return the variable's name in quotes, or "The returned value", for messages."""
     return "The returned value" if name.startswith("result__") else quoted(name)
 
 
@@ -216,7 +216,7 @@ def _advice(name: str, when_true: Any, when_false: Any) -> str:
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:
-    """Return whether ``value`` is a tensor that existed before the branch."""
+    """Return whether ``value`` is a tensor that existed before the branch started."""
     return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 

@@ -90,7 +90,7 @@ class TensorRange:
 
 
 def _number(bound: Any) -> Any:
-    """Convert a bound to a Python int, or to a number of the graph if it is not known."""
+    """Convert the bound of a range to an int, or to a graph number if it is unknown."""
     if not isinstance(bound, Tensor):
         return bound
     tensor = references.read(bound) if bound.is_parameter else bound

@@ -90,7 +90,7 @@ class _Loop:
             pass
 
     def _begin(self, variables: State) -> None:
-        """Reset the carries to the values that the variables have before the loop."""
+        """Reset the carries to the values of the variables before the loop."""
         self.variables = variables
         self.leaves = [list(initial) for initial in variables.leaves]
         self.structures = list(variables.structures)
@@ -312,14 +312,14 @@ class _Loop:
         return iteration.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
-        """Return the carries that no iteration changes, and all other carries."""
+        """Return two lists: carries that no iteration changes, and all other carries."""
         every = [p for each in self.places for p in each if p is not None]
         every += [place for _, place in [*self.changed.values(), *self.written.values()]]
         still = [p for p in every if isinstance(p.after, Tensor) and p.after._atom is p.atom]
         return still, [p for p in every if p not in still]
 
     def appended(self) -> list[Any]:
-        """List the tensors and numbers that an iteration appends to lists."""
+        """List the tensors and numbers that one iteration appends to lists."""
         leaves = [x for k in sorted(self.growing) for x in self.body.leaves[k]]
         return [x for x in leaves if isinstance(x, Tensor) and not x.is_parameter]
 

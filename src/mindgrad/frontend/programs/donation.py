@@ -151,7 +151,7 @@ class Donation:
         return [array if takes_parts and is_part(array) else settled(array) for array in originals]
 
     def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
-        """Run the program; if it fails before it starts, restore the Parameters."""
+        """Run the program. If it fails before it starts, restore the old Parameter values."""
         originals = self.arrays(executable.takes_parts)
         run = executable.run_uninterrupted if executable.may_take_long else executable.run
         try:

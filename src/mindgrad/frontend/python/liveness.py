@@ -138,7 +138,7 @@ class _Liveness:
         return self.block(node.body, orelse, caught)
 
     def loop(self, node: Any, live: Names, raised: Names) -> Names:
-        """Return the names that are live before each iteration's test or next item."""
+        """Return the names that are live at the start of each iteration."""
         is_for = isinstance(node, ast.For)
         if is_for:
             self.later[node] = live | self.outside

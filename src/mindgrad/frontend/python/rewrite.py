@@ -155,7 +155,7 @@ class _Function(Expressions):
     def _helper(
         self, identifier: str, body: Block, origin: ast.AST, parameters: tuple[str, ...] = ()
     ) -> ast.stmt:
-        """Rewrite statements, and create an inner function with them."""
+        """Create an inner function that contains the rewritten statements ``body``."""
         declared = self._declared(self.assignments.binds(body), origin)
         return define(identifier, parameters, declared + self.block(body), origin)
 
@@ -184,7 +184,7 @@ class _Function(Expressions):
         return define(identifier, [], [*body, values(targets)], origin)
 
     def _put(self, identifier: str, names: tuple[str, ...], origin: ast.AST) -> ast.stmt:
-        """Create the function that assigns variables, and deletes undefined ones."""
+        """Create the function that assigns variables, and deletes those without a value."""
         if not names:
             return define(identifier, ["values__"], [], origin)
         targets = [at(ast.Name(variable, ast.Store()), origin) for variable in names]
@@ -455,7 +455,7 @@ class _Function(Expressions):
 
 
 def _is_plain(target: ast.AST) -> bool:
-    """Return whether the target consists of variables, without attributes and items."""
+    """Return whether an assignment target has only variables, no items or attributes."""
     return not any(isinstance(each, (ast.Attribute, ast.Subscript)) for each in ast.walk(target))
 
 
