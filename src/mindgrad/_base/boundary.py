@@ -117,7 +117,7 @@ def _handler(constant: int) -> tuple[bytes, int, int]:
 
 @cache
 def _number(value: int, begins: int = 0) -> bytes:
-    """Encode a number of an exception table: six bits per byte, highest bits first."""
+    """Encode a number of an exception table: six bits per byte, highest first."""
     parts = [value & 63]
     while value := value >> 6:
         parts.insert(0, value & 63 | 64)
@@ -204,7 +204,7 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and modules whose code already has handlers."""
+    """The functions and modules to whose code handlers were appended."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()

@@ -358,7 +358,7 @@ def keyword_hint(name: str, names: Sequence[str]) -> str:
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
-    """Return the parameter names of a function. ``None``: it accepts any keyword."""
+    """Return the parameter names of a function; ``None`` if it accepts any keyword."""
     if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return None
     code = function.__code__

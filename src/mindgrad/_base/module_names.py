@@ -108,7 +108,7 @@ def own_name(name: str) -> str | None:
 
 
 def loaded_second_names() -> Iterator[tuple[str, ModuleType]]:
-    """Yield the second names of all loaded modules, with the modules."""
+    """Yield the second names of all loaded modules, each with its module."""
     for name, own in SECOND_NAMES.items():
         module = sys.modules.get(f"{PACKAGE}.{own}")
         if module is not None:

@@ -190,11 +190,11 @@ class Progress:
                 self._bar.end(f"{self._done} {self._name()}", *self._state())
 
     def expect(self, total: int, stage: str) -> None:
-        """Begin a stage of the task, with ``total`` items."""
+        """Begin a stage of the task that consists of ``total`` items."""
         self._count, self._total, self._stage = 0, total, stage
 
     def counted(self, items: Iterable[Any]) -> Iterator[Any]:
-        """Iterate over ``items``, and count them."""
+        """Iterate over ``items``, and update the display for each item."""
         for item in items:
             yield item
             self._count += 1

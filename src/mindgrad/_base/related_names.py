@@ -377,7 +377,7 @@ def related(path: str) -> list[str]:
 
 
 def references(paths: Iterable[str], newline: str) -> str:
-    """Format references to public names, in lines separated by ``newline``."""
+    """Format references to the public names ``paths``, separated by ``newline``."""
     line, width, lines = "", 0, []
     for path in dict.fromkeys(paths):
         reference = _reference(path)

@@ -50,7 +50,7 @@ class StoreServer:
         threading.Thread(target=self._accept, name="mindgrad-store", daemon=True).start()
 
     def close(self) -> None:
-        """Stop the server; clients that wait for a reply get an error."""
+        """Stop the server. Clients that wait for a reply get an error."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -211,7 +211,7 @@ class Store:
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:
-        """Close the connections. A connection that waits for a reply is closed afterwards."""
+        """Close the connections. A connection in use is closed after its reply."""
         self._is_closed = True
         while self._idle:
             self._idle.pop().close()

@@ -153,7 +153,7 @@ class ProcessMesh:
         self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
-        """Return the shape and sharding of the array over the mesh with parts like ``x``."""
+        """Return shape and sharding of an array over the mesh whose parts are like ``x``."""
         shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
         sharding = self._shardings[bool(shape)]
         return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
@@ -285,7 +285,7 @@ def _title(graph: Graph) -> str:
 
 
 class _Noted:
-    """A compiled function of several processes that records its calls."""
+    """Wrapper of a compiled function of several processes that records its calls."""
 
     __slots__ = ("_compiled", "_note", "_title")
 
@@ -371,7 +371,7 @@ def after(jax: Any, x: Any, before: Any) -> Any:
 
 
 class CollectiveOrder:
-    """Make each collective of a graph depend on the collective before it."""
+    """Makes each collective of a graph depend on the collective before it."""
 
     __slots__ = ("_depending", "_latest")
 

@@ -165,7 +165,7 @@ class CallValues:
         return self._program
 
     def change_program(self) -> None:
-        """Forget the segments of this call, because its predicted structure has changed."""
+        """Forget the segments of this call after its predicted structure has changed."""
         self._program, self._segment = None, 0
 
     def given_by(self, structure: Structure) -> frozenset[int]:
@@ -353,7 +353,7 @@ def executed(tensor: Tensor) -> Tensor:
 
 
 def execute_now(event: Event, tensors: Sequence[Tensor], results: Sequence[Tensor]) -> None:
-    """Run the operator of one event, and store the values in its pending ``results``."""
+    """Run the operator of ``event``; store its values in the pending ``results``."""
     with executing([]):
         computed = apply(event.primitive, *map(executed, tensors), **event.parameters)  # type: ignore[arg-type]
     for result, value in zip(results, computed if type(computed) is tuple else (computed,), strict=True):

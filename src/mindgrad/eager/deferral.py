@@ -201,14 +201,14 @@ class Deferral:
         return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
-        """Return a tensor with the value of ``tensor`` that has no derivative."""
+        """Return the value of ``tensor`` as a tensor without a derivative."""
         array = tensor._array
         if tensor._scope is None or type(array) is not PendingArray or array.deferral is not self:
             return make_tensor(array, tensor.type)
         return self._step(DETACH, (tensor,), None)[0]
 
     def lifted(self, tensor: Tensor) -> Tensor:
-        """Return a value of a finished recording as a value of the open recordings."""
+        """Return a value of a finished recording, for use in the recordings still open."""
         array = tensor._array
         if type(array) is not PendingArray or array.deferral is not self:
             return tensor
@@ -396,7 +396,7 @@ class Deferral:
         return results
 
     def _release(self, replay: Replay) -> None:
-        """Delete recordings to which no object refers, to free the values in them."""
+        """Delete recordings to which no object refers, which frees their values."""
         for scope, recorded in self._recordings:
             if recorded() is None and scope.index in replay.recordings:
                 self._by_scope.pop(id(replay.recordings.pop(scope.index)[0]), None)

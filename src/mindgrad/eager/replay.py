@@ -89,7 +89,7 @@ class Event:
         self.is_immediate = False
 
     def is_same(self, other: Event) -> bool:
-        """Whether both events are equal, except for their lines."""
+        """Whether two events are equal, except for their source lines."""
         return (
             self.primitive is other.primitive
             and self.operands == other.operands
@@ -100,7 +100,7 @@ class Event:
 
     @property
     def results(self) -> range:
-        """The numbers of the results."""
+        """The numbers of the values that the event computes."""
         return range(self.first, self.first + len(self.types))
 
 

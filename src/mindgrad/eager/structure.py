@@ -63,7 +63,7 @@ class Leaf:
         )
 
     def is_unlike(self, array: Any) -> bool:
-        """Whether ``array`` is a host array whose ``is_infinite`` differs from this input."""
+        """Whether ``array`` differs from this input in ``is_infinite`` (host arrays only)."""
         return isinstance(array, (np.ndarray, np.generic)) and is_infinite(array) is not self.is_infinite
 
 

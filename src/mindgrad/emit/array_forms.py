@@ -177,7 +177,7 @@ def _concatenate(target: Any, xs: Sequence[Expression], result: TensorType, axis
 
 
 def indices(start: Sequence[int], limit: Sequence[int], strides: Sequence[int], shape: Sequence[int]) -> str:
-    """Write a static slice in Python's notation: ``1:3, ::2``."""
+    """Return the source text of a static slice, such as ``1:3, ::2``."""
     parts = []
     for first, end, step, size in zip(start, limit, strides, shape, strict=True):
         text = f"{first or ''}:{'' if end >= size else end}"
@@ -294,7 +294,7 @@ def contraction(
 
 
 def _fits(rank: int, count: int) -> bool:
-    """Whether the left operand of ``@`` is a matrix after ``count`` batch axes."""
+    """Whether an array of ``rank`` axes, ``count`` of them batch axes, fits ``@``."""
     return rank == count + 2 if count else rank >= 2
 
 

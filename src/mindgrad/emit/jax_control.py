@@ -36,7 +36,7 @@ def _function(
     writer: Writer, name: str, arguments: str, unpacked: Sequence[tuple[Sequence[str], str]], graph: Graph,
     operands: Operands, result: Callable[[list[str]], str],
 ) -> str:  # fmt: skip
-    """Define a function that runs ``graph``, and return its name."""
+    """Write the definition of a function that runs ``graph``; return its name."""
     name = writer.names.fresh(name)
     writer.line(f"def {name}({arguments}):")
     with writer.indented():

@@ -69,7 +69,7 @@ class Definitions:
         return candidate
 
     def value(self, value: Any, name: str) -> str:
-        """Write an expression for ``value``, a static parameter of a kernel."""
+        """Return an expression for ``value``, a static parameter of a kernel."""
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
@@ -205,7 +205,7 @@ class Definitions:
         return own_name
 
     def global_value(self, value: Any, name: str, read: Callable[[str], Any]) -> str:
-        """Write an expression for ``value``, the global variable ``name`` of a kernel."""
+        """Return an expression for ``value``, the global variable ``name`` of a kernel."""
         if isinstance(value, np.ufunc) and value.__name__.endswith(_VECTORIZED):
             inner = value.__name__.removesuffix(_VECTORIZED)
             function = self._expression(read(inner)[0], inner)
@@ -232,7 +232,7 @@ class _Substitution(ast.NodeTransformer):
         self.renamed: dict[str, str] = {}
 
     def of(self, node: Any) -> Any:
-        """Replace the variables in ``node``, the syntax tree of a function or class."""
+        """Replace the variables in ``node``, a syntax tree, by names of the new module."""
         self.local = set(_assigned(node))
         roots = set()
         for inner in ast.walk(node):
@@ -259,7 +259,7 @@ class _Substitution(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Replace ``p.numpy``, for a primitive p, by an expression for its kernel."""
+        """Replace ``p.numpy``, where p is a primitive, by an expression for its kernel."""
         if isinstance(node.value, ast.Name) and node.value.id not in self.local | self.replaced.keys():
             try:
                 row = self.read(node.value.id)[0]
@@ -316,7 +316,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
-    """Iterate over the names that a function and its inner functions bind."""
+    """Yield the names that a function and its inner functions bind."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.arg):
             yield inner.arg

@@ -44,7 +44,7 @@ def is_numbered(name: str) -> bool:
 
 
 class Names:
-    """The names that a program uses. No name is returned twice."""
+    """The variable names of an emitted program. No name is returned twice."""
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.used = {*reserved, *dir(builtins), *keyword.kwlist}
@@ -187,7 +187,7 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
 
 
 def attribution(source: Any) -> Any:
-    """Return a key: the source line, its Cell, and whether it is a derivative."""
+    """Return the line, the Cell, and the derivative flag of a source, as a key."""
     return source, type(source), getattr(source, "cell", "")
 
 
@@ -288,7 +288,7 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
 
 
 def _of_control(equation: Equation) -> Sequence[str | None]:
-    """Suggest names for the results of a branch or loop: the names inside its graphs."""
+    """Suggest names for results of a branch or loop, from the names in its graphs."""
     parameters = equation.parameters
     if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]

@@ -109,7 +109,7 @@ class Writer:
     # -- values ---------------------------------------------------------------------------------
 
     def constant(self, atom: Constant) -> Expression:
-        """Write a constant: a literal if all elements are equal, else a name."""
+        """Return an expression for a constant: a literal if all elements are equal."""
         splat = atom if atom.is_splat else _splat_of(atom)
         if splat is not None:
             text = self.target.literal(splat)
@@ -119,7 +119,7 @@ class Writer:
         return Expression(self.target.array(atom), atom.type, is_name=True)
 
     def whole(self, x: Expression) -> Expression:
-        """Write ``x`` as a full array, if it is a literal or needs a broadcast."""
+        """Return ``x`` as a full array, for example instead of a literal."""
         if x.is_literal:
             return Expression(self.target.filled(x.text, x.type), x.type)
         if x.is_spread:
@@ -127,7 +127,7 @@ class Writer:
         return x
 
     def assigned(self, x: Expression, base: str | None, source: Any = None) -> Expression:
-        """Assign ``x`` to a new variable, called ``base`` if this is not ``None``."""
+        """Write an assignment of ``x`` to a new variable, named ``base`` if possible."""
         name = self.names.temporary() if base is None else self.names.fresh(base)
         self.line(f"{name} = {self.target.wrapped(x.text)}", source)
         return Expression(name, x.type, is_spread=x.is_spread, is_name=True)
@@ -355,12 +355,12 @@ class _Run:
 
 
 def typed_names(types: Sequence[TensorType], names: Sequence[str]) -> list[Expression]:
-    """Create expressions for variables of the emitted program."""
+    """Create expressions for the variables ``names`` of the emitted program."""
     return [Expression(name, type_, is_name=True) for name, type_ in zip(names, types, strict=True)]
 
 
 def _splat_of(atom: Constant) -> Constant | None:
-    """Return the constant scalar to which all elements are equal, bit for bit, if any."""
+    """Return the scalar that equals all elements bit for bit, or ``None``."""
     value = atom.smallest().reshape(-1)
     if not value.size:
         return None

@@ -31,7 +31,7 @@ def _names(writer: Writer, suggested: Names, fallback: str) -> list[str]:
 
 
 def _assign(writer: Writer, targets: Sequence[str], values: Operands, source: Any = None) -> None:
-    """Assign all ``values`` in one statement."""
+    """Write one statement that assigns all ``values`` to ``targets``."""
     pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
     if pairs:
         left, right = zip(*pairs, strict=True)
@@ -58,7 +58,7 @@ def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
 
 
 def _carried(writer: Writer, equation: Equation, initial: Operands) -> list[str]:
-    """Define variables for the carry of a loop, with their initial values."""
+    """Write assignments of a loop's initial carry to variables; return their names."""
     names = _names(writer, carry_names(equation)[: len(initial)], "carry")
     for name, x in zip(names, initial, strict=True):
         writer.line(f"{name} = {writer.whole(x).text}", equation.source)

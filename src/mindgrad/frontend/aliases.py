@@ -50,7 +50,7 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Discard all recorded tensors at the end of a trace."""
+    """Discard all records of equal tensor objects, at the end of a trace."""
     _local.names.clear()
     _local.given.clear()
 
@@ -64,12 +64,12 @@ def note(first: Tensor, second: Tensor, condition: Condition) -> None:
 
 
 def has_names(tensor: Tensor) -> bool:
-    """Return whether a tensor may be the same object as another tensor."""
+    """Return whether another tensor may be the same object as ``tensor``."""
     return id(tensor) in _local.names
 
 
 def is_stale(tensor: Tensor) -> bool:
-    """Return whether any use of a tensor raises ``CompileError``."""
+    """Return whether ``tensor`` is stale, so that any use of it raises an error."""
     return type(tensor._scope) is _Stale
 
 
@@ -174,7 +174,7 @@ def _refuse_is() -> NoReturn:
 
 
 class _Stale:
-    """Scope of a stale tensor. Each use of the tensor reads ``level``, which raises an error."""
+    """The scope of stale tensors. Each use reads ``level``, which raises an error."""
 
     #: other scopes cannot use the value of a tensor of this scope
     lifts = False

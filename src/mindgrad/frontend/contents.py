@@ -68,7 +68,7 @@ class Kind(NamedTuple):
 
 
 def same_item(before: Any, now: Any) -> bool:
-    """Return whether two items are the same object, or equal immutable values."""
+    """Return whether two items are one object, or equal immutable values."""
     return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
 
 
@@ -99,7 +99,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """Return the built-in class whose methods bypass overrides in a user's subclass."""
+    """Return ``dict`` or ``OrderedDict``, whose methods bypass a user's overrides."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 

@@ -62,12 +62,12 @@ def static(kind: Any, name: str, default: Any) -> Any:
 
 
 def _own_attribute(owner: Any, name: str, default: Any) -> Any:
-    """Return an attribute from an instance's ``__dict__``, not from its class."""
+    """Return an attribute from the ``__dict__`` of an instance, not of its class."""
     return owner.__dict__.get(name, default)
 
 
 def content(cell: Any, _: str, default: Any) -> Any:
-    """Return the content of a closure cell."""
+    """Return the content of a closure cell, or ``default`` if it is empty."""
     try:
         return cell.cell_contents
     except ValueError:  # the closure variable has no value
@@ -117,7 +117,7 @@ class Reads:
         self.roots: list[tuple[Any, str]] = []
 
     def owners(self) -> list[Any]:
-        """List the Cells that were read."""
+        """List the Cells whose attributes were read."""
         return list(self._owners.values())
 
     def owner(self, cell: Any) -> None:
@@ -466,7 +466,7 @@ class Reads:
         return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
-        """Return the recorded read of an object's contents if the trace has changed them."""
+        """Return the recorded read of an object's contents if the trace changed them."""
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
 
@@ -477,7 +477,7 @@ def _is_effect(read: Any) -> bool:
 
 
 def is_traced_value(value: Any) -> bool:
-    """Return whether a value is a traced tensor, or a tuple with one."""
+    """Return whether a value is a traced tensor, or a tuple that contains one."""
     if isinstance(value, Tensor):
         return value._array is None
     return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)

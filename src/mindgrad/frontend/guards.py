@@ -191,7 +191,7 @@ class Dependencies(Reads):
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
-        """Return whether all recorded state still has the values that the trace has read."""
+        """Return whether all recorded Python state is still as the trace has read it."""
         ticks = clock.ticks
         if ticks != self._ticks:
             if not all(p.type is type_ for p, type_ in self._typed):

@@ -196,7 +196,10 @@ def backward_hooked(
 
 
 def _replaced(returned: Any, gradients: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Return the gradients after a call of a hook. ``None`` means that they are unchanged."""
+    """Return the gradients after a call of a hook, which returned ``returned``.
+
+    ``None`` means that the hook does not change the gradients.
+    """
     if returned is None:
         return gradients
     return returned if isinstance(returned, tuple) else (returned,)

@@ -64,7 +64,7 @@ _local = _Local()
 
 @contextmanager
 def tracing() -> Iterator[None]:
-    """A context for the trace of a complete call. At its end, forget all records."""
+    """A context for the trace of a complete call. At its end, discard all records."""
     _local.dropped.clear()
     try:
         with open_body({}):
@@ -108,7 +108,7 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 
 
 def own(values: Any) -> None:
-    """Record that the code being traced created all containers in ``values``."""
+    """Record that the traced code created all containers in ``values``."""
     containers(values, innermost_owned())
 
 

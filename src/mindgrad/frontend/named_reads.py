@@ -115,7 +115,7 @@ class NamedReads:
                 yield value
 
     def _add(self, values: list[Any]) -> None:
-        """Add objects to the search, with their items and the variables of functions."""
+        """Add objects to the search, including their items and functions' variables."""
         while values:
             value = values.pop()
             kind: Any = type(value)
@@ -182,7 +182,7 @@ def _items(container: Any) -> list[Any]:
 
 
 def _own(holder: Any, name: str) -> Any:
-    """Return an attribute of the object, not of its class, or ``UNDEFINED``."""
+    """Return an attribute from the object itself, or ``UNDEFINED``; skip its class."""
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)

@@ -75,7 +75,7 @@ _Children = Iterator[tuple[Any, str]]
 
 @functools.lru_cache(maxsize=4096)
 def attribute_names(kind: Any) -> tuple[str, ...]:
-    """Return the names of the slots that user classes define, including base classes."""
+    """Return the names of slots in a user's class and its base classes."""
     slots = [
         name
         for base in kind.__mro__
@@ -95,7 +95,7 @@ def own_attributes(owner: Any) -> dict[str, Any]:
 
 
 def is_iterator(kind: type) -> bool:
-    """Return whether instances are iterators of Python's library, except files."""
+    """Return whether a class is an iterator of Python's library, except for files."""
     return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and root(kind.__module__) in _DATA
 
 

@@ -136,7 +136,7 @@ def _keys(structure: Any) -> Iterator[Any]:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """Return a symbol for a tensor or ``mutable`` number, and other leaves unchanged."""
+    """Return a symbol for a tensor or ``mutable`` number; other leaves unchanged."""
     if isinstance(leaf, Tensor):
         # a Parameter becomes an input when the function reads it (references.read)
         if leaf.is_parameter or is_constant(leaf):

@@ -50,7 +50,7 @@ _LARGEST_FACTOR = 1024
 
 
 def scaled(atom: Any) -> tuple[float, Any]:
-    """Split ``atom`` into a numeric factor and the rest: ``2 * x`` into (2, x)."""
+    """Split ``atom`` into a numeric factor and the remaining value: 2 x into (2, x)."""
     made_by = getattr(atom, "made_by", None)
     if made_by is None:
         return 1, atom
@@ -80,7 +80,7 @@ def times(factor: float, atom: Any) -> Any:
 
 
 def _collect(c: float, x: Any, d: float, y: Any) -> Any:
-    """Return a simpler form of ``c x + d y``, such as 3 x for 2 x + x, or ``None``."""
+    """Return a simpler form of ``c x + d y``, or ``None``: 3 x for 2 x + x."""
     if x is y and c + d != 0:
         return times(c + d, x)
     if c == -1 and d == -1:

@@ -223,7 +223,7 @@ def _dot_flops(equation: Any) -> int:
 
 
 class _DotAxes(Axes):
-    """Index map of ``dot``: contracted axes are reduced, and all others are parallel."""
+    """Index map of ``dot``: contracted axes are reduced, all other axes are parallel."""
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         contract, batch = parameters["contract"], parameters["batch"]
@@ -257,7 +257,7 @@ class _DotAxes(Axes):
 
 
 def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
-    """Sum ``dot`` over the slices along one axis of each operand, as one ``dot``."""
+    """Emit the sum of ``dot`` over slices of both operands as one ``dot``."""
     left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
     a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
     return dot(*xs, contract=(left, right), batch=(a, b))

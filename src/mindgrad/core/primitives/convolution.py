@@ -106,7 +106,7 @@ def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
 
 
 def _joined(x: Any, w: Any, reshaped: Any) -> Any:
-    """Merge the sample axes of ``x`` into one axis."""
+    """Merge the sample axes of the input ``x`` into one axis."""
     more = len(x.shape) - len(w.shape)
     return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
 
@@ -219,7 +219,7 @@ def _backwards(
 
 
 def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """Set an infinite element of ``x`` to 0 if all windows with it were discarded."""
+    """Set infinite elements of ``x`` to 0 if all windows with them were discarded."""
     if not can_discard(ct, x):
         return x
     spatial = len(w.shape) - 2
@@ -368,7 +368,7 @@ def _conv_flops(equation: Any) -> int:
 
 
 def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
-    """Return the shape of the part of a kernel that one element of the output reads."""
+    """Return the shape of the kernel part that one output element reads."""
     return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 

@@ -80,7 +80,7 @@ class Plan:
 
 
 class _Term:
-    """A value of a plan under construction: its number, axis labels, and shape."""
+    """A value of a plan under construction: its index, axis labels, and shape."""
 
     __slots__ = ("labels", "number", "shape")
 
@@ -205,7 +205,7 @@ def _axes(term: _Term, labels: Iterable[Hashable]) -> Shape:
 def _path(
     terms: tuple[frozenset, ...], output: frozenset, sizes: dict[Hashable, int]
 ) -> tuple[int, list[tuple[int, int]]]:
-    """Find the cheapest order of contraction; return its cost and the pairs."""
+    """Find the cheapest order of contraction; return its cost and its operand pairs."""
     if len(terms) < 2:
         return 0, []
 

@@ -349,7 +349,7 @@ reciprocal = elementwise(
 
 
 def not_negative(x: Any) -> Any:
-    """Return ``x``, with NaN (and a NaN derivative) in place of negative elements."""
+    """Return ``x`` with negative elements, and their derivatives, replaced by NaN."""
     if x.dtype.kind == "complex":
         return x
     return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))

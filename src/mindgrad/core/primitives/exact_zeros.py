@@ -162,7 +162,7 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
 
 
 def _is_full(mask: Any) -> bool:
-    """Whether a mask is known to be true everywhere."""
+    """Whether a mask is known to be true for all elements."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
 
@@ -203,7 +203,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 
 def compared(atom: Any) -> Any:
-    """Return the mask ``atom != 0``."""
+    """Return the mask of the nonzero elements, computed by a comparison with zero."""
     # use `equal`: in a graph, `not_equal` denotes the mask of a factor that does not depend on the inputs
     # (see `_compares_moving`)
     return logical_not(equal(atom, zeros(atom.type)))

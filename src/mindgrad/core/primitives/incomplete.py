@@ -51,7 +51,7 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
 
 
 class Functions:
-    """The functions that an integrand needs, from NumPy, or from JAX if it is given."""
+    """The functions that an integrand calls, from NumPy or, if given, from JAX."""
 
     def __init__(self, jax: Any = None) -> None:
         self.jax = jax
@@ -74,7 +74,7 @@ class Functions:
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
     def at_mode(self, a: Any) -> Any:
-        """Return a log a − a − log Γ(a), the log-density of u = log t at its mode."""
+        """Return a log a − a − log Γ(a): the log-density of u = log t at its mode."""
         inverse = 1 / self.numpy.maximum(a, _LARGE)
         square, series = inverse * inverse, 0 * inverse
         for coefficient in reversed(_STIRLING):
@@ -121,7 +121,7 @@ def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
 
 
 def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
-    """Return ``value`` inside the interval, ``at_end`` at its ends, and NaN outside."""
+    """Return ``value`` inside an interval, ``at_end`` at its ends, and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
 

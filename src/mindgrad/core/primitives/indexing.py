@@ -92,7 +92,7 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
 
 
 def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
-    """Return a view of x with axes (batch, axes, window), and the permutation to it."""
+    """Return a view of x with axes (batch, axes, window), and its permutation."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
@@ -108,7 +108,7 @@ def outside(dtype: Any, fill: str) -> Any:
 
 
 def _xla_indices(indices: Any) -> Any:
-    """Convert indices to a signed type; clip unsigned indices to its largest value."""
+    """Convert indices to a signed type; clip unsigned ones to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
     elif indices.dtype.kind == "i" and indices.dtype.itemsize >= 4:
@@ -247,7 +247,7 @@ def _scatter_type(name: str) -> Any:
 
 
 def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
-    """Return a copy of x after ``write(view, places, updates)`` at in-range indices."""
+    """Return a copy of x in which ``write`` has stored in-range ``updates``."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
         return y

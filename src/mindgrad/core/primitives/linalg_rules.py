@@ -36,7 +36,7 @@ _REAL_PART = {complex64: float32, complex128: float64}
 
 
 def check_matrix(name: str, *xs: TensorType) -> None:
-    """Raise an error unless all operands are matrices of one dtype and batch shape."""
+    """Raise an error unless the operands are matrices of one dtype and batch shape."""
     for x in xs:
         if x.dtype not in _SUPPORTED or x.dtype is not xs[0].dtype:
             raise TypeError(
@@ -53,7 +53,7 @@ def check_matrix(name: str, *xs: TensorType) -> None:
 
 
 def check_square(name: str, x: TensorType) -> None:
-    """Raise an error unless ``x`` holds square matrices."""
+    """Raise an error unless ``x`` is a batch of square matrices."""
     check_matrix(name, x)
     if x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{name}', the matrix must be square, of shape (…, n, n), but got {x.shape}.")
@@ -139,7 +139,7 @@ def masked(x: Any, mask: Any) -> Any:
 
 
 def off_diagonal(shape: Shape) -> Any:
-    """Return a mask of the elements off the diagonal of matrices of this shape."""
+    """Return a mask of the off-diagonal elements of matrices with this shape."""
     i, j = _indices(shape)
     return not_equal(i, j)
 
@@ -232,14 +232,14 @@ def positive_definite(x: Any) -> Any:
 
 @_prepared
 def well_conditioned(x: Any) -> Any:
-    """Return ``x`` with its singular values replaced by k, …, 2, 1."""
+    """Replace the singular values of ``x`` by k, …, 2, 1."""
     u, s, vh = np.linalg.svd(x, full_matrices=False)
     return (u * np.arange(s.shape[-1], 0, -1)) @ vh
 
 
 @_prepared
 def separated(x: Any) -> Any:
-    """Return a Hermitian matrix with well separated eigenvalues of both signs."""
+    """Return a Hermitian matrix whose eigenvalues are well separated, of both signs."""
     q = np.linalg.qr(x)[0]
     values = np.arange(x.shape[-1]) - 0.7
     return (q * values) @ np.conj(np.swapaxes(q, -1, -2))

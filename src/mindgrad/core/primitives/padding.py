@@ -91,12 +91,12 @@ def keeps_apart(equation: Equation, kind: str) -> bool:
 
 
 def is_common(equation: Equation, kind: str) -> bool:
-    """Whether the size of the result along an axis is fixed, as for ``x[:3]``."""
+    """Whether the size of a result axis is fixed, as for ``x[:3]``."""
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
 def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
-    """Return the value that the padding of an operand must have; ``None``: any value."""
+    """Return the value that an operand's padding must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
         return None

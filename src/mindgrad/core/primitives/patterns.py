@@ -96,13 +96,13 @@ def written_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> list[
 
 
 def contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """Return the sparsity pattern of a contraction: the union over both operands."""
+    """Return the sparsity pattern of a contraction: a union over both operands."""
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
 def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
-    """Return the part of a contraction's sparsity pattern due to operand ``k``."""
+    """Return the contribution of operand ``k`` to the pattern of a contraction."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]

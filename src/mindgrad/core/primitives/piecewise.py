@@ -69,7 +69,7 @@ def _abs_type(x: TensorType) -> TensorType:
 
 
 def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """Return sign(x) ẋ. For complex x, return Re(x̄ ẋ) / |x|, the part of ẋ along x."""
+    """Return sign(x) ẋ; for complex x, Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)

@@ -61,7 +61,7 @@ def _xla_starts(jax: Any, x: Any, starts: Sequence[Any], sizes: Shape) -> list[A
 
 
 def _inside(start: Any, most: int) -> Any:
-    """Clip a start, or a batch of starts, to 0 … ``most``; the result is int32."""
+    """Clip the start of a slice, or a batch of starts, to 0 … ``most``, as int32."""
     if start.dtype.itemsize < 4:
         start = convert(start, dtype=int32)
     low, high = zeros(start.type), full(start.type, most)
@@ -79,7 +79,7 @@ def _positions(start: Any, count: int, size: int, most: int) -> Any:
 
 
 def _with_zero(starts: Sequence[Any], at: int) -> tuple[Any, ...]:
-    """Insert the start 0 for a batch axis at ``at``, which the slice covers."""
+    """Insert the start 0 at position ``at``, for a batch axis that the slice covers."""
     like = starts[0].type if starts else tensor_type(int32, ())
     return inserted(starts, at, zeros(like))
 

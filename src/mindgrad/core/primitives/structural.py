@@ -36,7 +36,7 @@ _COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
-    """Convert a constant of equal elements to ``type``; ``None`` for other values."""
+    """Convert a splat constant to ``type``; return ``None`` for other values."""
     if isinstance(x, Constant) and x.is_splat:
         return Constant(x.value.astype(type.dtype.numpy), type)
     return None
@@ -194,7 +194,7 @@ class _ReshapeAxes(Axes):
 
 
 def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]]:
-    """Divide old and new axes into the smallest groups with equal products of sizes."""
+    """Divide old and new axes into the smallest groups of equal total size."""
     mine = [label for label in old if sizes[label] != 1]
     theirs = [label for label in new if sizes[label] != 1]
     groups = []

@@ -150,7 +150,7 @@ class _Level:
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
     def _propagated(self, environment: Known) -> Any:
-        """Compute the sparsity pattern with respect to the parts z."""
+        """Compute the sparsity pattern of φ with respect to the parts z."""
         graph, first = self.graph, self._constants
         # `step` has copied the graph of a Hessian. The copy has new variables in the same order, so rename
         # them
@@ -169,7 +169,7 @@ class _Level:
         return pattern
 
     def _projected(self, width: int) -> Any:
-        """Convert the pattern with respect to z to a pattern with respect to x."""
+        """Convert a pattern with respect to z to a pattern with respect to x."""
         moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
             (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
@@ -353,7 +353,7 @@ class _Level:
         return colors, max([high for _, high in spans], default=0)
 
     def _coordinates(self) -> tuple[Any, Any, Any]:
-        """Return the row in the matrix, row in the pattern, and column of each entry."""
+        """Return each entry's row in the matrix, row in the pattern, and column."""
         pattern = self.pattern
         if self._second:
             rows = elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
@@ -420,7 +420,7 @@ class _Level:
 
 
 def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """Concatenate the colors of the elements of values of the given types."""
+    """Concatenate the element colors of all values into one array."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 

@@ -341,7 +341,7 @@ class custom_vjp:
             ) from None
 
     def __call__(self, *args: Any) -> Any:
-        """Return the value of the function."""
+        """Return the value of the function for these arguments."""
         return self._derivative(*args)
 
 

@@ -201,7 +201,7 @@ class Plan:
 
 
 def _mark(tensor: Tensor, mark: int) -> None:
-    """Set the marks of a cotangent in the enclosing scope, which may differentiate it."""
+    """Set the marks of a cotangent in the enclosing scope, for further derivatives."""
     scope, atom = tensor._scope, tensor._atom
     if isinstance(scope, Recorder):
         scope.marks[atom] = mark
@@ -260,7 +260,7 @@ class _Slots:
         return len(self._slots)
 
     def of(self, atom: Any) -> int:
-        """Return the slot of an atom; create it if needed."""
+        """Return the slot of a variable or constant; create the slot if needed."""
         position = self._slots.get(atom)
         if position is not None:
             return position
@@ -279,7 +279,7 @@ class _Slots:
         return position
 
     def whole(self, position: int, atom: Any) -> int:
-        """Return a slot with the full array of ``atom``, also if it is a splat."""
+        """Return a slot that contains the full array of ``atom``, even for a splat."""
         if position not in self._splats:
             return position
         key = ("whole", position)

@@ -72,7 +72,7 @@ class Recorded:
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The leaves of the result that are tensors."""
+        """The leaves of the function's result that are tensors."""
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
 
     def result(self, tensors: Sequence[Tensor]) -> Any:
@@ -127,7 +127,7 @@ def record(
 
 
 def new_scope() -> GraphScope | Recorder:
-    """Create a scope that traces if the innermost scope traces, or else runs eagerly."""
+    """Create a scope that traces, or runs eagerly, like the innermost open scope."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
         return LocatedRecorder() if is_checking_kernels() else Recorder()

@@ -46,7 +46,7 @@ def equation_tangents(
 
 
 class _LoneEquation:
-    """A copy of one equation in a separate builder, in which derivatives are emitted."""
+    """A copy of one equation in its own builder, to which derivatives are added."""
 
     def __init__(self, equation: Equation, xs: Sequence[Any]) -> None:
         self.equation = equation

@@ -156,7 +156,7 @@ class Collapse:
         return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
-        """Return the second-order term of ``y``; a constant zero if it has none."""
+        """Return the second-order term of ``y``, or a constant zero if it has none."""
         term = self.second.get(y)
         return zeros(y.type) if term is None else term
 
@@ -282,7 +282,7 @@ class Collapse:
     def _curvature(
         self, equation: Equation, xs: Sequence[Any], ys: Sequence[Any], moved: Sequence[int]
     ) -> list[Any]:
-        """Return Σ_d D²f[p_d, q_d] of each output; ``None`` if it is zero."""
+        """Return Σ_d D²f[p_d, q_d] for each output; ``None`` means zero."""
         primitive = equation.primitive
         nothing: list[Any] = [None] * len(equation.outputs)
         if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):

@@ -46,7 +46,7 @@ def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: A
 
 
 def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
-    """Return a dict from values with mixed samples to the equation that mixed them."""
+    """Map each value with mixed samples to the equation that mixed the samples."""
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:

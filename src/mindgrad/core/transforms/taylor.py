@@ -102,7 +102,7 @@ class _Series:
         self._of_rates: dict[Any, bool] = {}
 
     def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
-        """Set the coefficients of ``variable``, starting at order 1."""
+        """Set the coefficients of order 1 and higher of ``variable``."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
@@ -143,7 +143,7 @@ class _Series:
         return self._known[key]
 
     def _located(self, atom: Variable, k: int) -> Steps:
-        """Compute a coefficient; the new equations get the source line of ``atom``."""
+        """Compute a coefficient of ``atom``, with the source line of ``atom``."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
@@ -193,7 +193,7 @@ class _Series:
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _starts(self, atoms: Sequence[Any]) -> Steps:
-        """Return coefficient 0 of each of ``atoms``, computed without variables of rates."""
+        """Return coefficient 0 of each value in ``atoms``, without variables of rates."""
         starts = []
         for x in atoms:
             start = yield x, 0
@@ -201,7 +201,7 @@ class _Series:
         return starts
 
     def _replaced(self, equation: Equation) -> list[Any]:
-        """Emit a branch or loop over values and coefficients, and return the values."""
+        """Emit a branch or loop that also computes coefficients; return its values."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source

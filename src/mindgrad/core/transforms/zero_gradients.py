@@ -109,7 +109,7 @@ def _atom(scope: GraphScope, tensor: Any) -> Any:
 
 
 def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
-    """Return a dict from each variable that ``ys`` use to its path."""
+    """Return the path from each variable to the outputs ``ys``, as a dict."""
     paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
     _extend(equations, paths)
     return paths
@@ -131,7 +131,7 @@ def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
 
 
 def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
-    """Combine two paths to one value: the result is smooth if one of them is smooth."""
+    """Combine two paths from one value: one smooth path makes the result smooth."""
     return "smooth" if "smooth" in (one, other) else one or other
 
 
@@ -220,7 +220,7 @@ def _of_loop(
 
 
 def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
-    """Return the path of each input of ``graph``; ``after`` are the paths of outputs."""
+    """Return the path of each input of ``graph``, given the paths of its outputs."""
     paths: dict[Any, _Path] = {}
     for y, path in zip(graph.outputs, after, strict=True):
         if type(y) is Variable and path is not None:

@@ -167,7 +167,7 @@ class History:
             )
 
     def _note_first_call(self) -> None:
-        """Warn if each call compiles because it creates a new Cell or object."""
+        """Warn if calls compile again and again because each creates a new Cell or object."""
         with _lock:
             latest = _first_calls.setdefault(self.name, collections.deque(maxlen=_PATIENCE_WITH_SEVERAL))
             latest.append(self)
@@ -274,7 +274,7 @@ def _owner_of(function: Any) -> str:
 
 
 def content_of(cell: Any) -> Any:
-    """Return the value of a closure cell, or ``None`` if the cell is empty."""
+    """Return the value of a closure cell; ``None`` if its variable has no value."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -320,7 +320,7 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
 
 
 def offered(function: Any) -> Iterator[Any]:
-    """Iterate over the offered programs for the code of ``function``, latest first."""
+    """Iterate over the programs offered for the code of ``function``, latest first."""
     if not _may_be_made_anew(function):
         return
     for each in list(_programs.get(_codes(function), ())):
@@ -330,7 +330,7 @@ def offered(function: Any) -> Iterator[Any]:
 
 
 def withdraw(gone: set[int]) -> None:
-    """Remove the offered programs whose executables have an ``id`` in ``gone``."""
+    """Remove offered programs whose executable has an ``id`` in the set ``gone``."""
     with _lock:
         for keeper in _owners:
             keeper.programs[:] = [each for each in keeper.programs if id(each.executable) not in gone]

@@ -151,7 +151,7 @@ class Compiled:
         return program.call(tensors)
 
     def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Compile a program for these arguments without running it."""
+        """Compile a program for the given arguments without running it."""
         self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
     def _compiled(

@@ -66,7 +66,7 @@ class NotOpen(Exception):
 
 
 def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
-    """Return ``shape`` with the sizes of its open axes computed from ``sizes``."""
+    """Return ``shape`` for other ``sizes`` of its open axes."""
     return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
 
 
@@ -211,7 +211,7 @@ class OpenAxes:
         return self._classes.symbol(symbol)
 
     def opens_at(self, place: tuple[int, int]) -> Opens:
-        """Return the open sizes of the operand with the indices (equation, operand)."""
+        """Return the open sizes of an operand, given as (equation index, operand index)."""
         return self._operands[place[0]][place[1]]
 
     def _opens(self, nodes: Sequence[int]) -> Opens:
@@ -336,7 +336,7 @@ class OpenAxes:
         return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
 
     def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
-        """Return an equation's parameters for ``sizes``; ``{}`` if they are unchanged."""
+        """Return an equation's new parameters for ``sizes``; ``{}`` if they do not change."""
         equation = self.graph.equations[index]
         axes = padded_map(equation)
         results = [] if axes is None else axes.results

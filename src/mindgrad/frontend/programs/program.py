@@ -115,7 +115,7 @@ class Program:
         self._array_type = array_type()
 
     def _note_results(self, traced: Trace) -> None:
-        """Store how a call builds the function's result and which attributes it assigns."""
+        """Store how to build the function's result and which attributes calls assign."""
         self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
@@ -141,7 +141,7 @@ class Program:
         return program
 
     def attached(self, function: Callable[..., Any]) -> Program | None:
-        """Attach a copy of this detached program to ``function``; ``None`` if it differs."""
+        """Attach a copy of this program to ``function``; ``None`` if the function differs."""
         cells = matched(self.function, function)
         if cells is None:
             return None
@@ -178,7 +178,7 @@ class Program:
         return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:
-        """Describe the changes of Python state that invalidate the program."""
+        """Describe each change of Python state that makes the program invalid."""
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
@@ -214,7 +214,7 @@ class Program:
         return [*self._read, *(() if self._donation is None else self._donation.parameters)]
 
     def _finish(self, results: list[Any]) -> Any:
-        """Build the function's result, and store the values that it assigns to attributes."""
+        """Build the function's result, and assign the attributes that it changes."""
         first = len(self._written)
         for parameter, type_ in self._retyped:
             parameter.retype(type_)

@@ -108,7 +108,7 @@ _syntax_trees = threading.RLock()
 
 
 def _in_child() -> None:
-    """Create a new lock in a forked process, where no thread can release the old lock."""
+    """Replace the lock in a forked process, because no thread can release the old one."""
     global _syntax_trees
     _syntax_trees = threading.RLock()
 
