@@ -443,8 +443,8 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
         # leave out the frames of the launcher and of the import system: the user did not write them
         while first is not None and (_is_ours(first) or _is_import(first)):
             first = first.tb_next
-        # An error that mindgrad raises for a missing name belongs to the program line with this name.
-        # Therefore remove the last frames.
+        # mindgrad itself raises the error for a missing name, but the error belongs to the program line with
+        # this name. Therefore remove the frames after this line.
         frames = [] if first is None else [first]
         while frames and frames[-1].tb_next is not None:
             frames.append(frames[-1].tb_next)

@@ -204,7 +204,7 @@ def _is_suited(code: CodeType) -> bool:
 
 
 class _Boundary:
-    """The functions and modules to whose code handlers were appended."""
+    """The functions and modules whose code already has handlers."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()

@@ -19,8 +19,8 @@ _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
 #: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
 _MACHINERY = ("_", "pytest")
-#: smallest number of dots in the full name of a module that also has the names of its package, because
-#: MindSpore divides the package into different modules. An example is ``mindgrad.ops.operations.math_ops``
+#: A module whose full name has at least this many dots also has the names of its package, because MindSpore
+#: divides the package into other modules. An example is ``mindgrad.ops.operations.math_ops``
 _DIVIDED = 3
 
 

@@ -15,7 +15,7 @@ __all__ = ["SECOND_NAMES", "loaded_second_names", "own_name"]
 PACKAGE = __name__.partition(".")[0]
 
 _PARTS: dict[str, tuple[str, str]] = {
-    # module of mindgrad: (package of MindSpore, modules in this package)
+    # maps a module of mindgrad to a package of MindSpore and the modules in this package that it replaces
     "boost": ("boost", "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze"),
     "experimental.optim": ("experimental.optim", "adamw"),
     "hal": ("hal", "device event memory stream"),

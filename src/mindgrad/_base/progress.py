@@ -89,7 +89,8 @@ class Bar:
             console=import_module("rich.console").Console(file=stream),
             auto_refresh=False,
             transient=not is_kept,
-            # if the bar remains at the end, output of the program appears above it
+            # if the bar must remain at the end, redirect the program's output, so that it appears above the
+            # bar
             redirect_stdout=is_kept and _is_terminal(sys.stdout),
             redirect_stderr=is_kept,
         )

@@ -215,7 +215,8 @@ class _Sparse:
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
-        # ``frontend.programs.cache`` reads the closure variables ``owner`` and ``fn`` to name this function
+        # define the variables ``owner`` and ``fn``: ``frontend.programs.cache`` reads them from the closure
+        # to name this function
         request, owner, fn = self._request, self._request.owner, self._request.fn
 
         def first(*args: Any, **kwargs: Any) -> Any:

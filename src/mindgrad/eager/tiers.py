@@ -50,7 +50,7 @@ from mindgrad.frontend.programs.cache import content_of, register_eager
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: option: whether eager mode runs every operator when it is called
+#: option: whether eager mode runs every operator as soon as Python calls it
 settings.define("pynative_synchronize", False)
 
 #: largest number of kinds of calls that are stored for one function, and of functions that are stored for one

@@ -189,7 +189,8 @@ class Definitions:
         node = _Substitution(self, read).of(_definition(function))
         body: Any = [ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body
         definition = ast.FunctionDef(own_name, node.args, body, [], None, None)
-        # its dependencies are already in ``texts``, so the output defines it after them
+        # the functions that this definition calls are already in ``texts``, so the emitted module defines
+        # them first
         self.texts[own_name] = ast.unparse(ast.fix_missing_locations(definition))
         return own_name
 

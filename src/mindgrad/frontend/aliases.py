@@ -40,7 +40,7 @@ _MOST_PATHS = 1000
 class _Local(threading.local):
     def __init__(self) -> None:
         #: maps the ``id`` of a tensor to the tensor and a list of tensors that may be the same object, each
-        #: with the condition under which it is
+        #: with the condition for being the same object
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
         #: the tensors that represent variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}

@@ -70,7 +70,7 @@ class NamedReads:
         self._names: set[str] = set()
         self._met: dict[int, Any] = {}
         self._holders: list[Any] = []
-        # ``_holders`` has all objects found so far, and ``_waiting`` the ones still to be searched.
+        # ``_holders`` has all objects found so far, and ``_waiting`` has the objects still to be searched.
         # ``_count`` is the number of names in the last search of all ``_holders``. New names require a new
         # search
         self._waiting: list[Any] = []

@@ -193,7 +193,8 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
 
     if calls_back(graph):
         run = to_end(run)
-    # JAX settings are per thread, and `interruptible` may run this function in another thread
+    # apply JAX settings inside the function: they are per thread, and `interruptible` may call it in another
+    # thread
     scoped = _scoped(run, needs_x64(graph))
     if has_long_loops(graph):
         return partial(interruptible, scoped)

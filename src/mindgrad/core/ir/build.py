@@ -167,7 +167,8 @@ class Builder:
         #: not in compiled functions, because the values of their inputs are not known
         self.knows_infinite = False
         #: inputs of the derivative that :meth:`moves` considers, as a bit mask; -1 for all inputs. While a
-        #: linear equation is transposed, it contains the inputs on which the operands of this equation depend
+        #: linear equation is transposed, the mask contains the inputs on which the operands of this equation
+        #: depend
         self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []

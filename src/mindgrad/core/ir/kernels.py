@@ -63,8 +63,8 @@ def runs_functions(primitive: Primitive) -> bool:
 
 
 _run_kernel: Callable[..., Any] = numpy_kernel
-#: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether it also skips the
-#: check of their results
+#: ``_is_plain``: whether eager mode computes with NumPy kernels. ``_is_direct``: whether eager mode also
+#: skips the check of kernel results
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
 _check: Callable[..., None] | None = None

@@ -68,7 +68,8 @@ class Functions:
         """Return ∫₀^∞ term(w) dw for a term that decays within multiples of ``scale``."""
         if self.jax is None:
             return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
-        # a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute it
+        # use a loop over the nodes: XLA would fuse a vectorized sum with each of its uses and recompute the
+        # sum
         pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]

@@ -41,7 +41,7 @@ def reshaped_twice(x: Any, shape: Shape) -> Any:
 
 
 def sum_of_parts(a: Any, b: Any) -> Any:
-    """Return ``a + b`` as a concatenation, if they are padded and adjacent arrays."""
+    """Return ``a + b`` as one padded concatenation, if both are padded and adjacent."""
     first = _made(a, "pad")
     second = None if first is None else _made(b, "pad")
     if first is None or second is None:

@@ -167,7 +167,7 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
         x, update = placed(size, x, x_at, target), placed(size, update, update_at, target)
         return dynamic_update_slice(x, update, *_with_zero(starts, target)), target
     x, update = at_front(size, x, x_at), at_front(size, update, update_at)
-    # one scatter over the axes that the update does not cover completely
+    # write the update by one scatter, over the axes that the update does not cover completely
     part = [i for i in range(1, len(x.shape)) if x.shape[i] != update.shape[i]]
     if not part:
         return update, 0

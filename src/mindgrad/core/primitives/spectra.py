@@ -271,7 +271,8 @@ def _quotients(values: Any, g: Any, slope: Any, like: Any) -> Any:
     epsilon = float(np.finfo(values.dtype.numpy).eps)
     level = noise(values, values.shape[-1])
     level = broadcast_in_dim(level, shape=gap.shape, dims=tuple(range(len(level.shape))))
-    # use the mean slope if the rounding error of the quotient exceeds the difference of both slopes
+    # use the mean slope if the rounding error of the quotient exceeds the difference of the slopes at both
+    # eigenvalues
     size, rounding = stop_gradient(abs(gap)), stop_gradient(abs(total)) * epsilon
     is_equal = logical_not(greater(size, level))
     is_close = less_equal(size * stop_gradient(abs(change)), rounding)

@@ -64,7 +64,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # the tensors of a scope refer to the scope, so its bindings would keep values of references alive
+        # clear the bindings: tensors refer to their scope, which would keep the values of references alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
@@ -304,7 +304,8 @@ def _finish_graph(
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     produced = graph.outputs[len(primals) :]
-    # With the shortcut, derivatives are not expanded yet, so ``produced`` does not show whether one is zero
+    # With the shortcut, derivatives are not expanded yet, so ``produced`` does not show whether a derivative
+    # is zero
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if produced:
         note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))

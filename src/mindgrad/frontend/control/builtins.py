@@ -286,7 +286,8 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: contains the ``Runtime``. The module ``runtime`` appends it, because an import here would be circular
+#: list that contains the ``Runtime`` object. The module ``runtime`` appends it, because importing it here
+#: would be circular
 RUNTIME_OF: list[Any] = []
 
 
