@@ -152,7 +152,7 @@ def _transpose(target: Any, xs: Sequence[Expression], result: TensorType, permut
 
 
 def alignment(x: Expression, shape: Sequence[int], dims: Sequence[int]) -> str:
-    """Write ``x`` with axes of size 1 inserted, such as ``x[:, None]``.
+    """Return source text of ``x`` with inserted axes of size 1: ``x[:, None]``.
 
     It then broadcasts to ``shape``. ``dims`` are the axes of ``shape`` that correspond to the axes of ``x``.
     """
@@ -273,9 +273,9 @@ FORMS["cumsum"], FORMS["cumprod"] = _cumulative("cumsum"), _cumulative("cumprod"
 def contraction(
     a: Expression, b: Expression, contract: Any, batch: Any, transposed: Callable[[str], str]
 ) -> Text | None:
-    """Write a product of matrices or vectors as ``a @ b``, if possible.
+    """Return a product of matrices or vectors as source text ``a @ b``, if possible.
 
-    ``transposed`` is a function that writes the transpose of a matrix.
+    ``transposed`` is a function that returns source text of the transpose of a matrix.
     """
     count = len(batch[0])
     ranks = a.type.rank, b.type.rank

@@ -39,7 +39,7 @@ class Expression:
 
 
 def parenthesized(x: Expression, precedence: int) -> str:
-    """Write ``x`` as an operand of an operator with ``precedence``.
+    """Return source text of ``x`` as an operand of an operator with ``precedence``.
 
     Parentheses are added only if they are needed.
     """

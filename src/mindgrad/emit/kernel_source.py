@@ -73,7 +73,7 @@ class Definitions:
         return self._expression(value, name)
 
     def function(self, kernel: Callable[..., Any], name: str) -> str:
-        """Write an expression for ``kernel``.
+        """Return an expression for ``kernel``, as source text.
 
         If the kernel is a function of mindgrad, its definition gets the name ``name``, if this name is free.
         """

@@ -65,7 +65,7 @@ class MindsporeTarget(NumpyTarget):
         return f"ms.Tensor({text})"
 
     def scalar(self, text: str, type_: TensorType) -> str:
-        """Write a scalar Tensor."""
+        """Return source text that creates a scalar Tensor."""
         return f"ms.Tensor({text}, {self.dtype(type_.dtype)})"
 
     def filled(self, text: str, type_: TensorType) -> str:
@@ -92,7 +92,7 @@ class MindsporeTarget(NumpyTarget):
         return f"{name} = ops.stack({rows}) if isinstance({name}, list) else {name}"
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """Write the right-hand side of an equation.
+        """Return source text of the right-hand side of an equation, and its precedence.
 
         It is the form of the primitive (``mindspore_forms``), or else a call of its helper
         (``mindspore_helpers``).

@@ -156,7 +156,7 @@ def operation_of(source: Source) -> str | None:
 
 
 def line_comment(source: Source, main: str | None) -> str:
-    """Write a comment that quotes a source line: ``line 12: h = ops.tanh(x)``.
+    """Return a comment that quotes a source line: ``line 12: h = ops.tanh(x)``.
 
     It names the file if this is not ``main``.
     """

@@ -72,7 +72,7 @@ class NumpyTarget:
         return f"{self.module}.{'bool_' if name == 'bool' else name}"
 
     def literal(self, atom: Constant) -> str | None:
-        """Write a constant with equal elements as a Python scalar.
+        """Return source text of a constant with equal elements, as a Python scalar.
 
         The scalar gets the element type of the other operand. Returns ``None`` if Python has no scalar with
         this value.
@@ -177,13 +177,13 @@ class NumpyTarget:
         return None
 
     def wrapped(self, text: str) -> str:
-        """Write the right-hand side of an assignment."""
+        """Return source text of the right-hand side of an assignment."""
         return text
 
     # -- equations ------------------------------------------------------------------------------
 
     def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
-        """Write the right-hand side of an equation; return text and precedence.
+        """Return source text of the right-hand side of an equation, and its precedence.
 
         It is the form of the primitive (``array_forms``), a NumPy ufunc, or a call of the kernel.
         """
@@ -217,7 +217,7 @@ class NumpyTarget:
         return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
-        """Write one expression for each result of a primitive, or return ``None``.
+        """Return one expression for each result of a primitive, or ``None``.
 
         For example, the results of ``unstack`` are ``x[0]`` and ``x[1]``.
         """

@@ -1,7 +1,7 @@
 """Trace one call of a function, and collect its graph, guards, and side effects.
 
-``programs.compiled`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors without
-values, like tracers in JAX. The result is a :class:`Trace` with three parts:
+Package ``frontend.programs`` calls :func:`trace_of`, which runs the function once on *symbols*: tensors
+without values, like tracers in JAX. The result is a :class:`Trace` with three parts:
 
 - ``graph``: the graph of the computation.
 - ``dependencies``: the Python state that the function read. Guards compare it before each later call.

@@ -136,7 +136,7 @@ def _named(target: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _to_disk(path: Path) -> None:
-    """Flush the file or folder to disk, and wait for the end."""
+    """Flush the file or folder to disk, and wait until this is done."""
     if path.is_dir() and os.name == "nt":
         return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

@@ -69,8 +69,8 @@ class Exceptions:
     def caught(self) -> None:
         """Raise the caught exception again if it is a ``CompileError``.
 
-        Rewritten code calls this at the start of each ``except`` block. User code must not handle this error,
-        because it does not occur in eager mode.
+        Rewritten code calls this method at the start of each ``except`` block. User code must not handle
+        this error, because it does not occur in eager mode.
         """
         error = sys.exception()
         if isinstance(error, CompileError):

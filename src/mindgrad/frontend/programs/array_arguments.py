@@ -50,7 +50,7 @@ def _role(kind: Any) -> int:
 
 
 def any_array(values: Iterable[Any]) -> bool:
-    """Whether ``values`` contain an array of any library, also inside containers."""
+    """Whether ``values`` or containers in it have an array of any library."""
     for x in values:
         kind = type(x)
         if kind is Tensor:
