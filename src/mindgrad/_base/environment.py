@@ -14,7 +14,7 @@ from typing import NamedTuple
 __all__ = ["LAUNCHER", "PREFIX", "SIZES", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
-#: variable that contains the process number of the launcher that has started this process
+#: environment variable with the process ID of the launcher that started this process
 LAUNCHER = "MINDGRAD_LAUNCHER"
 
 #: variables with the number of processes, as set by mindgrad's launcher, MindSpore, and Open MPI
