@@ -1,6 +1,6 @@
 """Custom derivatives of Python functions: ``custom_vjp`` and ``bprop``.
 
-``custom_vjp``, Cells with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`, which
+``custom_vjp``, modules with a method ``bprop``, and gradient hooks create a :class:`CustomDerivative`, which
 calls the user's derivative rule in reverse mode.
 """
 
