@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming, enclose
 from mindgrad._base.keywords import explain_with
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.nearest import nearest
+from mindgrad._base.refusal import before_trimming
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
@@ -408,5 +408,4 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
 
 
 before_trimming(note_keyword)
-enclose(Unavailable)
 explain_with(_hint)

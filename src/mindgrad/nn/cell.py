@@ -9,6 +9,7 @@ from mindgrad._base.foreign_names import CELLS, accepted_names, without_construc
 from mindgrad._base.keywords import check_keywords
 from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
+from mindgrad.api.entry_points import ENTRY_POINTS, leave
 from mindgrad.api.input_signature import declared_sizes
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
@@ -220,16 +221,20 @@ class Cell(Compatible):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
-        if is_outermost and settings.is_graph_mode():
-            return self._compiled.call(args, kwargs)
-        for x in args or kwargs:
-            if type(x) is not Tensor:
-                args, kwargs = with_tensors((args, kwargs))
-                break
         try:
+            if is_outermost and settings.is_graph_mode():
+                return self._compiled.call(args, kwargs)
+            for x in args or kwargs:
+                if type(x) is not Tensor:
+                    args, kwargs = with_tensors((args, kwargs))
+                    break
             return self._eager(self._run, args, kwargs) if is_outermost else self._run(*args, **kwargs)
         except RecursionError as error:
             explain_depth(error)
+            leave()
+            raise
+        except Exception:
+            leave()
             raise
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
@@ -448,6 +453,7 @@ class Cell(Compatible):
 
 follow_reads(Cell)
 name_path_in_errors(Cell)
+ENTRY_POINTS.add(Cell.__call__.__code__)
 
 
 def _equal(a: Any, b: Any) -> bool:

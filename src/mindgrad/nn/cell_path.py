@@ -12,8 +12,8 @@ from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming
 from mindgrad._base.location import NO_LINE, Line, is_own_file
+from mindgrad._base.refusal import before_trimming
 
 __all__ = ["cell_lines", "name_path_in_errors"]
 
