@@ -27,7 +27,6 @@ from mindgrad.nn.hooks import HookHandle
 from mindgrad.ops.operands import is_selection
 from mindgrad.ops.sharded_function import Sharded, shard
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
-from mindgrad.trace.cell_guards import follow_reads, note_all
 from mindgrad.trace.custom import CustomDerivative
 from mindgrad.trace.effect_log import UNDEFINED
 
@@ -111,7 +110,7 @@ class Cell(Compatible):
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
-        note_all(self)
+        state.note_all(self)
         return {
             k: v for k, v in self.__dict__.items() if k not in ("_compiled", "_custom", "_eager", "_made_in")
         }
@@ -438,7 +437,12 @@ class Cell(Compatible):
         """Return the string that the Cell adds to its ``repr``."""
         return ""
 
+    def __dir__(self) -> list[str]:
+        state.note_all(self)
+        return list(super().__dir__())
+
     def __repr__(self) -> str:
+        state.note_all(self)
         extra = self.extend_repr()
         if not self._cells:
             return f"{type(self).__name__}({extra})"
@@ -451,7 +455,6 @@ class Cell(Compatible):
         return "\n".join([*lines, ")"])
 
 
-follow_reads(Cell)
 name_path_in_errors(Cell)
 ENTRY_POINTS.add(Cell.__call__.__code__)
 

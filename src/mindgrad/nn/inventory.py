@@ -9,7 +9,7 @@ from mindgrad._base.html import captioned, tree_html
 from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.nn.state_dict import StateDict
-from mindgrad.trace.cell_guards import note_all
+from mindgrad.trace.state import note_all
 
 __all__ = ["Inventory"]
 
@@ -215,6 +215,7 @@ class Inventory(StateDict):
         """
         cell: Any = self
         for name in target.split(".") if target else ():
+            note_all(cell)
             cells = getattr(cell, "_cells", {})
             if name not in cells:
                 raise AttributeError(
@@ -236,6 +237,7 @@ class Inventory(StateDict):
             if id(cell) in visited:
                 continue
             visited.add(id(cell))
+            note_all(cell)
             yield path, cell
             inner = [(f"{path}.{name}" if path else name, c) for name, c in cell._cells.items()]
             stack.extend(reversed(inner))

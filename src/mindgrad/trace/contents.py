@@ -39,8 +39,8 @@ from mindgrad.trace.signature import COMPARED_BYTES, same
 from mindgrad.trace.user_functions import cached_names, is_read_unseen
 
 __all__ = [
-    "ATTRIBUTES", "CHECKSUM", "COPIED_BYTES", "DICT", "ITERATOR", "KEYWORDS", "NAMES", "OBJECT", "Kind",
-    "guarded_kind", "is_generator", "kinds_of", "same_item",
+    "ATTRIBUTES", "CHECKSUM", "CLASS_NAMES", "COPIED_BYTES", "DICT", "ITERATOR", "KEYWORDS", "NAMES",
+    "OBJECT", "Kind", "guarded_kind", "is_generator", "kinds_of", "same_item",
 ]  # fmt: skip
 
 #: largest size, in bytes, of a NumPy array that a snapshot copies; it makes larger arrays read-only instead
@@ -388,9 +388,10 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
 
 # -- contents that guards compare ------------------------------------------------------------------
 
-# all attributes of an object, the attribute names of a Cell, and the keyword defaults of a function
+# all attributes of an object, the attribute names of a Cell or class, and the keyword defaults of a function
 ATTRIBUTES = Kind(_all_attributes, _same_items, None, is_effect=False)
 NAMES = Kind(_names, _equal, None, is_effect=False)
+CLASS_NAMES = Kind(lambda kind: {*vars(kind)}, _equal, None, is_effect=False)
 KEYWORDS = Kind(_keyword_defaults, _same_items, None, is_effect=False)
 #: checksum of an array that is too large to copy; a trace must not change its elements
 CHECKSUM = Kind(_read_checksum, _equal, None)

@@ -21,7 +21,6 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, is_record
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import aliases, effect_log, state
-from mindgrad.trace.cell_guards import was_read
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.variables import containers
 from mindgrad.trace.effect_log import UNDEFINED
@@ -137,8 +136,9 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
         refuse_change(f"The attribute '{name}' of {kind.__name__} is {how}")
     for content in (value, location.own()):
         _check_kept(content, location.label, hasattr(owner, "parameters_and_names"))
-    if was_read(owner, name):  # unconverted code may have read the attribute
-        effect_log.note_read(location)
+    record = state.noted()
+    if record is not None and hasattr(owner, "parameters_and_names") and record.was_read(owner, name):
+        effect_log.note_read(location)  # unconverted code may have read the attribute
     effect_log.assign(location, value)
 
 

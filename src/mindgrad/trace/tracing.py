@@ -27,7 +27,6 @@ from mindgrad.ir.mutable import MutableScalar
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.trace import mutation_policy, outside_effects, user_calls
-from mindgrad.trace.cell_guards import reads_noted
 from mindgrad.trace.control.texts import refuse_kept
 from mindgrad.trace.effect_log import Attribute, Place, watched
 from mindgrad.trace.guards import Dependencies
@@ -67,7 +66,7 @@ class Trace:
         scope.dependencies = self.dependencies = Dependencies()
         scope.has_scalars = any(type(leaf) is MutableScalar for leaf in leaves)
         effects = outside_effects.refused(self.dependencies, scope, function, leaves)
-        with effects, opened(scope), reads_noted(self.dependencies.read_of_cell), watched() as watch:
+        with effects, opened(scope), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
             inputs = bind(watch, scope, tensor_places, numbers)
             args, kwargs = unflatten(structure, symbols)

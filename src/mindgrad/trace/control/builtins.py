@@ -196,6 +196,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
                 set_attribute(owner, name, computed, runtime)
             else:  # a value without symbols is valid outside the trace, too
                 owner.__dict__[name] = computed
+            if record is not None and hasattr(kind, "parameters_and_names"):
+                record.read_of_cell(owner, name)  # guards compare whether the value is stored
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
     return state.read_attribute(owner, name)

@@ -23,6 +23,7 @@ from functools import partial
 from typing import Any
 
 from mindgrad._base.refusal import refuse
+from mindgrad.core.trace import references
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Equation
@@ -197,7 +198,7 @@ class Runtime(Exceptions):
         if isinstance(items, range):
             stack, is_number = Tensor(list(items)), True
         else:
-            stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
+            stack, is_number = (references.read(items) if items.is_parameter else as_it_is(items)), False
         worth: list[bool] = []
 
         def is_worth(equations: Sequence[Equation]) -> bool:
