@@ -30,6 +30,7 @@ Arrows = dict[str, set[str]]
 def package_of(parts: tuple[str, ...]) -> str:
     """The package of a module, from the parts of its name below `mindgrad`."""
     first = parts[0] if parts else "__init__"
+    first = "_base" if first == "_cpython" else first
     return first if first in _ENGINE else PROGRAMS if first in _ABOVE else SURFACE
 
 

@@ -15,7 +15,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 ORDER = [
-    {"_base"}, {"ir"}, {"primitives"}, {"transforms"}, {"control"}, {"optimize"}, {"trace", "backend"}, {"execution"},
+    {"_cpython", "_base"}, {"ir"}, {"primitives"}, {"transforms"}, {"control"}, {"optimize"}, {"trace", "backend"}, {"execution"},
     {"sparse"}, {"eager"}, {"api"}, {"solvers"}, {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"}, {"dataset", "mindrecord"}, {"train", "amp"},
     {"emit"},
     {"tools", "launch"},

@@ -19,6 +19,7 @@ from mindgrad._base.keywords import explain_with
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.nearest import nearest
 from mindgrad._base.refusal import before_trimming
+from mindgrad._cpython import variables_of
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
@@ -392,7 +393,9 @@ def _refusing(error: BaseException) -> Any:
         call = ast.parse((b"".join(lines)[start:]).decode(), mode="eval").body
     except (SyntaxError, ValueError):
         return None
-    return _value(call.func, {**frame.f_globals, **frame.f_locals}) if isinstance(call, ast.Call) else None
+    if not isinstance(call, ast.Call):
+        return None
+    return _value(call.func, {**frame.f_globals, **variables_of(frame)})
 
 
 def _value(node: ast.expr, names: dict[str, Any]) -> Any:

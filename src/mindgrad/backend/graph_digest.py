@@ -33,6 +33,7 @@ import numpy as np
 
 from mindgrad._base.location import PACKAGE
 from mindgrad._base.source import unchanged_source
+from mindgrad._cpython import byte_code
 from mindgrad.backend.executable import GraphProgram
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.dtype import DType
@@ -187,7 +188,7 @@ def _array(array: Any) -> tuple[Any, ...]:
 
 
 def _code(code: CodeType) -> tuple[Any, ...]:
-    return code.co_firstlineno, code.co_code, code.co_names
+    return code.co_firstlineno, byte_code(code), code.co_names
 
 
 @lru_cache(maxsize=1)

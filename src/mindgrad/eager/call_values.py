@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.signals import Deferred as SignalsDeferred
+from mindgrad._cpython import unshared
 from mindgrad.backend.executable import copy_on_device
 from mindgrad.eager.replay import Event, Replay, needed_events
 from mindgrad.eager.segments import traced_events
@@ -24,10 +24,6 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
-
-#: reference count (``sys.getrefcount``) of an object to which only a list and a loop over this list refer. A
-#: pending result with this count cannot outlive the call
-_UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
 #: message: why a call that returns a recording, such as ``vjp``, is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
@@ -262,7 +258,8 @@ class CallValues:
             surviving: the recordings of the call that outlive it.
         """
         pendings = self.pendings
-        alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
+        # a pending result to which nothing else refers cannot outlive the call
+        alive = [p for p, is_unused in zip(pendings, unshared(pendings), strict=True) if not is_unused]
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}
         if surviving:

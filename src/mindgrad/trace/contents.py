@@ -307,7 +307,7 @@ def _write_iterator(iterator: Any, state: Any) -> None:
 
 
 def _local_values(generator: Any) -> Any:
-    return _flat(list(generator.gi_frame.f_locals.values()))
+    return _flat(list(inspect.getgeneratorlocals(generator).values()))
 
 
 def _flat(value: Any) -> Any:

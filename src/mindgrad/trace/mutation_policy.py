@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 from mindgrad._base.location import PACKAGE, user_frame
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, is_record
+from mindgrad._cpython import variables_of
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import aliases, effect_log, state
 from mindgrad.trace.control import snapshots
@@ -217,7 +218,7 @@ def refuse_names(container: Any, others: set[int]) -> None:
     while frame is not None:
         if not frame.f_code.co_filename.startswith(PACKAGE):
             in_use: dict[int, Any] = {}
-            for value in list(frame.f_locals.values()):
+            for value in variables_of(frame).values():
                 containers(value, in_use)
             if not others.isdisjoint(in_use):
                 kind = type(container).__name__

@@ -2,7 +2,7 @@
 
     From a function:    contents of its closure, defaults, and global variables
     From an object:     its attributes and items, and all objects that the functions of its class reach
-    From an iterator:   the objects that it iterates over, found by CPython's ``gc``, and frames of generators
+    From an iterator:   the objects that it iterates over (``_cpython.referents``), and frames of generators
 
 ``snapshots`` and ``outside_effects`` compare the contents of these objects before and after a trace. The
 search does not enter tensors, numbers, strings, mindgrad, or objects of libraries, whose caches are private.
@@ -17,7 +17,6 @@ from __future__ import annotations
 import array
 import collections
 import functools
-import gc
 import io
 import os
 import queue
@@ -29,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._cpython import referents
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import INVENTORY, UNREAD
 from mindgrad.trace.user_functions import (
@@ -193,7 +193,7 @@ def _of_dict(container: Any, label: str) -> _Children:
 
 
 def _of_iterator(iterator: Any, label: str) -> _Children:
-    for value in gc.get_referents(iterator):
+    for value in referents(iterator):
         for each in value if type(value) is tuple else (value,):
             yield each, label if is_iterator(type(each)) else f"an object that {label} iterates over"
 
@@ -207,7 +207,7 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
 
 def _of_cache(function: Any, label: str) -> _Children:
     """Yield the wrapped function and its cached results. The cache itself may change."""
-    for value in gc.get_referents(function):
+    for value in referents(function):
         for each in value.values() if type(value) is dict else (value,):
             yield each, label
 

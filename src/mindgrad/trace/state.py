@@ -167,9 +167,9 @@ def read_attribute(owner: Any, name: str) -> Any:
             read_attribute(owner, held)
         for computed in cached_names(kind):
             record.method(owner, computed)
-    elif isinstance(held := getattr(kind, name, None), property) and not isinstance(owner, Tensor):
+    elif isinstance(descriptor := getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
-        if is_cell(kind) and in_package(held.fget):  # it runs unconverted
+        if is_cell(kind) and in_package(descriptor.fget):  # it runs unconverted
             record.read_of_cell(owner, ALL)
     else:
         record.attribute(owner, name, value)

@@ -14,6 +14,7 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE, explain_depth
 from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._cpython import variables_of
 from mindgrad.core.trace.frontend import Frontend, register
 from mindgrad.ir.scope import GraphScope, innermost
 from mindgrad.ir.tensor import Tensor
@@ -92,7 +93,7 @@ def _recursive_call(error: BaseException) -> Any:
         code = trace.tb_frame.f_code
         if not code.co_filename.startswith(PACKAGE):
             # if a method runs on several objects, such as nested Cells, this is not recursion
-            owner = trace.tb_frame.f_locals.get("self")
+            owner = variables_of(trace.tb_frame).get("self")
             if any(code is c and trace.tb_lineno == n and owner is o for c, n, o in calls):
                 last, line, _ = calls[-1]
                 return (last.co_filename, line, None, None, last.co_name)

@@ -6,7 +6,6 @@ functions and classes are constants of compiled functions.
 
 from __future__ import annotations
 
-import dis
 import functools
 import importlib.util
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindgrad._base.location import PACKAGE
+from mindgrad._cpython import defines_classes, global_names, import_statements, names_read
 
 __all__ = [
     "EMPTY", "NOT_THE_USERS", "NUMERIC", "cached_names", "captured", "cell_content", "defines_classes",
@@ -102,57 +102,16 @@ def functions_in(function: Any) -> Iterator[Any]:
             yield callee
 
 
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the global names that a function and the functions inside it load."""
-    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
-    return tuple({step.argval: None for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
-
-
-@functools.lru_cache(maxsize=4096)
-def names_read(code: types.CodeType) -> frozenset[str]:
-    """Return the names of global variables and attributes that a function reads."""
-    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
-    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
-    return frozenset(step.argval for step in steps if step.opname in kinds)
-
-
-@functools.lru_cache(maxsize=4096)
-def defines_classes(code: types.CodeType) -> bool:
-    """Return whether a function, or a function in it, contains a ``class`` statement."""
-    return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """Yield a code object, and the code objects of the functions inside it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
 def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
     """Yield modules and names that a function reads by ``from module import name``."""
     package = str(function.__globals__.get("__package__") or "")
-    for path, names in _imports(function.__code__):
+    for path, names in import_statements(function.__code__):
         try:
             module = sys.modules[importlib.util.resolve_name(path, package)]
         except (ImportError, KeyError):  # the import is outside any package, or has not run yet
             continue
         for name in names:
             yield module, name
-
-
-@functools.lru_cache(maxsize=4096)
-def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return pairs of a module's name, with dots if relative, and imported names."""
-    imports = []
-    for inner in _codes(code):
-        steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
-        for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
-            if step.opname == "IMPORT_NAME" and names.argval:
-                imports.append(("." * level.argval + step.argval, names.argval))
-    return tuple(imports)
 
 
 # -- classes -------------------------------------------------------------------------------------

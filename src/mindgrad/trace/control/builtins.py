@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import caller_frame
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad._cpython import variables_of
 from mindgrad.core.trace import references
 from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number
@@ -411,7 +412,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 
 def _vars(*owner: Any) -> Any:
-    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
+    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else variables_of(caller_frame())
 
 
 def _by_object(function: Any) -> Callable[..., None]:

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import itertools
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from mindgrad._base.location import caller_frame
 from mindgrad._base.refusal import refuse
 from mindgrad.core.trace import references
 from mindgrad.ir.cost_model import costs
@@ -428,7 +428,7 @@ class Runtime(Exceptions):
         if type(function).__module__.startswith("mindgrad."):
             function = getattr(function, "__wrapped__", None)  # the function that ``jit`` decorates
         code = getattr(function, "__code__", None)
-        file = sys._getframe(1).f_code.co_filename
+        file = caller_frame().f_code.co_filename
         found = code is not None and (code.co_filename, code.co_name, code.co_firstlineno)
         return found == (file, name, line)
 
