@@ -1,8 +1,8 @@
 """Functions that depend on the interpreter. The rest of mindgrad uses documented Python only.
 
 The tests run these functions on CPython 3.11, 3.12, and 3.13. On another interpreter, each function has a
-fallback with the same results: mindgrad then copies, computes, or compares more than necessary. The test
-``tests/architecture/test_interpreter.py`` forbids such functions in other files.
+fallback that does not change results: mindgrad then copies, computes, or compares more than necessary, or
+raises an error. The test ``tests/architecture/test_interpreter.py`` forbids such functions in other files.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from types import CodeType, FrameType
+from types import CodeType, FrameType, GeneratorType
 from typing import Any
 
 __all__ = [
@@ -65,15 +65,20 @@ def referents(value: Any) -> list[Any]:
     """List the objects to which an iterator or a cached function refers.
 
     The garbage collector lists them for classes of Python's library. Tested on CPython 3.11 to 3.13.
-    Fallback: the objects from which ``copy.copy`` would rebuild the value.
+    Fallback: the variables of a generator, and the objects from which ``copy.copy`` would rebuild another
+    iterator.
 
     Raises:
-        TypeError: In the fallback, if the value cannot be copied.
+        TypeError: In the fallback, if the value is a cached function, or an iterator that cannot be copied.
     """
     if IS_KNOWN:
         return gc.get_referents(value)
-    wrapped = getattr(value, "__wrapped__", None)
-    return [wrapped] if wrapped is not None else [*value.__reduce__()[1:]]
+    if isinstance(value, GeneratorType):
+        variables = variables_of(value.gi_frame) if value.gi_frame is not None else {}
+        return [*variables.values(), value.gi_yieldfrom]
+    if hasattr(value, "__wrapped__"):
+        raise TypeError(f"a compiled function cannot read the cache of {value!r} on this interpreter")
+    return [*value.__reduce__()[1:]]
 
 
 # -- garbage collection ----------------------------------------------------------------------------

@@ -151,7 +151,15 @@ if m["IS_KNOWN"]:
     assert variables == {"count"} and names == {"TOTAL"}
     assert m["reference_count"](two) is not None
 else:
+    import functools
     assert shared == [False, False]
+    try:
+        m["referents"](functools.lru_cache(len))
+    except TypeError as error:
+        assert "cannot read the cache" in str(error)
+    else:
+        raise AssertionError
+    assert m["referents"](x for x in items)
     assert m["reference_count"](two) is None
 """
 
