@@ -14,11 +14,12 @@ properties.
 from __future__ import annotations
 
 import functools
+import types
 from typing import Any
 
 from mindgrad.trace.user_functions import is_cell, is_users_class
 
-__all__ = ["ALL", "INVENTORY", "MISSING", "OF_CALLS", "UNREAD", "is_followed"]
+__all__ = ["ALL", "INVENTORY", "MISSING", "OF_CALLS", "UNREAD", "has_implicit_methods", "is_followed"]
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
@@ -33,6 +34,7 @@ UNREAD = frozenset(
 INVENTORY = ("_params", "_cells", "_hooks")
 #: attributes that each call of a Cell reads
 OF_CALLS = ("_hooks", "_recomputes", "_to_float", "requires_grad")
+_METHODS = (types.FunctionType, staticmethod, classmethod)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -44,3 +46,15 @@ def is_followed(kind: Any) -> bool:
     kinds = kind.__mro__
     base = next(each for each in reversed(kinds) if is_cell(each))
     return all(map(is_users_class, kinds[: kinds.index(base)]))
+
+
+@functools.lru_cache(maxsize=4096)
+def has_implicit_methods(kind: Any) -> bool:
+    """Return whether Python may call the user's methods of a Cell class implicitly."""
+    return any(
+        isinstance(value, (property, functools.cached_property))
+        or (name[:2] == "__" and name != "__init__" and isinstance(value, _METHODS))
+        for base in kind.__mro__
+        if is_users_class(base)
+        for name, value in vars(base).items()
+    )

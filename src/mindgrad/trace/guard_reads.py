@@ -15,7 +15,15 @@ import types
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, OF_CALLS, UNREAD, is_followed
+from mindgrad.trace.cell_guards import (
+    ALL,
+    INVENTORY,
+    MISSING,
+    OF_CALLS,
+    UNREAD,
+    has_implicit_methods,
+    is_followed,
+)
 from mindgrad.trace.contents import (
     ATTRIBUTES,
     CLASS_NAMES,
@@ -144,7 +152,7 @@ class Reads:
         kind: Any = type(cell)
         if not is_followed(kind):
             self.read_of_cell(cell, ALL)
-        elif id(cell) not in self._met:
+        elif has_implicit_methods(kind) and id(cell) not in self._met:
             self._met[id(cell)] = cell
             self.unconverted(kind, (cell,))
 
