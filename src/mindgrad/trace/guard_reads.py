@@ -188,15 +188,9 @@ class Reads:
                 for value in attributes_of_cell[read_name].values():
                     self._value(value, label)
             elif read_name in attributes_of_cell:
-                self._entries[key] = [
-                    dict.get,
-                    attributes_of_cell,
-                    read_name,
-                    attributes_of_cell[read_name],
-                    label,
-                    _ATTRIBUTE,
-                ]
-                self._value(attributes_of_cell[read_name], label)
+                value = attributes_of_cell[read_name]
+                self._entries[key] = [dict.get, attributes_of_cell, read_name, value, label, _ATTRIBUTE]
+                self._value(value, label)
                 self._hidden(type(cell), read_name, label)
             elif read_name[:1] != "_" or not in_package(getattr(type(cell), read_name, None)):
                 self._class_attribute(cell, read_name, label)
