@@ -87,7 +87,7 @@ def test_a_use_is_found(text, name):
 
 
 def test_each_function_states_versions_and_fallback():
-    tree = ast.parse((SOURCE / "_cpython.py").read_text())
+    tree = ast.parse((SOURCE / "core" / "base" / "_cpython.py").read_text())
     functions = [x for x in tree.body if isinstance(x, ast.FunctionDef) and not x.name.startswith("_")]
     assert {x.name for x in functions} | {"IS_KNOWN", "handler_of", "set_handler"} == set(_cpython.__all__)
     for function in functions:
@@ -173,7 +173,7 @@ def interpreters():
 @pytest.mark.parametrize("kind", ["cpython", "other"])
 @pytest.mark.parametrize("interpreter", interpreters())
 def test_functions_agree_on_each_interpreter(interpreter, kind):
-    command = [interpreter, "-c", PROGRAM, str(SOURCE / "_cpython.py"), kind]
+    command = [interpreter, "-c", PROGRAM, str(SOURCE / "core" / "base" / "_cpython.py"), kind]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -31,11 +31,11 @@ from mindgrad.frontend.control.predicates import plain_truth, predicate
 from mindgrad.frontend.control.printing import printed
 from mindgrad.frontend.control.texts import UnknownText, with_marks
 from mindgrad.frontend.control.variables import is_symbolic
-from mindgrad.frontend.effect_log import UNDEFINED, Attribute, changed_since, name_of, note_read
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, name_of, note_read
 from mindgrad.frontend.unconverted_calls import constructor_for
 
 __all__ = [
-    "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
+    "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute"
 ]  # fmt: skip
 
 
@@ -330,7 +330,7 @@ def _decided(is_any: bool, items: Any) -> Any:
     """Evaluate ``any(items)`` or ``all(items)``."""
     runtime, listed, before = RUNTIME_OF[0], [], None
     for item in items:
-        if before is not None and (changed := changed_since(before)) is not None:
+        if before is not None and (changed := effect_log.changed_since(before)) is not None:
             refuse(
                 f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
                 f"the next item assigns {changed}. Whether that happens is not known at compile time",
@@ -434,9 +434,8 @@ def _by_object(function: Any) -> Callable[..., None]:
 
     def change(owner: Any, name: str, *value: Any) -> None:
         if not owned_objects.is_of_program(owner):
-            mutation_policy.refuse_change(
-                f"The attribute '{name}' of {name_of(owner)} is changed by {function.__qualname__}"
-            )
+            what = f"The attribute '{name}' of {name_of(owner)}"
+            mutation_policy.refuse_change(f"{what} is changed by {function.__qualname__}")
         function(owner, name, *value)
 
     return change
