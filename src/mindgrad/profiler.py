@@ -210,7 +210,7 @@ class Profiler:
             NotImplementedError: Always. The message names the alternative.
         """
         raise NotImplementedError(
-            "'op_analyse' reads MindSpore's tables, which mindgrad does not write. Open the trace below "
+            "'op_analyse' reads MindSpore's tables, which mindgrad does not write. Open the trace in "
             f"{self._folder} in TensorBoard or Perfetto."
         )
 

@@ -337,7 +337,7 @@ def test_where_files_are_put(tmp_path):
     assert link.is_symlink()
     assert target.stat().st_mode & 0o777 == 0o640
     assert ms.load_checkpoint(target)["bias"].asnumpy().tolist() == [2.0, 2.0]
-    with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
+    with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
         ms.save_checkpoint(Net(), tmp_path / "none" / "x.ckpt")
     (tmp_path / "folder.ckpt").mkdir()
     with pytest.raises(IsADirectoryError, match="is a folder"):
@@ -616,7 +616,7 @@ def test_all_that_does_not_fit_is_in_one_error_and_nothing_is_loaded():
 def test_names_behind_a_prefix():
     saved = {f"backbone.{name}": Parameter(Tensor(each)) for name, each in arrays(Net(5.0)).items()}
     net = Net(0.0)
-    with pytest.warns(UserWarning, match="prefix 'backbone.' of names in the checkpoint was left out"):
+    with pytest.warns(UserWarning, match="prefix 'backbone.' was removed from names in the checkpoint"):
         assert ms.load_param_into_net(net, saved) == ([], [])
     assert net.bias.asnumpy().tolist() == [5.0, 5.0]
     with pytest.warns(UserWarning, match="2 Parameters of Net are not in the checkpoint"):

@@ -144,7 +144,7 @@ def test_arrays_are_sliced(data, names, columns, first):
             "'source' must be a generator function, .* but got a int",
         ),
         (lambda: ds.GeneratorDataset(pairs), ValueError, "'column_names' must be given"),
-        (lambda: ds.GeneratorDataset(pairs, ["a", "a"]), ValueError, "names one column twice"),
+        (lambda: ds.GeneratorDataset(pairs, ["a", "a"]), ValueError, "lists a column twice"),
         (lambda: ds.GeneratorDataset(pairs, [1]), TypeError, "'column_names' must be a string or a list"),
         (
             lambda: ds.GeneratorDataset(pairs, "a", schema="s.json"),
@@ -670,7 +670,7 @@ def test_samplers():
         (
             lambda: rows(numbers(sampler=[0, 99], shuffle=None)),
             ValueError,
-            "gave the index 99, but the source has 10 samples",
+            "returned the index 99, but the source has 10 samples",
         ),
         (
             lambda: rows(numbers(sampler=ds.IterSampler([0.5]), shuffle=None)),

@@ -126,7 +126,8 @@ def test_how_layers_look():
     )
     shown = repr(nn.Conv2d(1, 2, 3, weight_init="normal"))
     assert shown.startswith(
-        "Conv2d(input_channels=1, output_channels=2, kernel_size=(3, 3), stride=(1, 1), pad_mode=same, padding=0, dilation=(1, 1), group=1, has_bias=False, weight_init=normal"
+        "Conv2d(input_channels=1, output_channels=2, kernel_size=(3, 3), stride=(1, 1), pad_mode=same, "
+        "padding=0, dilation=(1, 1), group=1, has_bias=False, weight_init=normal"
     )
     assert repr(nn.MaxPool2d(2, 2)) == "MaxPool2d(kernel_size=2, stride=2, pad_mode=valid)"
 
@@ -400,7 +401,7 @@ def test_layers_compute_in_the_type_of_to_float():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.Dense(3, 2)(Tensor(np.ones((2, 4), np.float32))), ValueError, r"For 'Dense', the last size of the input must be in_channels = 3, but the shape of the input is \(2, 4\)"),
+        (lambda: nn.Dense(3, 2)(Tensor(np.ones((2, 4), np.float32))), ValueError, r"For 'Dense', the last axis of the input must have size in_channels = 3, but the shape of the input is \(2, 4\)"),
         (lambda: nn.Dense(0, 2), ValueError, "'in_channels' must be at least 1, but got 0"),
         (lambda: nn.Dense("3", 2), TypeError, "'in_channels' must be an int"),
         (lambda: nn.Dense(3, 2, weight_init=Tensor([[1.0]])), ValueError, r"For 'Dense', the initial value of 'weight' must have the shape \(2, 3\), but it is \(1, 1\)"),

@@ -46,7 +46,11 @@ def test_a_layout_is_written_as_mindspore_writes_it():
         (lambda: shard(3, ((1,),)), TypeError, "'fn' must be a function or Cell"),
         (lambda: shard(ops.relu, ((1,),), None, {"w": (1,)}), TypeError, "'parameter_plan' is for a Cell"),
         (lambda: nn.Dense(1, 1).shard(None, parameter_plan={"v": (1,)}), ValueError, "names 'v', but"),
-        (lambda: nn.Dense(1, 1).shard(None, parameter_plan=3), TypeError, "a dict by names"),
+        (
+            lambda: nn.Dense(1, 1).shard(None, parameter_plan=3),
+            TypeError,
+            "a dict whose keys are Parameter names",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(make, error, message):

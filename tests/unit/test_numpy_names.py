@@ -584,7 +584,7 @@ def test_types_are_mindspores():
         (lambda: mnp.convolve([1], [1], "half"), ValueError, "'full', 'same' or 'valid'"),
         (lambda: mnp.clip([1], None, None), ValueError, "one of 'xmin' and 'xmax'"),
         (lambda: mnp.where([True], 1.0), ValueError, "both or neither"),
-        (lambda: mnp.interp([1.0], [1.0, 2.0], [1.0]), ValueError, "vectors of one length"),
+        (lambda: mnp.interp([1.0], [1.0, 2.0], [1.0]), ValueError, "vectors of the same length"),
         (lambda: mnp.gradient([1.0]), ValueError, "at least two elements"),
         (lambda: mnp.gcd([1.0], [2.0]), TypeError, "must be integers"),
         (lambda: mnp.rollaxis([[1]], 0, 5), ValueError, "'start' must be from -2 to 2"),

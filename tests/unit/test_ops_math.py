@@ -476,7 +476,7 @@ ERRORS = [
     (lambda x, b, c: ops.mvlgamma(x, 0), ValueError, r"'Mvlgamma'.*'p' must be at least 1"),
     (lambda x, b, c: ops.addn(x), TypeError, r"'AddN'.*tuple or list"),
     (lambda x, b, c: ops.addn([]), ValueError, r"'AddN'.*at least one"),
-    (lambda x, b, c: ops.addn([x, Tensor([1, 2])]), TypeError, r"'AddN'.*one element type"),
+    (lambda x, b, c: ops.addn([x, Tensor([1, 2])]), TypeError, r"'AddN'.*the same dtype"),
     (lambda x, b, c: ops.addn([x, Tensor([1.0])]), ValueError, r"'AddN'.*one shape"),
     (lambda x, b, c: ops.isclose(x, x, rtol=-1.0), ValueError, r"'IsClose'.*'rtol' must not be negative"),
     (lambda x, b, c: ops.isclose(x, x, equal_nan=1), TypeError, r"'IsClose'.*'equal_nan' must be bool"),

@@ -372,7 +372,7 @@ MISTAKES = [
     (lambda: ops.transpose(X, (2, 0)), ValueError, r"in range \[-2, 2\), but got 2"),
     (lambda: ops.transpose(X, (0.0, 1)), TypeError, "'dims' must be an int"),
     (lambda: ops.swapaxes(X, 0, 2), ValueError, "'axis1'"),
-    (lambda: ops.moveaxis(X, (0, 1), 0), ValueError, "equally many"),
+    (lambda: ops.moveaxis(X, (0, 1), 0), ValueError, "the same number of axes"),
     (lambda: ops.expand_dims(X, 3), ValueError, r"in range \[-3, 3\)"),
     (lambda: ops.expand_dims(X, 1.0), TypeError, "'axis' must be an int, but got float"),
     (lambda: ops.squeeze(X, 0), ValueError, "size 3. Only an axis of size 1"),

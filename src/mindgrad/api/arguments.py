@@ -128,7 +128,8 @@ def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
         remedy = (
             f"weights are the third argument, {owner}(fn, None, weights)"
             if has_weights
-            else f"'{owner}' is by inputs only, so make them an argument of the function"
+            else f"'{owner}' differentiates with respect to inputs only, so pass them as an argument of the "
+            f"function"
         )
         raise TypeError(
             f"For '{owner}', the 'grad_position' should be int or tuple, but got Parameters: {remedy}."

@@ -209,7 +209,7 @@ class _Call:
         fitted = summed_to(gradient, argument.shape)
         if fitted.shape != argument.shape:
             raise RuntimeError(
-                f"{subject} must have the shape {argument.shape}, or one to which this shape broadcasts, but "
+                f"{subject} must have the shape {argument.shape}, or a shape to which it broadcasts, but "
                 f"its shape is {gradient.shape}."
             )
         return fitted if fitted.dtype is argument.dtype else apply(convert, fitted, dtype=argument.dtype)

@@ -104,13 +104,14 @@ class InputSignature:
     def _compare_tensor(self, entry: Tensor, value: Any, which: str) -> None:
         if not isinstance(value, (Tensor, np.ndarray)):
             raise TypeError(
-                f"For 'jit' of {self.name}, {which} must be a Tensor, as 'input_signature' says, but it is a "
+                f"For 'jit' of {self.name}, {which} must be a Tensor, as 'input_signature' declares, but it "
+                f"is a "
                 f"{type(value).__name__}."
             )
         declared, dtype, shape = entry.type, as_dtype(value.dtype), tuple(value.shape)
         if dtype is not declared.dtype:
             raise TypeError(
-                f"For 'jit' of {self.name}, {which} has dtype {dtype}, but 'input_signature' says "
+                f"For 'jit' of {self.name}, {which} has dtype {dtype}, but 'input_signature' declares "
                 f"{declared.dtype}."
             )
         has_any_shape = declared.shape == (-2,)
@@ -121,7 +122,7 @@ class InputSignature:
             sizes = ", ".join("None" if size < 0 else str(size) for size in declared.shape)
             comma = "," if len(declared.shape) == 1 else ""
             raise ValueError(
-                f"For 'jit' of {self.name}, {which} has shape {shape}, but 'input_signature' says "
+                f"For 'jit' of {self.name}, {which} has shape {shape}, but 'input_signature' declares "
                 f"({sizes}{comma})."
             )
 

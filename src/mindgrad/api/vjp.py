@@ -214,5 +214,8 @@ def _cotangent(v: tuple[Any, ...], like: Any) -> Any:
     if isinstance(like, (tuple, list)) and not (len(v) == 1 and isinstance(v[0], (tuple, list))):
         return v
     if len(v) != 1:
-        raise TypeError(f"For 'vjp', the vjp_fn takes one 'v', like the output, but got {len(v)}.")
+        raise TypeError(
+            f"For 'vjp', vjp_fn takes one cotangent 'v', because the function has one output, but got "
+            f"{len(v)}."
+        )
     return v[0]

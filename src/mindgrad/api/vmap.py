@@ -136,7 +136,7 @@ def _is_ensemble(fn: Any) -> bool:
 def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     ensemble = _is_ensemble(fn)
     if ensemble and not len(fn):
-        raise RuntimeError("For 'vmap', the CellList holds no Cells.")
+        raise RuntimeError("For 'vmap', the CellList is empty.")
     representative = fn[0] if ensemble else fn
 
     def run(*args: Any, **kwargs: Any) -> Any:

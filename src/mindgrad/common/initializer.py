@@ -131,5 +131,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
                 f"{shape!r}."
             )
         if size < 0:
-            raise ValueError(f"For 'initializer', the 'shape' must not be negative, but got {shape}.")
+            raise ValueError(
+                f"For 'initializer', the sizes in 'shape' must not be negative, but got {shape}."
+            )
     return tuple(int(size) for size in listed)

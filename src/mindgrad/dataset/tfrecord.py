@@ -225,7 +225,7 @@ class TFRecordDataset(GeneratorDataset):
         else:
             first = next((file for file in files if file.places), None)
             if first is None:
-                raise ValueError(f"For '{name}', there is no record in the files.")
+                raise ValueError(f"For '{name}', the files contain no records.")
             columns = [{"name": feature} for feature in sorted(first.example(0))]
         if columns_list is not None:
             by_name = {column["name"]: column for column in columns}

@@ -71,7 +71,9 @@ def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> 
     for index, (step, rate) in enumerate(zip(milestone, learning_rates, strict=True)):
         last = positive_int(owner, f"milestone[{index}]", step)
         if last < len(rates):
-            raise ValueError(f"For '{owner}', the 'milestone' must grow, but got {list(milestone)}.")
+            raise ValueError(
+                f"For '{owner}', the 'milestone' must be in ascending order, but got {list(milestone)}."
+            )
         rates += [non_negative(owner, f"learning_rates[{index}]", rate)] * (last - len(rates))
     return rates
 

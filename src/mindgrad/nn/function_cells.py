@@ -61,7 +61,7 @@ class FunctionCell(Cell):
         if not least <= len(inputs) <= most:
             raise TypeError(
                 f"For '{type(self).__name__}', the inputs are: {', '.join(self._inputs)}; but got "
-                f"{len(inputs)} of them."
+                f"{len(inputs)} inputs."
             )
         if self._keywords is None:
             return function(self, *inputs)

@@ -57,7 +57,7 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
     [2 5 6]
     """
     if xmin is None and xmax is None:
-        raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given.")
+        raise ValueError("For 'clip', at least one of 'xmin' and 'xmax' must be given.")
     bounds = [b if b is None or isinstance(b, (int, float)) else tensor(b, "clip") for b in (xmin, xmax)]
     return converted(clipping.clamp(tensor(x, "clip"), *bounds), dtype)
 
@@ -275,7 +275,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     places, values = floating(xp, "interp"), floating(fp, "interp")
     if places.ndim != 1 or places.shape != values.shape:
         raise ValueError(
-            f"For 'interp', 'xp' and 'fp' must be vectors of one length, but got the shapes {places.shape} "
+            f"For 'interp', 'xp' and 'fp' must be vectors of the same length, but got the shapes "
+            f"{places.shape} "
             f"and {values.shape}."
         )
     count = places.size
@@ -347,7 +348,7 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
     x, y = _pair(a, v, "convolve")
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ValueError(
-            f"For 'convolve', the inputs must be vectors with elements, but got {x.shape} and {y.shape}."
+            f"For 'convolve', the inputs must be nonempty vectors, but got {x.shape} and {y.shape}."
         )
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"For 'convolve', the 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")

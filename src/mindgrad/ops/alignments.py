@@ -225,7 +225,8 @@ def _labels(targets: Any, target_lengths: Any, batch: int) -> Tensor:
     lengths = known(operand(target_lengths, "CTCLoss"))
     if labels.ndim != 1 or lengths is None or lengths.sum() != labels.shape[0]:
         raise ValueError(
-            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, with known lengths, (the "
+            f"For 'CTCLoss', the 'targets' must have the shape ({batch}, s), or, if the lengths are known "
+            f"at compile time, (the "
             f"sum of the 'target_lengths',), but it is {labels.shape}."
         )
     most = int(lengths.max()) if lengths.size else 0

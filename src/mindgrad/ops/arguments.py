@@ -98,7 +98,7 @@ def axes_in_order(axes: Any, rank: int, operator: str, name: str = "axis") -> tu
     """
     ordered = tuple(axis_in_range(each, rank, operator, name) for each in one_or_more(axes))
     if len(set(ordered)) != len(ordered):
-        raise ValueError(f"For '{operator}', the '{name}' names one axis twice: {axes}.")
+        raise ValueError(f"For '{operator}', the '{name}' lists an axis twice: {axes}.")
     return ordered
 
 

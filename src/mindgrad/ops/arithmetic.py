@@ -320,12 +320,12 @@ def addn(x: Any) -> Tensor:
     for tensor in tensors:
         if tensor.dtype is not tensors[0].dtype:
             raise TypeError(
-                f"For 'AddN', the tensors must have one element type, but got "
+                f"For 'AddN', the tensors must have the same dtype, but got "
                 f"{', '.join(str(summand.dtype) for summand in tensors)}."
             )
         if tensor.shape != tensors[0].shape:
             raise ValueError(
-                f"For 'AddN', the tensors must have one shape, but got "
+                f"For 'AddN', the tensors must have the same shape, but got "
                 f"{', '.join(str(summand.shape) for summand in tensors)}."
             )
     total = tensors[0]

@@ -32,7 +32,7 @@ def _input(x: Any, operator: str) -> Tensor:
         raise TypeError(f"For '{operator}', the input must be a tensor, but got {type(x).__name__}.")
     x = operand(x, operator)
     if x.dtype.kind not in _TAKEN:
-        raise TypeError(f"For '{operator}', the input must hold numbers, but its type is {x.dtype}.")
+        raise TypeError(f"For '{operator}', the input must be numeric, but its dtype is {x.dtype}.")
     return x if x.dtype in (float64, complex64, complex128) else cast(x, float32)
 
 

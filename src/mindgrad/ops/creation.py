@@ -36,9 +36,7 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
                 else (np.asarray(number, dtype.numpy))
             )
     except (OverflowError, TypeError, ValueError):
-        raise TypeError(
-            f"For '{operator}', the number {number!r} does not fit the element type {dtype}."
-        ) from None
+        raise TypeError(f"For '{operator}', the number {number!r} does not fit the dtype {dtype}.") from None
     made = tensor_type(dtype, shape)  # before ``broadcast_to``: raises an error if the shape is too large
     return make_tensor(np.broadcast_to(element, shape), made)
 

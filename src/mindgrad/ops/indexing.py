@@ -425,7 +425,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
         )
     if filling.dtype.rank > x.dtype.rank and not (filling.dtype.rank <= 2 and x.dtype.rank in (1, 2)):
         raise TypeError(
-            f"For 'MaskedFill', the 'value' of type {filling.dtype} does not fit the input's type "
+            f"For 'MaskedFill', the 'value' of type {filling.dtype} does not fit the input's dtype "
             f"{x.dtype}; convert one of them."
         )
     shape = broadcast_shapes("MaskedFill", x.shape, where_.shape)

@@ -468,7 +468,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     places = axes_in_order(destination, tensor.ndim, "MoveAxis", "destination")
     if len(sources) != len(places):
         raise ValueError(
-            f"For 'MoveAxis', the 'source' and the 'destination' must name equally many axes, but "
+            f"For 'MoveAxis', the 'source' and the 'destination' must name the same number of axes, but "
             f"got {source} and {destination}."
         )
     order = [axis for axis in range(tensor.ndim) if axis not in sources]

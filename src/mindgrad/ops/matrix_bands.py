@@ -63,7 +63,8 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     expected = matrices.diagonal(moved, offset, -2, -1).shape
     if new.shape != expected:
         raise ValueError(
-            f"For 'DiagonalScatter', the diagonal has the shape {expected}, but 'src' the shape {new.shape}."
+            f"For 'DiagonalScatter', the diagonal has the shape {expected}, but 'src' has the shape "
+            f"{new.shape}."
         )
     rows, columns = (np.arange(expected[-1]) + max(-offset, 0), np.arange(expected[-1]) + max(offset, 0))
     return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
@@ -91,7 +92,7 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     """
     x = of_two_axes(input, "FillDiagonal")
     if x.ndim > 2 and len(set(x.shape)) > 1:
-        raise ValueError(f"For 'FillDiagonal', all axes must have one size, but the shape is {x.shape}.")
+        raise ValueError(f"For 'FillDiagonal', all axes must have the same size, but the shape is {x.shape}.")
     mask = np.zeros(x.shape, bool)
     np.fill_diagonal(mask, True, wrap)
     return indexing.where(Tensor(mask), cast(operand(fill_value, "FillDiagonal", x), x.dtype), x)

@@ -307,8 +307,8 @@ def _checked_messages(everyone: Sequence[Any], ranks: Sequence[int], operator: s
         expects.update({(source, rank, tag): shape for source, tag, shape in received})
         if dtype != everyone[0][2]:
             raise ValueError(
-                f"For '{operator}', the tensors must be of one element type, but are of {everyone[0][2]} on "
-                f"rank {ranks[0]} and of {dtype} on rank {rank}."
+                f"For '{operator}', the tensors must have the same dtype, but it is {everyone[0][2]} on "
+                f"rank {ranks[0]} and {dtype} on rank {rank}."
             )
     for key in sorted({*sends, *expects}):
         shapes = [

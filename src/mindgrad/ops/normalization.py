@@ -206,8 +206,8 @@ def layer_norm(
     original = real_operand(input, operator)
     if not shape or original.shape[-len(shape) :] != shape:
         raise ValueError(
-            f"For '{operator}', the 'normalized_shape' must be the last sizes of the input, but it is "
-            f"{shape} and the shape {original.shape}."
+            f"For '{operator}', the 'normalized_shape' must match the last axes of the input, but it is "
+            f"{shape} and the input has the shape {original.shape}."
         )
     for name, parameter in (("weight", weight), ("bias", bias)):
         if parameter is not None and operand(parameter, operator).shape != shape:
@@ -246,8 +246,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     count = weight.ndim
     if not count or original.shape[-count:] != weight.shape:
         raise ValueError(
-            f"For 'RmsNorm', the shape of 'gamma' must be the last sizes of the input, but it is "
-            f"{weight.shape} and the shape {original.shape}."
+            f"For 'RmsNorm', the shape of 'gamma' must match the last axes of the input, but it is "
+            f"{weight.shape} and the input has the shape {original.shape}."
         )
     wide = widened(original)
     squares = mean_of(math.square(wide), tuple(range(wide.ndim - count, wide.ndim)), True)

@@ -399,7 +399,7 @@ def _constant(number: Any, like: Tensor, operator: str) -> Tensor:
         return scalar_tensor(number, like.type)
     except OverflowError:
         raise OverflowError(
-            f"For '{operator}', the number {number} does not fit the element type {like.dtype} "
+            f"For '{operator}', the number {number} does not fit the dtype {like.dtype} "
             f"of the tensor; convert the tensor first, or write a float."
         ) from None
 

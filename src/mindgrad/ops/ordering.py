@@ -292,7 +292,7 @@ def searchsorted(
     sequence, needles = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
     if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != needles.shape[:-1]):
         raise ValueError(
-            f"For 'SearchSorted', the sequence must be a vector, or have the axes of the values apart "
+            f"For 'SearchSorted', the sequence must be a vector, or match the axes of the values apart "
             f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
         )
     # the insertion index of a value is the number of smaller (or equal) elements in the sequence
@@ -332,7 +332,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """
     x = operand(input, "Bincount")
     if x.dtype.kind not in ("int", "uint"):
-        raise TypeError(f"For 'Bincount', the input must be made of integers, but its type is {x.dtype}.")
+        raise TypeError(f"For 'Bincount', the input must contain integers, but its dtype is {x.dtype}.")
     values = _values(x, "Bincount")
     if x.ndim != 1 or (values.size and values.min() < 0):
         raise ValueError(

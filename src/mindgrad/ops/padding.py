@@ -109,7 +109,7 @@ def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
     count = whole_number(pad_dim_size, "Padding", "pad_dim_size", 1)
     if x.ndim < 2 or x.shape[-1] != 1:
         raise ValueError(
-            f"For 'Padding', the input must have two axes at least, the last of size 1, but its shape "
+            f"For 'Padding', the input must have at least two axes, the last of size 1, but its shape "
             f"is {x.shape}."
         )
     return padded(x, [(0, 0)] * (x.ndim - 1) + [(0, count - 1)], "constant")

@@ -186,7 +186,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     floating("Uniform", element_type)
     full_shape, wide, (low, high) = parameters("Uniform", shape, {"minval": minval, "maxval": maxval})
     width = apply(arithmetic.sub, high, low)
-    require("Uniform", "maxval", width, lambda v: v > 0, "above the 'minval', with a distance above 0")
+    require("Uniform", "maxval", width, lambda v: v > 0, "greater than the 'minval'")
     noise = fractions("Uniform", full_shape, wide, seeds)
     found = apply(arithmetic.add, low, apply(arithmetic.mul, width, noise))
     return cast(found, wide if wide is float64 else element_type)
@@ -311,7 +311,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
         limits = np.iinfo(dtype.numpy)
         if not bounds[0] < bounds[1]:
             raise ValueError(
-                f"For '{operator}', the lower bound must be below the upper one, but got {bounds[0]} and "
+                f"For '{operator}', the lower bound must be below the upper bound, but got {bounds[0]} and "
                 f"{bounds[1]}."
             )
         if bounds[0] < limits.min or bounds[1] - 1 > limits.max:
@@ -323,7 +323,7 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
     else:
         values = [known(x) if isinstance(x, Tensor) else np.asarray(x) for x in bounds]
         if values[0] is not None and values[1] is not None and not (values[0] < values[1]).all():
-            raise ValueError(f"For '{operator}', each lower bound must be below its upper one.")
+            raise ValueError(f"For '{operator}', each lower bound must be below its upper bound.")
     return integers(operator, full_shape, bounds[0], bounds[1], dtype, seeds)
 
 

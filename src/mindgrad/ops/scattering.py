@@ -38,7 +38,7 @@ def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> 
     new = operand(updates, operator, x)
     if new.dtype is not x.dtype:
         raise TypeError(
-            f"For '{operator}', the updates must have the element type {x.dtype} of the input, but got "
+            f"For '{operator}', the updates must have the dtype {x.dtype} of the input, but got "
             f"{new.dtype}; convert them: updates.astype(input.dtype)."
         )
     if new.shape != shape:
@@ -312,7 +312,7 @@ def tensor_scatter_elements(
     new = operand(updates, operator, x)
     if new.dtype is not x.dtype or new.shape != index.shape:
         raise (TypeError if new.dtype is not x.dtype else ValueError)(
-            f"For '{operator}', the updates must have the element type {x.dtype} of the input and the "
+            f"For '{operator}', the updates must have the dtype {x.dtype} of the input and the "
             f"shape {index.shape} of the indices, but got {new.type}."
         )
     positions = places(index, x.shape[dim], operator, dim)
@@ -385,13 +385,14 @@ def index_add(
     wanted = (*target.shape[:dim], index.size, *target.shape[dim + 1 :])
     if index.ndim != 1 or new.shape != wanted:
         raise ValueError(
-            f"For '{operator}', the 'indices' must have one axis and 'y' the shape of 'x' with as many "
-            f"parts along axis {dim}, but got the shapes {index.shape}, {new.shape} and {target.shape}."
+            f"For '{operator}', the 'indices' must have one axis, and 'y' the shape of 'x' except for as "
+            f"many "
+            f"slices along axis {dim} as there are indices, but got the shapes {index.shape}, {new.shape} "
+            f"and {target.shape}."
         )
     if new.dtype is not target.dtype:
         raise TypeError(
-            f"For '{operator}', 'x' and 'y' must have one element type, but got {target.dtype} and "
-            f"{new.dtype}."
+            f"For '{operator}', 'x' and 'y' must have the same dtype, but got {target.dtype} and {new.dtype}."
         )
     positions = places(index, target.shape[dim], operator, dim)
     order = (dim, *(i for i in range(new.ndim) if i != dim))

@@ -60,7 +60,7 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     )
     if any(not 0 <= first <= limit <= n for first, limit, n in zip(starts, limits, x.shape, strict=True)):
         raise ValueError(
-            f"For 'Slice', the part from {starts} to {limits} does not lie inside the input of shape "
+            f"For 'Slice', the slice from {starts} to {limits} does not lie inside the input of shape "
             f"{x.shape}."
         )
     return apply(static_slices.slice, x, start=starts, limit=limits, strides=(1,) * x.ndim)
@@ -197,7 +197,7 @@ def strided_slice(
     steps = sizes(strides, "StridedSlice", "strides")
     if not len(starts) == len(stops) == len(steps):
         raise ValueError(
-            f"For 'StridedSlice', 'begin', 'end' and 'strides' must have one length, but got {begin}, "
+            f"For 'StridedSlice', 'begin', 'end' and 'strides' must have the same length, but got {begin}, "
             f"{end} and {strides}."
         )
     if 0 in steps:

@@ -194,7 +194,8 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
         broadcast_shapes(operator, tensor.shape, tuple(map(int, sizes)))
     if not 0 < tensor.ndim <= rank:
         raise ValueError(
-            f"For '{operator}', the dense tensor must have 1 to {rank} axes, as the sparse one, but has "
+            f"For '{operator}', the dense tensor must have 1 to {rank} axes, as many as the sparse tensor, "
+            f"but has "
             f"{tensor.ndim}."
         )
     columns = [

@@ -33,7 +33,7 @@ erfc = unary_function(
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
     "Compute the inverse error function.\n\n"
-    "    It is ±inf at ±1 and NaN outside of [−1, 1]. Its derivative is √π/2 exp(y²).",
+    "    It is ±inf at ±1 and NaN outside [−1, 1]. Its derivative is √π/2 exp(y²).",
     "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(

@@ -208,7 +208,7 @@ def resolve(index: Any, shape: tuple[int, ...]) -> Subscript:
     if consumed > rank:
         if rank == 0 and consumed == len(items):
             raise TypeError(
-                f"For '{OPERATOR}', a tensor without axes has no parts: use x[()], x[...] or x[None]."
+                f"For '{OPERATOR}', a 0-D tensor has no axis to index: use x[()], x[...] or x[None]."
             )
         raise IndexError(
             f"For '{OPERATOR}', there are too many indices: the tensor of shape {shape} has {rank} axes, "

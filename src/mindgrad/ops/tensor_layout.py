@@ -104,7 +104,7 @@ class Layout:
             raise TypeError(
                 f"For 'Layout', an axis must be a string, or a tuple of strings, but got {entry!r}. Write "
                 f"'None', in "
-                f"quotes, for an axis that is whole."
+                f"quotes, for an axis that is not divided."
             )
         for name in names:
             if name not in (*self.alias_name, _WHOLE):

@@ -161,7 +161,7 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     """
     if isinstance(dtype, str) and dtype.partition(":")[0].lower() in _DEVICES:
         hint = advice(REMEDIES, "device")
-        raise TypeError(f"For 'to', the dtype must be an element type, but got the device {dtype!r}{hint}.")
+        raise TypeError(f"For 'to', expected a dtype, but got the device {dtype!r}{hint}.")
     return cast(self, dtype)
 
 

@@ -129,11 +129,12 @@ _POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``nor
 
     Args:
         x (Tensor): real tensor of shape (n, c, …), or (c, …).
-        norm_type (int or float): the nonzero power; odd ones require nonnegative elements.
+        norm_type (int or float): the power p, not zero; an odd power requires nonnegative elements.
         kernel_size (int or tuple of int): size of a window.
         stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
             ``kernel_size``.
-        ceil_mode (bool): whether the last window may extend past the edge; its mean is scaled.
+        ceil_mode (bool): whether the last window may extend past the edge. The sum
+            of a truncated window is scaled to ``kernel_size``.
 
     Returns:
         Tensor of the dtype of ``x``.
@@ -175,8 +176,9 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 _FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
 
-    For each axis a number u is drawn. The i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋
-    with a = (n − k) / (m − 1), and the last one at n − k (B. Graham, "Fractional max-pooling", 2014).
+    A random number u is drawn for each axis. If an axis of n elements has m windows of k elements, window i
+    begins at ⌊(i + u) a⌋ − ⌊u a⌋ with a = (n − k) / (m − 1), and the last window begins at n − k (B. Graham,
+    "Fractional max-pooling", 2014).
 
     Args:
         input (Tensor): real tensor of shape (n, c, …), or (c, …).
@@ -184,8 +186,8 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
         output_size (int, tuple of int, or None): number of windows.
         output_ratio (float, tuple of float, or None): number of windows divided by the number of
             elements, as an alternative.
-        return_indices (bool): whether to return the indices of the elements in the pooled axes
-            too.
+        return_indices (bool): whether to also return the index of each maximum in the pooled
+            axes.
         _random_samples (Tensor or None): u, between 0 and 1, of shape (n, c, {axes}). ``None``
             draws them.
 

@@ -37,7 +37,8 @@ def warn_unless_reached(info: Any, max_steps: int) -> None:
     reason = (
         f"it took max_steps={steps} steps"
         if steps >= max_steps
-        else f"after {steps} steps the next is too small for the dtype (near a pole, or a stiff problem)"
+        else f"after {steps} steps, the next step is too small for the dtype (near a pole, or a stiff "
+        f"problem)"
     )
     warn_user(
         f"'odeint' did not reach the last time: {reason}. The remaining states are NaN. Increase max_steps, "

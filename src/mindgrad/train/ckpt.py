@@ -82,8 +82,8 @@ def _parts(name: str, value: np.ndarray | str) -> Iterator[bytes | memoryview]:
     if isinstance(value, str):
         if value.endswith("\0"):
             raise ValueError(
-                f"For 'save_checkpoint', the text '{name}' ends with NUL, which the layout of .ckpt files "
-                f"cannot tell from its end; remove that character."
+                f"For 'save_checkpoint', the text '{name}' ends with NUL, which .ckpt files "
+                f"cannot represent; remove it."
             )
         type_name, shape = _TEXT, _TEXT_SHAPE
         elements = memoryview(value.encode("utf-32-le") or bytes(4))
@@ -203,7 +203,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
         try:
             return bytes(elements).decode("utf-32-le").rstrip("\0")
         except UnicodeDecodeError:
-            raise Malformed(f"'{name}' is a text that is not UTF-32") from None
+            raise Malformed(f"'{name}' is a string that is not valid UTF-32") from None
     element_type = _TYPES.get(entry.type_name)
     if element_type is None:
         raise Malformed(
@@ -215,8 +215,8 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
     size = math.prod(shape) * element_type.itemsize
     if size != len(elements):
         raise Malformed(
-            f"'{name}' of type {entry.type_name} and shape {shape} takes {size} bytes, but "
-            f"{len(elements)} are there"
+            f"'{name}' of type {entry.type_name} and shape {shape} needs {size} bytes, but the file has "
+            f"{len(elements)}"
         )
     if entry.type_name == "Bool" and np.frombuffer(elements, np.uint8).max(initial=0) > 1:
         raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")

@@ -92,7 +92,7 @@ class Model:
             )
         if eval_indexes is not None and len(eval_indexes) != 3:
             raise ValueError(
-                "For 'Model', the 'eval_indexes' must be three: the indices of the loss, the prediction "
+                "For 'Model', the 'eval_indexes' must be three indices: of the loss, the prediction "
                 f"and the label, but got {list(eval_indexes)}."
             )
         self._network = network
@@ -375,7 +375,7 @@ class Model:
         indexes = self._eval_indexes
         if indexes is not None and len(outputs) <= max(indexes):
             raise ValueError(
-                f"For 'Model', the 'eval_indexes' are {list(indexes)}, but the eval_network gave "
+                f"For 'Model', the 'eval_indexes' are {list(indexes)}, but the eval_network returned "
                 f"{len(outputs)} outputs."
             )
         for metric in metrics.values():

@@ -143,8 +143,9 @@ def save_checkpoint(
     _only_known("save_checkpoint", kwargs, ("incremental", "global_step_num", "remove_redundancy"))
     if enc_key is not None:
         raise ValueError(
-            "For 'save_checkpoint', 'enc_key' is not supported: mindgrad writes no encrypted files. Leave it "
-            "out, and encrypt the file with a program made for that."
+            "For 'save_checkpoint', 'enc_key' is not supported: mindgrad does not write encrypted files. "
+            "Leave it "
+            "out, and encrypt the file with a separate tool."
         )
     if not isinstance(async_save, bool) and async_save not in ("process", "thread"):
         raise ValueError(
@@ -255,7 +256,8 @@ def load_checkpoint(
     """
     if dec_key is not None:
         raise ValueError(
-            "For 'load_checkpoint', 'dec_key' is not supported: mindgrad reads no encrypted files. Load the "
+            "For 'load_checkpoint', 'dec_key' is not supported: mindgrad does not read encrypted files. "
+            "Load the "
             "file with MindSpore and save it without a key."
         )
     filtered = _prefixes("filter_prefix", filter_prefix)
@@ -305,7 +307,8 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     ending = _ending(name)
     if format is None and ending is None:
         raise ValueError(
-            f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; say what it is: "
+            f"For 'load_checkpoint', '{name}' ends neither with .ckpt nor with .safetensors; specify the "
+            f"format: "
             f"format='ckpt' or format='safetensors'."
         )
     try:

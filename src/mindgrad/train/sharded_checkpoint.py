@@ -135,7 +135,9 @@ def _parts_written(target: Path, token: str, entries: Iterable[tuple[str, Any]])
     parts: dict[int, dict[str, np.ndarray | str]] = {}
     for name, value in entries:
         if name in listed or name in texts:
-            raise ValueError(f"For 'save_checkpoint', two entries have the name '{name}'; give each its own.")
+            raise ValueError(
+                f"For 'save_checkpoint', two entries have the name '{name}'; give each a unique name."
+            )
         if isinstance(value, str):
             texts[name] = value
             continue

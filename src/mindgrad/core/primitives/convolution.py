@@ -63,7 +63,7 @@ def _conv_type(
         return y.with_shape(permuted_shape(y.shape, data_behind(y.rank, w.rank - 2)))
     if x.dtype is not w.dtype or x.dtype.kind == "bool":
         raise TypeError(
-            f"For 'conv', input and kernel must have one element type and be numbers, but got {x} and {w}."
+            f"For 'conv', the input and kernel must have the same numeric dtype, but got {x} and {w}."
         )
     spatial = w.rank - 2
     if x.rank < w.rank or spatial < 0:

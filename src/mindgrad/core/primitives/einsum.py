@@ -252,7 +252,7 @@ def contraction_plan(
             if not broadcasts and not own[label] == size == agreed:
                 other = own[label] if own[label] != size else agreed
                 raise ValueError(
-                    f"For '{name}', the axes labeled {label!r} must have one size, but operand "
+                    f"For '{name}', the axes labeled {label!r} must have the same size, but operand "
                     f"{position} of shape {shape} has {size} where another axis has {other}."
                 )
             sizes[label] = size if agreed == 1 else agreed

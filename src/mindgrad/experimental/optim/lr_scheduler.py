@@ -225,7 +225,7 @@ class SequentialLR(LRScheduler):
             )
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                f"For 'SequentialLR', there must be one scheduler more than milestones, but there are "
+                f"For 'SequentialLR', there must be one more scheduler than milestones, but there are "
                 f"{len(schedulers)} and {len(milestones)}."
             )
         self.optimizer, self.milestones, self.last_epoch = optimizer, list(milestones), last_epoch + 1

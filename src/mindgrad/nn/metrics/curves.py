@@ -134,7 +134,9 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
             f"For 'auc', 'x' and 'y' must be NumPy arrays, but got {type(x).__name__} and {type(y).__name__}."
         )
     if any(data.ndim != 1 and (data.ndim != 2 or data.shape[1] != 1) for data in (x, y)) or len(x) != len(y):
-        raise ValueError(f"For 'auc', 'x' and 'y' must have one length, but got {x.shape} and {y.shape}.")
+        raise ValueError(
+            f"For 'auc', 'x' and 'y' must have the same length, but got {x.shape} and {y.shape}."
+        )
     x, y = np.ravel(x), np.ravel(y)
     if x.size < 2:
         raise ValueError(f"For 'auc', there must be two points or more, but got {x.size}.")

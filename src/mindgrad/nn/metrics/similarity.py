@@ -50,7 +50,8 @@ class Dice(MeanMetric):
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
             raise ValueError(
-                f"For 'Dice.update', predictions and labels must have one shape, but got {predicted.shape} "
+                f"For 'Dice.update', predictions and labels must have the same shape, but got "
+                f"{predicted.shape} "
                 f"and {true.shape}."
             )
         self._count += len(true)

@@ -170,7 +170,7 @@ class Optimizer(Cell):
         lengths = {rate.size for rate in by_group.values() if isinstance(rate, np.ndarray)}
         if len(lengths) > 1:
             raise ValueError(
-                f"For '{owner}', lists of learning rates must have one length in all groups, but got "
+                f"For '{owner}', lists of learning rates must have the same length in all groups, but got "
                 f"{', '.join(map(str, sorted(lengths)))}."
             )
         held_rates = {

@@ -439,7 +439,7 @@ def _text(value: Any) -> str:
 
 def element_type(default: Any = _REQUIRED) -> Attribute:
     """An attribute that names an element type."""
-    return Attribute(as_dtype, "an element type", default)
+    return Attribute(as_dtype, "a dtype", default)
 
 
 def anything(words: str, default: Any = _REQUIRED) -> Attribute:

@@ -61,7 +61,7 @@ def spacing(x: Any) -> Tensor:
     tensor = operand(x, "Eps")
     if not tensor.dtype.is_float:
         raise TypeError(
-            f"For 'Eps', the input must be of a floating-point type, but its type is {tensor.dtype}."
+            f"For 'Eps', the input must have a floating-point dtype, but its dtype is {tensor.dtype}."
         )
     bits = {"Float16": 10, "Float32": 23, "Float64": 52, "BFloat16": 7}[str(tensor.dtype)]
     return creation.full_like(tensor, 2.0**-bits)
