@@ -224,7 +224,7 @@ def test_an_infinite_derivative_times_zero_is_zero():
     ("a", "b", "message"),
     [
         (np.ones((2, 3), np.float32), np.ones((3, 2)), "the same dtype"),
-        (np.ones((2, 3), bool), np.ones((3, 2), bool), "must be numbers, but got Bool"),
+        (np.ones((2, 3), bool), np.ones((3, 2), bool), "must be numeric, but got Bool"),
     ],
 )
 def test_element_types_that_dot_refuses(a, b, message):

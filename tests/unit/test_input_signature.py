@@ -24,9 +24,9 @@ def test_jit_with_open_sizes_accepts_every_size():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ((ones(2, 4),), ValueError, r"input 0 has shape \(2, 4\), but 'input_signature' says \(None, 3\)"),
+        ((ones(2, 4),), ValueError, r"input 0 has shape \(2, 4\), but 'input_signature' declares \(None, 3\)"),
         ((ones(3),), ValueError, r"input 0 has shape \(3,\)"),
-        ((ones(2, 3, dtype=np.float16),), TypeError, "input 0 has dtype Float16, but .* says Float32"),
+        ((ones(2, 3, dtype=np.float16),), TypeError, "input 0 has dtype Float16, but .* declares Float32"),
         ((np.ones((2, 3)),), TypeError, "dtype Float64"),
         ((2.0,), TypeError, "input 0 must be a Tensor, .* but it is a float"),
         ((ones(2, 3), ones(2, 3)), ValueError, "lists 1 inputs, but the call has 2"),

@@ -374,9 +374,9 @@ def test_hyper_map():
     assert [each.item() for each in C.HyperMap()(F.partial(scale, 2), gradients)] == [4.0, 2.0]
     with pytest.raises(TypeError, match=r"'scale'|scale.*no function was registered.*\(str, Tensor\)"):
         scale("a", x)
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="the same length"):
         C.HyperMap()(ops.add, (x, y), (x,))
-    with pytest.raises(TypeError, match="one structure"):
+    with pytest.raises(TypeError, match="the same structure"):
         C.HyperMap()(ops.add, (x, y), x)
     with pytest.raises(ValueError, match="'Matrix'"):
         scale.register("Matrix")

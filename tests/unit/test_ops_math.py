@@ -477,7 +477,7 @@ ERRORS = [
     (lambda x, b, c: ops.addn(x), TypeError, r"'AddN'.*tuple or list"),
     (lambda x, b, c: ops.addn([]), ValueError, r"'AddN'.*at least one"),
     (lambda x, b, c: ops.addn([x, Tensor([1, 2])]), TypeError, r"'AddN'.*the same dtype"),
-    (lambda x, b, c: ops.addn([x, Tensor([1.0])]), ValueError, r"'AddN'.*one shape"),
+    (lambda x, b, c: ops.addn([x, Tensor([1.0])]), ValueError, r"'AddN'.*the same shape"),
     (lambda x, b, c: ops.isclose(x, x, rtol=-1.0), ValueError, r"'IsClose'.*'rtol' must not be negative"),
     (lambda x, b, c: ops.isclose(x, x, equal_nan=1), TypeError, r"'IsClose'.*'equal_nan' must be bool"),
     (lambda x, b, c: ops.add(Tensor([1], ms.uint8), -1), OverflowError, r"'Add'.*-1 does not fit.*UInt8"),

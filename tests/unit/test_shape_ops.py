@@ -392,7 +392,7 @@ MISTAKES = [
     (lambda: ops.concat((X, V)), ValueError, r"\(3, 4\), \(3,\)"),
     (lambda: ops.concat((X, X), 2), ValueError, "'Concat'"),
     (lambda: ops.concat((X, "a")), TypeError, "'Concat'"),
-    (lambda: ops.stack((X, V)), ValueError, "'Stack'.*one shape"),
+    (lambda: ops.stack((X, V)), ValueError, "'Stack'.*the same shape"),
     (lambda: ops.stack([]), ValueError, "at least one"),
     (lambda: ops.stack((V, V), 2), ValueError, "'Stack'"),
     (lambda: ops.unstack(Tensor(1.0)), ValueError, "no axes"),

@@ -406,7 +406,7 @@ def test_an_index_that_does_not_fit_is_named(index, kind, text):
 
 
 def test_a_number_has_no_parts():
-    with pytest.raises(TypeError, match="0-D tensor has no elements to select"):
+    with pytest.raises(TypeError, match="0-D tensor has no axis to index"):
         Tensor(1.0)[0]
     np.testing.assert_array_equal(Tensor(1.0)[None].asnumpy(), [1])
     assert Tensor(1.0)[()].item() == Tensor(1.0)[...].item() == 1

@@ -77,7 +77,7 @@ def test_surfaces_refuse_what_they_cannot_compare(metric):
         one.eval()
     with pytest.raises(ValueError, match="label of the region"):
         one.update(FIRST, SECOND)
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="the same shape"):
         one.update(FIRST, SECOND[1:], 1)
     with pytest.raises(ValueError, match="occurs neither"):
         one.update(FIRST, SECOND, 9)

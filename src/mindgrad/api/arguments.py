@@ -282,7 +282,7 @@ def check_tensors(text: str, values: Sequence[Any]) -> None:
 
 
 def is_input(value: Any) -> bool:
-    """Whether ``value`` is a Tensor, a container, or a result of ``mutable``.
+    """Return whether ``value`` is a Tensor, a container, or a result of ``mutable``.
 
     A bare float is not accepted, as in MindSpore.
     """
@@ -291,7 +291,7 @@ def is_input(value: Any) -> bool:
 
 
 def has_no_derivative(value: Any) -> bool:
-    """Whether ``value`` is a constant: ``None``, an int, bool, str, or dtype."""
+    """Return whether ``value`` is a constant: ``None``, an int, bool, str, or dtype."""
     return value is None or (isinstance(value, (int, str, DType)) and not is_mutable(value))
 
 

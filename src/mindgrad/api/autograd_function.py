@@ -268,7 +268,7 @@ class _Call:
 
 
 def _may_need_gradient(x: Tensor) -> bool:
-    """Whether ``x`` is inexact and part of a running derivative."""
+    """Return whether ``x`` is inexact and part of a running derivative."""
     return x.dtype.is_inexact and references.read(x).is_traced
 
 

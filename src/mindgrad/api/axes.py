@@ -52,7 +52,7 @@ def check_axes(name: str, axes: Any) -> None:
 
 
 def mapped(axes: Any) -> bool:
-    """Whether ``axes`` contains a batch axis, not only ``None``."""
+    """Return whether ``axes`` contains a batch axis, not only ``None``."""
     if isinstance(axes, (tuple, list, dict)):
         return any(map(mapped, axes.values() if isinstance(axes, dict) else axes))
     return axes is not None

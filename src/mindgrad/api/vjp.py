@@ -126,7 +126,7 @@ def vjp(
 
 
 def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
-    """Whether ``vjp(fn, first, second)`` has the form of MindSpore 1.6."""
+    """Return whether ``vjp(fn, first, second)`` has the form of MindSpore 1.6."""
     if any(isinstance(x, (tuple, list)) and not is_mutable(x) for x in (first, second)):
         return True
     signature = arity(fn, follow=True)

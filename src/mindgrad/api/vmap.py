@@ -91,7 +91,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
         RuntimeError: If, in a call, an entry of ``in_axes`` or ``out_axes`` is invalid or out of bounds, all
             entries of ``in_axes`` are ``None``, or the number of entries does not match the arguments or
             results. Also if batch sizes differ, or a result with ``None`` in ``out_axes`` depends on the
-            batch element. Also if ``fn`` assigns to a variable outside of ``fn``, or the Cells of an ensemble
+            batch element. Also if ``fn`` assigns to a variable outside ``fn``, or the Cells of an ensemble
             differ in class or in the types of their Parameters.
 
     All elements share the Parameters that ``fn`` reads. Assigning a Parameter, an attribute, or an outer
@@ -416,7 +416,7 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
 
 @contextmanager
 def _unassigned(fn: Any) -> Iterator[None]:
-    """Raise ``RuntimeError`` if the ``with`` block assigns to state outside of ``fn``."""
+    """Raise ``RuntimeError`` if the ``with`` block assigns to state outside ``fn``."""
     program: Any = outermost_program()
     before = set(program.restored)
     with effect_log.isolated():
@@ -437,7 +437,7 @@ def _unassigned(fn: Any) -> Iterator[None]:
 
 
 def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
-    """Whether item assignment, such as ``x[0] = 1``, changed a tensor from outside.
+    """Return whether item assignment ``x[0] = 1`` changed a tensor from outside.
 
     In contrast to local tensors, such a tensor still exists after the call of ``fn``.
     """

@@ -30,7 +30,7 @@ def package(purpose: str) -> Any:
 
 
 def is_pillow(value: Any) -> bool:
-    """Whether ``value`` is a Pillow image."""
+    """Return whether ``value`` is a Pillow image."""
     return Image is not None and isinstance(value, Image.Image)
 
 

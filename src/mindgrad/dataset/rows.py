@@ -27,7 +27,7 @@ _LONGEST = 60  # maximum length in characters of a value in an error message
 
 
 class BatchInfo:
-    """The argument of ``per_batch_map`` and ``batch_size``: numbers of batch and pass."""
+    """Argument of ``per_batch_map`` and ``batch_size``: indices of batch and pass."""
 
     def __init__(self, batch: int, epoch: int) -> None:
         self._batch = batch

@@ -236,7 +236,8 @@ class GeneratorDataset(Dataset):
             for name, array, dtype in zip(self._names, row, self._types, strict=True):
                 if array.dtype != dtype:
                     raise TypeError(
-                        f"{describe()} returned {array.dtype} for '{name}', but 'column_types' says {dtype}; "
+                        f"{describe()} returned {array.dtype} for '{name}', but 'column_types' declares "
+                        f"{dtype}; "
                         f"convert it in the source, or change 'column_types'."
                     )
         return row

@@ -42,7 +42,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
             upper bound.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted dtype, or a tuple or list of such tensors.
+        Tensor with the broadcast shape and the promoted dtype, or a tuple or list of such tensors.
 
     Raises:
         TypeError: If an operand is neither a tensor nor a number, or is complex.

@@ -212,7 +212,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
 
     Raises:
         TypeError: If ``axis`` is not an int.
-        ValueError: If ``axis`` is outside of [−rank − 1, rank].
+        ValueError: If ``axis`` is outside [−rank − 1, rank].
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.expand_dims(Tensor([1.0, 2.0]), -1))

@@ -244,7 +244,7 @@ def _delivered(
     Args:
         sent: tensors that this process sends, by target and tag.
         expected: shapes of the tensors that this process receives, by source and tag.
-        dtype: element type.
+        dtype: dtype of all tensors.
         ranks: ranks of the group.
         operator: name of the operator in errors.
         image: a tensor that is always part of the result, so that every process differentiates the exchange.

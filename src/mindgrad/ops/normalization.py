@@ -30,7 +30,7 @@ __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
 
 
 def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """The mean and variance over ``axes``, which remain with size 1."""
+    """Return the mean and variance over ``axes``, which remain with size 1."""
     mean = mean_of(x, axes, True)
     return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
 
@@ -38,7 +38,7 @@ def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 def normalized(
     x: Tensor, mean: Tensor, variance: Tensor, eps: float, weight: Any = None, bias: Any = None
 ) -> Tensor:
-    """(x − mean) / √(variance + eps) · weight + bias; all broadcast with ``x``."""
+    """Compute (x − mean) / √(variance + eps) · weight + bias."""
     y = arithmetic.mul(arithmetic.sub(x, mean), math.rsqrt(arithmetic.add(variance, eps)))
     y = y if weight is None else arithmetic.mul(y, weight)
     return y if bias is None else arithmetic.add(y, bias)
@@ -155,7 +155,7 @@ def batch_norm(
         eps (float): number added to the variance.
 
     Returns:
-        Tensor of the shape of ``input_x``.
+        Tensor with the shape of ``input_x``.
 
     Raises:
         TypeError: If an argument has the wrong type.
@@ -192,7 +192,7 @@ def layer_norm(
         eps (float): number added to the variance.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     {errors of arguments}
 
@@ -233,8 +233,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
         epsilon (float): number added to the mean of squares.
 
     Returns:
-        Two tensors: the normalized tensor, of the shape of ``x``, and the factor 1 / √(mean of x² + epsilon),
-        in which the normalized axes have size 1.
+        Two tensors: the normalized tensor, with the shape of ``x``, and the factor
+        1 / √(mean of x² + epsilon), in which the normalized axes have size 1.
 
     {errors of arguments}
 
@@ -315,7 +315,7 @@ def lrn(
         norm_region (str): must be ``"ACROSS_CHANNELS"``.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         TypeError: If an argument has the wrong type.

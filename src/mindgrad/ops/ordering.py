@@ -50,7 +50,8 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
         descending (bool): whether to sort in descending order.
 
     Returns:
-        Two tensors of the shape of ``input_x``: the sorted elements, and their int32 indices along ``axis``.
+        Two tensors with the shape of ``input_x``: the sorted elements, and their int32 indices
+        along ``axis``.
 
     Raises:
         TypeError: If ``axis`` is not an int, or the tensor to sort is complex.
@@ -79,7 +80,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
         descending (bool): whether to sort in descending order.
 
     Returns:
-        int32 tensor of the indices, of the shape of ``input``.
+        int32 tensor of the indices, with the shape of ``input``.
 
     {Raises as sort}
 
@@ -98,7 +99,7 @@ def msort(input: Any) -> Tensor:
         input (Tensor): real tensor.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.msort(Tensor([3.0, 1.0, 2.0])))
@@ -272,7 +273,7 @@ def searchsorted(
             entries sort it in ascending order. Required if ``sorted_sequence`` is not sorted.
 
     Returns:
-        Integer tensor of insertion indices, of the shape of ``values``.
+        Integer tensor of insertion indices, with the shape of ``values``.
 
     Raises:
         ValueError: If the leading dimensions of ``sorted_sequence`` and ``values`` differ, or ``side`` is

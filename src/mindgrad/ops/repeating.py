@@ -137,7 +137,7 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
             are swapped.
 
     Returns:
-        Tuple of tensors of the shape of the grid.
+        Tuple of tensors with the shape of the grid.
 
     Raises:
         TypeError: If an input is not a tensor.

@@ -35,7 +35,7 @@ _KEYS = -0.5
 
 
 def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.ndarray:
-    """The positions of the new elements of an axis among the old elements."""
+    """Return the positions of the new elements of an axis among the old elements."""
     i = np.arange(new)
     if align_corners:
         return i * (old - 1) / (new - 1) if new > 1 else np.zeros(1)
@@ -43,7 +43,7 @@ def places(old: int, new: int, align_corners: bool, half_pixels: bool) -> np.nda
 
 
 def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
-    """The weights of the two neighbors of each position."""
+    """Return the weights of the two neighbors of each position."""
     at = np.clip(at, 0, old - 1)
     low = np.minimum(np.floor(at).astype(int), old - 1)
     high, fraction = np.minimum(low + 1, old - 1), at - low
@@ -54,7 +54,7 @@ def linear_shares(old: int, at: np.ndarray) -> np.ndarray:
 
 
 def cubic_shares(old: int, at: np.ndarray, aligned: bool) -> np.ndarray:
-    """The weights of the four neighbors of each position (Keys, 1981).
+    """Return the weights of the four neighbors of each position (Keys, 1981).
 
     If ``aligned``, the kernel has the slope ``_CUBIC`` at its first zero, and the edge elements are repeated.
     Otherwise, the slope is ``_KEYS``, and neighbors outside the axis have no weight. MindSpore does the same

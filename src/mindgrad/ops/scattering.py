@@ -80,7 +80,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
             input_x.shape[k:]``.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     Raises:
         TypeError: If ``indices`` is not int32 or int64, or the dtypes of ``input_x`` and ``updates`` differ.
@@ -242,7 +242,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         updates (Tensor): the new slices, of shape ``indices.shape + input_x.shape[1:]``.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     {errors of scattering}
 
@@ -283,12 +283,12 @@ def tensor_scatter_elements(
         input_x (Tensor): the tensor to start from; it does not change.
         indices (Tensor): integer tensor with as many axes as ``input_x``. Negative indices count from the
             end.
-        updates (Tensor): values to write or add, of the shape of ``indices`` and of the dtype of ``input_x``.
-        axis (int): axis of ``input_x`` that ``indices`` index.
+        updates (Tensor): values to write or add, with the shape of ``indices`` and the dtype of ``input_x``.
+        axis (int): axis of ``input_x`` to which ``indices`` refer.
         reduction (str): ``"none"`` to write the updates, or ``"add"`` to add them.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     Raises:
         TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
@@ -328,12 +328,12 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
 
     Args:
         input (Tensor): the tensor to start from; it does not change.
-        axis (int): axis of ``input`` that ``index`` indexes.
+        axis (int): axis of ``input`` to which ``index`` refers.
         index (Tensor): integer tensor with as many axes as ``input``. Negative indices count from the end.
-        src (Tensor or number): values to write, of the shape of ``index``, or one number for all indices.
+        src (Tensor or number): values to write, with the shape of ``index``, or one number for all indices.
 
     Returns:
-        Tensor of the shape and dtype of ``input``.
+        Tensor with the shape and dtype of ``input``.
 
     {Raises as tensor_scatter_elements}
 
@@ -367,7 +367,7 @@ def index_add(
             checked.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If the indices are not integers, or the tensor and the updates have different dtypes.
@@ -414,7 +414,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
         value (Tensor or number): fill value, a number or a tensor of one element.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If ``index`` does not consist of integers.
@@ -451,7 +451,7 @@ def slice_scatter(
         step (int): step between neighboring elements of the slice.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If a bound is not an int.
@@ -477,7 +477,7 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
         index (int): index along ``axis`` at which ``src`` is written.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         TypeError: If ``index`` is not an int.
@@ -504,7 +504,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
         source (Tensor): values to write, at least as many as the mask has true elements.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     Raises:
         ValueError: If ``source`` has fewer elements than ``mask`` has true elements.

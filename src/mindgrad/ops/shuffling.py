@@ -102,7 +102,7 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
         groups (int): number of groups of channels.
 
     Returns:
-        Tensor of the shape of ``x``.
+        Tensor with the shape of ``x``.
 
     Raises:
         ValueError: If the number of channels is not divisible by ``groups``.

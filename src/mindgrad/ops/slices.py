@@ -132,7 +132,7 @@ def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
         begin (Tensor, or tuple of int or Tensor): first index along each axis.
 
     Returns:
-        Tensor of the shape and dtype of ``input_x``.
+        Tensor with the shape and dtype of ``input_x``.
 
     Raises:
         TypeError: If an index or a size is not an integer.

@@ -37,7 +37,7 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
 
 
 def _flat(indices: Any, sizes: Any) -> Tensor:
-    """The flat index of each element in row-major order."""
+    """Return the flat index of each element in row-major order."""
     positions: Any = creation.zeros((indices.shape[0],), int64)
     for axis in range(indices.shape[1]):
         positions = positions * sizes[axis] + cast(indices[:, axis], int64)

@@ -54,7 +54,7 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
 
 
 def strategy_axes(owner: str, name: str, strategy: Any, shape: Sequence[int], devices: int) -> Axes:
-    """The layout of a single tensor.
+    """Return the layout of a single tensor.
 
     Args:
         owner: name of the sharded function in errors.
@@ -78,7 +78,7 @@ def layouts_of(
     letters: Sequence[Sequence[Any]],
     devices: int,
 ) -> list[Axes | None]:
-    """The layouts of tensors that share axes; ``None`` without a strategy.
+    """Return the layouts of tensors that share axes; ``None`` without a strategy.
 
     ``letters`` names the axes of each tensor. Axes with the same letter are divided in the same way.
 

@@ -120,7 +120,7 @@ class Layout:
         return math.prod(self.device_matrix)
 
     def slices(self) -> tuple[int, ...]:
-        """The number of slices of each axis of the tensor."""
+        """Return the number of slices of each axis of the tensor."""
         sizes = dict(zip(self.alias_name, self.device_matrix, strict=True))
         return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
 
@@ -134,7 +134,7 @@ class Layout:
         return tuple(tuple(axis for name in names for axis in by_name[name]) for names in self._of_tensor())
 
     def to_dict(self) -> dict[str, Any]:
-        """The layout in MindSpore's format.
+        """Return the layout in MindSpore's format.
 
         It counts mesh axes from the last one; −1 means that an axis is not divided.
         """

@@ -62,7 +62,7 @@ _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 
     Args:
         x (Tensor): maxima of the windows, of shape (n, c, …) or (c, …).
         indices (Tensor): flat index of each maximum over the pooled axes, as returned by
-            :func:`max_pool{axes}d`. Integer tensor of the shape of ``x``.
+            :func:`max_pool{axes}d`. Integer tensor with the shape of ``x``.
         kernel_size (int or tuple of int): window size of the pooling to invert.
         stride (int, tuple of int, or None): step between neighboring windows of the pooling to invert.
             ``None`` means ``kernel_size``.
@@ -71,7 +71,7 @@ _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 
             ``None`` means the smallest sizes from which the pooling computes windows of this number.
 
     Returns:
-        Tensor of the dtype of ``x``: the maxima at their indices, and 0 elsewhere.
+        Tensor with the dtype of ``x``: the maxima at their indices, and 0 elsewhere.
 
     Raises:
         TypeError: If ``x`` is not a tensor, or ``indices`` is not an integer tensor.
@@ -137,7 +137,7 @@ _POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``nor
             of a truncated window is scaled to ``kernel_size``.
 
     Returns:
-        Tensor of the dtype of ``x``.
+        Tensor with the dtype of ``x``.
 
     Raises:
         TypeError: If ``x`` is not a real tensor, or ``norm_type`` is not a number.

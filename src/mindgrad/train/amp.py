@@ -77,7 +77,7 @@ def get_black_list() -> list[str]:
 
 
 def _named(cell: Cell, names: Any) -> bool:
-    """Whether ``names`` contains a class of the Cell, or the name of such a class."""
+    """Return whether ``names`` contains a class of the Cell, or its name."""
     return any(kind.__name__ in names or kind in names for kind in type(cell).__mro__)
 
 

@@ -123,7 +123,7 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
         if binascii.crc32(message) != int.from_bytes(content[end:], "big"):
             raise Malformed("its checksum does not agree with its content: the file is damaged")
     elif need_checksum:
-        raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
+        raise Malformed("'crc_check' is set, but has no checksum; save it with crc_check=True")
     arrays: dict[str, np.ndarray | str] = {}
     for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
         first, *others = entries
@@ -182,15 +182,15 @@ def _entry(name: str, message: memoryview, start: int) -> _Entry:
         else:
             part = _bytes("Tensor", number, wire, value, {2: "tensor_type", 3: "tensor_content"})
             if (type_name if number == 2 else elements) is not None:
-                raise Malformed(f"'{name}' has two {'element types' if number == 2 else 'contents'}")
+                raise Malformed(f"'{name}' has two {'dtypes' if number == 2 else 'contents'}")
             if number == 2:
-                type_name = _text(part, "an element type")
+                type_name = _text(part, "a dtype")
             else:
                 elements = part
         if len(dims) > _MOST_AXES:
             raise Malformed(f"'{name}' has more than {_MOST_AXES} axes")
     if type_name is None or elements is None:
-        raise Malformed(f"'{name}' has no {'element type' if type_name is None else 'content'}")
+        raise Malformed(f"'{name}' has no {'dtype' if type_name is None else 'content'}")
     if any(size < 0 for size in dims):
         raise Malformed(f"'{name}' has the shape {tuple(dims)}, with a negative size")
     return _Entry(name, tuple(dims), type_name, elements)
@@ -215,7 +215,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
     size = math.prod(shape) * element_type.itemsize
     if size != len(elements):
         raise Malformed(
-            f"'{name}' of type {entry.type_name} and shape {shape} needs {size} bytes, but the file has "
+            f"'{name}' of type {entry.type_name} and shape {shape} needs {size} bytes, but has "
             f"{len(elements)}"
         )
     if entry.type_name == "Bool" and np.frombuffer(elements, np.uint8).max(initial=0) > 1:

@@ -171,7 +171,7 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
     ) -> None:
-        """Train, and evaluate after epochs.
+        """Train the network, and evaluate it after some or all epochs.
 
         Callbacks receive the metrics as ``eval_results``, with the mean loss as ``eval_loss``.
 

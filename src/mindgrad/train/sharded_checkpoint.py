@@ -46,7 +46,7 @@ _saves = count()
 
 
 def is_set(path: str | os.PathLike[str]) -> bool:
-    """Whether there is a sharded checkpoint at ``path``."""
+    """Return whether there is a sharded checkpoint at ``path``."""
     return (Path(path) / _INDEX).is_file()
 
 
@@ -173,7 +173,7 @@ def _on_host(array: Any) -> np.ndarray:
 
 
 def have_one_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether all processes of the job pass the same folder.
+    """Return whether all processes of the job pass the same folder.
 
     All processes of the job must call this function.
 

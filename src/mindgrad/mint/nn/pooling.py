@@ -92,7 +92,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         inplace (bool): whether to store the result in ``input``.
 
     Returns:
-        Tensor of the shape of ``input``.
+        Tensor with the shape of ``input``.
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.dropout2d(mint.ones((2, 3, 4, 4)), 0.5).shape

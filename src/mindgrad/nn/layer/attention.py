@@ -116,7 +116,7 @@ class MultiheadAttention(Cell):
         self.out_proj = Dense(size, size, bias_init="zeros", has_bias=has_bias, dtype=dtype)
 
     def _projected(self, inputs: tuple[Tensor, Tensor, Tensor]) -> list[Tensor]:
-        """Queries, keys and values of all heads, of shape (batch, heads, length, d)."""
+        """Return queries, keys, and values of shape (batch, heads, length, d)."""
         size = self.embed_dim
         if self._same_sizes:
             whole = operand(self.in_proj_weight, "MultiheadAttention")

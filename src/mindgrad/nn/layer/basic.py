@@ -129,7 +129,7 @@ class Dense(Cell):
 
 
 class BiDense(Cell):
-    """A bilinear layer: ``x₁ᵀ A x₂ + b``, one bilinear form for each output channel.
+    """A bilinear layer ``x₁ᵀ A x₂ + b``, with one matrix A for each output channel.
 
     Args:
         in1_channels (int): size of the last axis of the first input.

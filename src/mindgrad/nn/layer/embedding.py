@@ -201,8 +201,8 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
     Inputs:
         input_indices (Tensor): integer tensor of shape (batch, n), with indices of vectors in [0,
             vocab_size).
-        input_values (Tensor): weights of the vectors, of the shape of ``input_indices``.
-        field_ids (Tensor): field of each vector: integers in [0, field_size), of the shape of
+        input_values (Tensor): weights of the vectors, with the shape of ``input_indices``.
+        field_ids (Tensor): field of each vector: integers in [0, field_size), with the shape of
             ``input_indices``.
 
     Outputs:

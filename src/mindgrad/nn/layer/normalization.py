@@ -94,11 +94,11 @@ class BatchNorm(Cell):
         )[0]
 
     def _share_of_batch(self) -> Any:
-        """The weight of the batch's statistics in the running statistics."""
+        """Return the weight of the batch's statistics in the running statistics."""
         return 1 - self.momentum
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
-        """A function for statistics over all processes; ``None`` uses only this process."""
+        """Return a function for statistics over all processes, or ``None``."""
         return None
 
     def extend_repr(self) -> str:

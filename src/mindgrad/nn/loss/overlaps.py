@@ -127,8 +127,8 @@ class FocalLoss(LossBase):
 
     Inputs:
         logits (Tensor): real tensor of shape (n, c) or (n, c, ...).
-        labels (Tensor): class indices of shape (n, 1) or (n, 1, ...), or a tensor of the shape of ``logits``
-            with a 0 or 1 for each class.
+        labels (Tensor): class indices of shape (n, 1) or (n, 1, ...), or a tensor of zeros and ones with
+            the shape of ``logits``.
 
     Outputs:
         The losses, averaged over all axes except the first and then reduced by ``reduction``. If ``labels``

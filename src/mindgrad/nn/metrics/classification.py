@@ -102,7 +102,7 @@ class _Counted(EvaluationBase):
         self._true = self._true + labels.sum(0)
 
     def _compared(self) -> Any:
-        """The denominators of the metric by class; the numerators are the correct labels."""
+        """Return the denominator of the metric for each class."""
         raise NotImplementedError
 
     def eval(self, average: bool = False) -> Any:

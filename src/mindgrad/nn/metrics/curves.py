@@ -13,7 +13,7 @@ __all__ = ["ROC", "ConfusionMatrix", "auc"]
 
 
 def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The false and true positive rates, and their thresholds in descending order."""
+    """Return false and true positive rates, and thresholds in descending order."""
     order = np.argsort(-scores, kind="stable")
     scores, positive = scores[order], positive[order]
     # last index of each group of equal scores

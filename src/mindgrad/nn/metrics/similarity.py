@@ -165,7 +165,7 @@ class OcclusionSensitivity(Metric):
         self._sensitivity: np.ndarray | None = None
 
     def _bounds(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The first and last index of each axis."""
+        """Return the first and last index of each axis."""
         sizes = np.array(shape)
         if self.b_box is None:
             return np.zeros_like(sizes), sizes - 1

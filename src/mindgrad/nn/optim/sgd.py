@@ -92,7 +92,7 @@ class SGD(Optimizer):
         return True
 
     def set_momentum(self, momentum: float) -> None:
-        """Change the momentum. It must stay positive, or stay 0.
+        """Change the momentum, which must remain positive, or remain 0.
 
         Args:
             momentum (float): new value of the momentum μ.

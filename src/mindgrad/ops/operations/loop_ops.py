@@ -43,7 +43,7 @@ class _Carried:
         self.names = [f"{name} of {owner}" for name in names]
 
     def get(self) -> tuple[Any, ...]:
-        """The current values."""
+        """Return the current values."""
         return self.values
 
     def put(self, values: tuple[Any, ...]) -> None:

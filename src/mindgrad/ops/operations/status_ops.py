@@ -49,7 +49,7 @@ def spacing(x: Any) -> Tensor:
         x (Tensor): floating-point tensor.
 
     Returns:
-        Tensor of the shape and dtype of ``x``.
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
         TypeError: If ``x`` does not have a floating-point dtype.

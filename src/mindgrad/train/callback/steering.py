@@ -1,4 +1,4 @@
-"""Control callbacks change the learning rate of a run, or stop it early."""
+"""Callbacks that change the learning rate of a run, or stop it early."""
 
 from __future__ import annotations
 
