@@ -164,7 +164,7 @@ def test_what_can_be_saved(tmp_path, save_obj):
     ("save_obj", "options", "error", "text"),
     [
         (3, {}, TypeError, "'save_obj' must be a Cell, a list or a dict, but got int"),
-        ([3], {}, TypeError, "a list must hold Parameters"),
+        ([3], {}, TypeError, "a list must contain Parameters"),
         ({"a": 3}, {}, TypeError, "'a' in 'save_obj' must be Tensor, ndarray, str, but got int"),
         ({3: Tensor(1.0)}, {}, TypeError, "names must be strings, but got 3"),
         (

@@ -128,7 +128,7 @@ def test_maps_keep_structures():
         (lambda: C.HyperMap()(combine, {"a": 1}, {"b": 1}), ValueError, "the same keys"),
         (lambda: C.HyperMap()(combine, {"a": 1}, (1,)), TypeError, "dict where another is a tuple"),
         (lambda: C.HyperMap(3), TypeError, "'ops' must be a function or None"),
-        (lambda: combine.register("Tensr"), ValueError, "no arguments of kind 'Tensr'. Use one of Tensor"),
+        (lambda: combine.register("Tensr"), ValueError, "unknown argument kind 'Tensr'. Use one of Tensor"),
         (lambda: C.zip_operation((1,), 2), TypeError, "must be tuples or lists, but got int"),
     ],
 )

@@ -431,7 +431,7 @@ MISTAKES = [
     (lambda: ops.where(X > 5, X, V), ValueError, "do not broadcast"),
     (lambda: ops.where(X > 5), TypeError, "missing 2 required"),
     (lambda: ops.masked_fill(X, X, 1.0), TypeError, "'mask' must be a tensor of type Bool"),
-    (lambda: ops.masked_fill(X, X > 5, X), ValueError, "without axes"),
+    (lambda: ops.masked_fill(X, X > 5, X), ValueError, "0-D tensor"),
     (lambda: ops.masked_fill(Tensor([1]), Tensor([True]), 1.5), TypeError, "Float32 does not fit"),
     (lambda: ops.slice(X, (0, 1), (2, 5)), ValueError, "does not lie inside"),
     (lambda: ops.slice(X, (0,), (2,)), ValueError, "one entry per axis"),

@@ -425,7 +425,7 @@ def test_layers_compute_in_the_type_of_to_float():
         (lambda: nn.AdaptiveMaxPool1d(2)(Tensor(X), True), TypeError, "the inputs are: x; but got 2 inputs"),
         (lambda: nn.NLLLoss()(Tensor(X), Tensor([1, 1, 1]), 0.1), TypeError, "the inputs are: logits, labels; but got 3"),
         (lambda: nn.MSELoss()(Tensor(X), target=Tensor(X)), TypeError, "got 1 by position and target by name"),
-        (lambda: nn.PReLU(2, [0.1]), ValueError, "must hold 2 numbers"),
+        (lambda: nn.PReLU(2, [0.1]), ValueError, "must contain 2 numbers"),
         (lambda: nn.Flatten(2, 1)(Tensor(np.ones((1, 2, 3)))), ValueError, "must not be after"),
         (lambda: nn.Pad(((1, 1),))(Tensor(np.ones((2, 2)))), ValueError, "a pair of ints for each axis"),
         (lambda: nn.Pad((0, 2)), TypeError, "must be a tuple with a pair"),

@@ -386,7 +386,7 @@ def test_poisson_of_several_means_and_as_classes():
         (lambda: ops.multinomial(Tensor([-1.0, 2.0]), 1), ValueError, "finite and not negative"),
         (lambda: ops.multinomial(Tensor([0.0, 0.0]), 1), ValueError, "at least 1 probabilities above 0"),
         (lambda: ops.multinomial(Tensor([1.0, 0.0]), 2, False), ValueError, "one per draw without"),
-        (lambda: ops.choice_with_mask(Tensor([1.0])), TypeError, "must hold Booleans"),
+        (lambda: ops.choice_with_mask(Tensor([1.0])), TypeError, "must contain Booleans"),
         (lambda: ops.gumbel_softmax(ops.ones(2), 0.0), ValueError, "'tau' must be above 0"),
     ],
 )

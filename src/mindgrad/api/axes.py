@@ -160,7 +160,7 @@ def size_of(
         dimensions.append(dimension)
     if not mapped and ensemble_size is None:
         raise RuntimeError(
-            "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose entry in "
+            "For 'vmap', nothing is mapped: at least one argument must contain a Tensor whose entry in "
             "'in_axes' is not None."
         )
     sizes = {shape[dimension] for _, dimension, shape in mapped}

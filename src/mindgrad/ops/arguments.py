@@ -144,7 +144,7 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
             f"{type(tensors).__name__}."
         )
     if not tensors:
-        raise ValueError(f"For '{operator}', the '{name}' must hold at least one tensor.")
+        raise ValueError(f"For '{operator}', the '{name}' must contain at least one tensor.")
     return promoted(operator, *tensors, broadcast=False)
 
 

@@ -315,7 +315,7 @@ def addn(x: Any) -> Tensor:
             f"For 'AddN', the input must be a tuple or list of tensors, but got {type(x).__name__}."
         )
     if not x:
-        raise ValueError("For 'AddN', the input must hold at least one tensor.")
+        raise ValueError("For 'AddN', the input must contain at least one tensor.")
     tensors = [operand(summand, "AddN") for summand in x]
     for tensor in tensors:
         if tensor.dtype is not tensors[0].dtype:

@@ -156,7 +156,7 @@ class MultitypeFuncGraph:
         for kind in kinds:
             if kind not in _KINDS:
                 raise ValueError(
-                    f"For 'MultitypeFuncGraph' {self.name}, there are no arguments of kind {kind!r}. Use "
+                    f"For 'MultitypeFuncGraph' {self.name}, unknown argument kind {kind!r}. Use "
                     f"one of {', '.join(_KINDS)}."
                 )
 

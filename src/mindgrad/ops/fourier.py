@@ -88,7 +88,7 @@ def _full(operator: str, input: Any, s: Any, dim: Any, norm: Any, inverse: bool)
 def _half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     x = _input(input, operator)
     if x.dtype.kind == "complex":
-        raise TypeError(f"For '{operator}', the input must be real, but its type is {x.dtype}; use fft.")
+        raise TypeError(f"For '{operator}', the input must be real, but its dtype is {x.dtype}; use fft.")
     axes, lengths = _plan(x, s, dim, operator)
     spectrum = apply(primitives.rfft, _taken(x, axes, lengths), axis=axes[-1])
     if axes[:-1]:

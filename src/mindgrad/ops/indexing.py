@@ -420,7 +420,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     filling = operand(value, "MaskedFill", x)
     if filling.ndim:
         raise ValueError(
-            f"For 'MaskedFill', the 'value' must be a number or a tensor without axes, but its shape is "
+            f"For 'MaskedFill', the 'value' must be a number or a 0-D tensor, but its shape is "
             f"{filling.shape}."
         )
     if filling.dtype.rank > x.dtype.rank and not (filling.dtype.rank <= 2 and x.dtype.rank in (1, 2)):

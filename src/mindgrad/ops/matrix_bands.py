@@ -292,5 +292,5 @@ def view_as_real(input: Any) -> Tensor:
     """
     x = operand(input, "ViewAsReal")
     if x.dtype.kind != "complex":
-        raise TypeError(f"For 'ViewAsReal', the input must be complex, but its type is {x.dtype}.")
+        raise TypeError(f"For 'ViewAsReal', the input must be complex, but its dtype is {x.dtype}.")
     return joining.stack((complexes.real(x), complexes.imag(x)), -1)

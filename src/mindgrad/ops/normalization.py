@@ -95,9 +95,7 @@ def normalized_batch(
     original = real_operand(x, operator)
     x = widened(original)
     if x.ndim < 2:
-        raise ValueError(
-            f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
-        )
+        raise ValueError(f"For '{operator}', the input must have a channel axis, but its shape is {x.shape}.")
     # read the Parameters in their own dtype, even if a Cell computes in float16
     with state.computing_in(None):
         scale, shift = [

@@ -144,8 +144,8 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
     if is_ambiguous and self.size > 1:
         shown = ", ".join(map(repr, repeats))
         warn_user(
-            f"x.repeat({shown}) of a tensor of shape {self.shape} is x.tile({tuple(numbers)}), as since "
-            f"MindSpore 2.6; up to 2.5 it repeated elements: x.repeat_interleave({shown}). "
+            f"x.repeat({shown}) of a tensor of shape {self.shape} means x.tile({tuple(numbers)}), as in "
+            f"MindSpore 2.6 and later. Before, it repeated elements: x.repeat_interleave({shown}). "
             "Write the one that you need."
         )
     return repeating.tile(self, tuple(numbers))

@@ -64,7 +64,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     margins = sizes(padding, "Pad", "padding")
     if len(margins) % 2 or len(margins) > 2 * x.ndim:
         raise ValueError(
-            f"For 'Pad', the 'padding' must hold a pair of numbers for at most each of the {x.ndim} "
+            f"For 'Pad', the 'padding' must contain a pair of numbers for at most each of the {x.ndim} "
             f"axes of the input, but got {padding}."
         )
     count = len(margins) // 2

@@ -216,7 +216,7 @@ def _poisson(
     operator: str, shape: tuple[int, ...], rate: Tensor, name: str, seeds: tuple[int, int]
 ) -> Tensor:
     if rate.dtype.kind not in ("float", "int", "uint"):
-        raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {rate.dtype}.")
+        raise TypeError(f"For '{operator}', the '{name}' must be real, but its dtype is {rate.dtype}.")
     require(operator, name, rate, lambda v: (v >= 0) & np.isfinite(v), "finite and not negative")
     mean: Any = broadcast_to(cast(rate, float64), shape)
     is_small = mean < _SMALL_MEAN

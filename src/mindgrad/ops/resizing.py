@@ -174,7 +174,7 @@ def interpolate(
         )
     sizes = new_sizes(operator, x.shape[2:], size, scale_factor)
     if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
-        raise ValueError(f"For '{operator}' in mode '{mode}', 'align_corners' has no meaning; leave it out.")
+        raise ValueError(f"For '{operator}' in mode '{mode}', 'align_corners' has no effect; omit it.")
     aligned = align_corners is not None and flag(align_corners, operator, "align_corners")
     if mode == "area":
         return adaptive_avg(operator, len(sizes), x, sizes)
@@ -200,7 +200,7 @@ def resized_image(
     aligned = flag(align_corners, operator, "align_corners")
     halves = flag(half_pixel_centers, operator, "half_pixel_centers")
     if aligned and halves:
-        raise ValueError(f"For '{operator}', 'align_corners' and 'half_pixel_centers' exclude each other.")
+        raise ValueError(f"For '{operator}', 'align_corners' and 'half_pixel_centers' cannot both be true.")
     return resized(x, new_sizes(operator, x.shape[2:], sizes, None), mode, aligned, halves)
 
 

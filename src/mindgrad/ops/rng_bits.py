@@ -126,7 +126,7 @@ def parameters(
     for tensor in tensors:
         if not tensor.dtype.is_float:
             name = list(values)[tensors.index(tensor)]
-            raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {tensor.dtype}.")
+            raise TypeError(f"For '{operator}', the '{name}' must be real, but its dtype is {tensor.dtype}.")
         dtype = promote(dtype, tensor.dtype)
     whole = broadcast_shapes(operator, shape_of(operator, shape), *[t.shape for t in tensors])
     return whole, dtype, [broadcast_to(cast(t, dtype), whole) for t in tensors]

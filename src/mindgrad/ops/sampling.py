@@ -268,7 +268,7 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
     scores = operand(logits, name)
     if not scores.dtype.is_float:
         raise TypeError(
-            f"For '{name}', the 'logits' must be floating-point, but their type is {scores.dtype}."
+            f"For '{name}', the 'logits' must be floating-point, but their dtype is {scores.dtype}."
         )
     if isinstance(tau, bool) or not isinstance(tau, (int, float)):
         raise TypeError(f"For '{name}', the 'tau' must be a float, but got {tau!r}.")
@@ -314,7 +314,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     mask = operand(input_x, name)
     number = whole_number(count, name, "count", least=1)
     if mask.dtype is not bool_:
-        raise TypeError(f"For '{name}', the input must hold Booleans, but its type is {mask.dtype}.")
+        raise TypeError(f"For '{name}', the input must contain Booleans, but its dtype is {mask.dtype}.")
     if not 1 <= mask.ndim <= 5:
         raise ValueError(
             f"For '{name}', the input must have one to five axes, but its shape is {mask.shape}."

@@ -53,7 +53,8 @@ def _wide(indices: Any, operator: str) -> Tensor:
     index = operand(indices, operator)
     if index.dtype not in (int32, int64):
         raise TypeError(
-            f"For '{operator}', the indices must be of type Int32 or Int64, but are of type {index.dtype}."
+            f"For '{operator}', the indices must have the dtype Int32 or Int64, but the dtype is "
+            f"{index.dtype}."
         )
     return index
 

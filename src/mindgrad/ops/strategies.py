@@ -45,7 +45,7 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
             continue
         if not isinstance(strategy, tuple) or not all(type(count) is int for count in strategy):
             raise TypeError(
-                f"For '{owner}', the '{argument}' must hold tuples of ints or Layouts, one for each "
+                f"For '{owner}', the '{argument}' must contain tuples of ints or Layouts, one for each "
                 f"tensor, but got "
                 f"{strategy!r} in {strategies!r}."
             )

@@ -79,8 +79,9 @@ class Layout:
             )
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(
-                f"For 'Layout', the 'rank_list' must be 0, 1, 2, … of {math.prod(device_matrix)} devices, "
-                f"because compiled functions run on all of them in this order, but got {rank_list}."
+                f"For 'Layout', the 'rank_list' must list all {math.prod(device_matrix)} devices in the "
+                f"order 0, 1, 2, …, "
+                f"in which compiled functions use them, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
         #: names of mesh axes that divide each tensor axis; ``None`` before the layout is called

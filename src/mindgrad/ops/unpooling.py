@@ -94,7 +94,9 @@ def _max_unpool(axes: int, shape: tuple[int, ...], prints: str) -> Callable[...,
     ) -> Tensor:
         x, places = operand(x, operator), operand(indices, operator)
         if places.dtype.kind not in ("int", "uint"):
-            raise TypeError(f"For '{operator}', the 'indices' must be integers, but are {places.dtype}.")
+            raise TypeError(
+                f"For '{operator}', the 'indices' must be integers, but the dtype is {places.dtype}."
+            )
         if x.shape != places.shape or x.ndim not in (axes + 1, axes + 2):
             raise ValueError(
                 f"For '{operator}', the input must have {axes + 2} axes (or {axes + 1}, without a batch) and "

@@ -146,7 +146,8 @@ class PReLU(Cell):
             slopes = np.full(channel, number_of(w, "PReLU", "w"), np.float32)
         if slopes.shape != (channel,):
             raise ValueError(
-                f"For 'PReLU', the 'w' must hold {channel} numbers, one for each channel, but its shape is "
+                f"For 'PReLU', the 'w' must contain {channel} numbers, one for each channel, but its shape "
+                f"is "
                 f"{slopes.shape}."
             )
         self.w = Parameter(Tensor(slopes), name="w")

@@ -154,7 +154,7 @@ class _Recurrent(Cell):
         lengths = operand(seq_length, owner)
         if lengths.dtype.kind not in ("int", "uint") or lengths.shape != (batch,):
             raise ValueError(
-                f"For '{owner}', the 'seq_length' must hold an integer for each of {batch} sequences, but "
+                f"For '{owner}', the 'seq_length' must contain an integer for each of {batch} sequences, but "
                 f"it has the shape {lengths.shape} and the type {lengths.dtype}."
             )
         return cast(lengths, int32)

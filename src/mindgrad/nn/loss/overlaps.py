@@ -95,9 +95,7 @@ class MultiClassDiceLoss(LossBase):
         operator = "MultiClassDiceLoss"
         x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
         if x.ndim < 2:
-            raise ValueError(
-                f"For '{operator}', the 'logits' must have an axis of classes, but got {x.shape}."
-            )
+            raise ValueError(f"For '{operator}', the 'logits' must have a class axis, but got {x.shape}.")
         if self.activation is not None:
             x = self.activation(x)
         classes = x.shape[1]

@@ -205,7 +205,7 @@ class EvaluationBase(Metric):
         ):
             raise ValueError(
                 f"For '{type(self).__name__}', predictions of shape (N, C, …) need labels of shape (N, …), "
-                f"or one-hot ones of the same shape, but got {predicted.shape} and {true.shape}."
+                f"or one-hot labels of the same shape, but got {predicted.shape} and {true.shape}."
             )
         if self._type == "multilabel":
             if predicted.shape != true.shape:

@@ -67,7 +67,8 @@ def with_named(
         position = meant(name, [own for own in names if own not in values]) if name not in names else name
         if position is None:
             raise TypeError(
-                f"For '{operator}', there is no input '{name}' besides those that are given; its inputs are "
+                f"For '{operator}', unknown input '{name}', or it was already passed by position; the "
+                f"inputs are "
                 f"{', '.join(names) or 'not named'}."
             )
         if position in values:
