@@ -111,7 +111,7 @@ def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_f
     [False, True, True, False]
     """
     if active < 1 or min(wait, warmup, repeat, skip_first) < 0:
-        raise ValueError("For 'schedule', 'active' must be at least 1 and the other numbers at least 0.")
+        raise ValueError("For 'schedule', 'active' must be at least 1, and all other numbers at least 0.")
     return _Schedule(wait, active, warmup, repeat, skip_first)
 
 

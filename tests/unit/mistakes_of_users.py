@@ -67,7 +67,7 @@ z = «x @ y»
 
 ## operators: shapes that do not broadcast
 #: 'Add', the shapes \\(2, 3\\) and \\(4, 5\\) do not broadcast
-#: must be equal or one of them 1
+#: must be equal, or one of them must be 1
 z = «x + y»
 
 ## operators: by function, in a function of the user's

@@ -455,7 +455,7 @@ def test_parts_and_joints():
         (lambda: ds.zip((numbers(),)), ValueError, "at least two datasets"),
         (lambda: numbers().project("y"), ValueError, "'columns' names the column 'y'"),
         (lambda: two().rename("a", "b"), ValueError, "two columns would have the name 'b'"),
-        (lambda: two().rename("a", ["p", "q"]), ValueError, "as many 'output_columns'"),
+        (lambda: two().rename("a", ["p", "q"]), ValueError, "must have the same length"),
         (lambda: two().project([]), ValueError, "at least one column"),
         (lambda: numbers().create_dict_iterator(num_epochs=0), ValueError, "'num_epochs' must be -1"),
         (lambda: numbers().apply(lambda each: 3), TypeError, "a Dataset is expected"),

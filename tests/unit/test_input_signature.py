@@ -55,7 +55,7 @@ def test_jit_signature_of_several_inputs_and_structures():
         f(ones(3), 2, [ones(3), {"a": Tensor(2)}], ones(1))
     with pytest.raises(TypeError, match=r"input 2\[1\] must have the structure"):
         f(ones(3), 2, [ones(3), {"b": Tensor(2)}], ones(1))
-    with pytest.raises(TypeError, match="inputs must be given by position"):
+    with pytest.raises(TypeError, match="inputs must be passed by position"):
         f(ones(3), 2, [ones(3), {"a": Tensor(2, ms.int32)}], any_shape=ones(1))
 
 
@@ -78,6 +78,6 @@ def test_jit_signature_holds_for_methods_cells_and_gradients():
 
 
 def test_jit_refuses_a_signature_without_tensors():
-    with pytest.raises(TypeError, match="'input_signature' must consist of Tensors"):
+    with pytest.raises(TypeError, match="'input_signature' must contain a Tensor"):
         ms.jit(lambda x: x, input_signature=[None, 3])
     assert ms.jit(ops.sin, input_signature="auto")(Tensor(0.0)).item() == 0.0

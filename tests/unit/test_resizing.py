@@ -114,8 +114,8 @@ def test_compiled_it_is_the_same():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: ops.interpolate(Tensor(X)), "give either 'size' or 'scale_factor'"),
-        (lambda: ops.interpolate(Tensor(X), 3, 2.0), "and not both"),
+        (lambda: ops.interpolate(Tensor(X)), "pass either 'size' or 'scale_factor'"),
+        (lambda: ops.interpolate(Tensor(X), 3, 2.0), "but not both"),
         (lambda: ops.interpolate(Tensor(X), 3, mode="linear"), r"mode 'linear', the input must have 3 axes"),
         (lambda: ops.interpolate(Tensor(X), 3, mode="cubic"), "'mode' must be one of nearest"),
         (lambda: ops.interpolate(Tensor(X), (3, 3, 3)), "'size' must be one number or 2"),

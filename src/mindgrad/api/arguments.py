@@ -96,7 +96,7 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
         if grad_position < 0:
             raise ValueError(
                 f"For '{owner}', the grad_position must be >= 0, but got {grad_position}: inputs are "
-                f"counted from the front, starting with 0."
+                f"counted from 0."
             )
         return
     if not grad_position:

@@ -45,8 +45,9 @@ class InputSignature:
             parts = entry.values() if isinstance(entry, dict) else entry
             return max(map(self._check_entry, parts), default=False)
         raise TypeError(
-            f"For 'jit' of {self.name}, 'input_signature' must consist of Tensors, and None for inputs that "
-            f"are not tensors, but it has {entry!r}. Write Tensor(shape=[None, 3], dtype=float32)."
+            f"For 'jit' of {self.name}, 'input_signature' must contain a Tensor for each tensor input, and "
+            f"None for other inputs, but it contains {entry!r}. Write Tensor(shape=[None, 3], "
+            f"dtype=float32)."
         )
 
     def check(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -59,7 +60,7 @@ class InputSignature:
         """
         if kwargs:
             raise TypeError(
-                f"For 'jit' of {self.name}, inputs must be given by position, because 'input_signature' "
+                f"For 'jit' of {self.name}, inputs must be passed by position, because 'input_signature' "
                 f"lists them in order, but {', '.join(map(repr, kwargs))} was given by name."
             )
         if len(args) != len(self.entries):

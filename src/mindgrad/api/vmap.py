@@ -176,8 +176,8 @@ def _members(cells: Any) -> list[list[Any]]:
     for index, cell in enumerate(cells):
         if kinds[index] != kinds[0]:
             raise RuntimeError(
-                f"For 'vmap', the Cells of a CellList must be of one kind, with Parameters of the same "
-                f"shapes and dtypes, but Cell {index} ({type(cell).__name__}) differs from Cell 0 "
+                f"For 'vmap', the Cells of a CellList must have the same class, and Parameters with the "
+                f"same shapes and dtypes, but Cell {index} ({type(cell).__name__}) differs from Cell 0 "
                 f"({type(cells[0]).__name__})."
             )
     groups = [list(group) for group in zip(*listed, strict=True)]
@@ -408,9 +408,9 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
         if key not in known:
             raise RuntimeError(
                 f"For 'vmap', the Parameter '{parameter.name}' is assigned in {describe(fn)}: each element "
-                "would assign a different value. Return the value, and assign it outside vmap; a layer "
-                f"in training mode that keeps statistics (BatchNorm) belongs outside, or into "
-                f"set_train(False)."
+                "would assign a different value. Return the value, and assign it outside vmap; call a layer "
+                "that updates statistics in training mode (BatchNorm) outside vmap, or with "
+                "set_train(False)."
             )
 
 

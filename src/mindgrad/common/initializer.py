@@ -99,8 +99,7 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         kind = named(init)
         if kind is None:
             raise ValueError(
-                f"For 'initializer', there is no initializer named {init!r}; known names are "
-                f"{', '.join(names())}."
+                f"For 'initializer', unknown initializer {init!r}; known names are {', '.join(names())}."
             )
         try:
             init = kind()

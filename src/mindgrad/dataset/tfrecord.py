@@ -78,7 +78,7 @@ class _Records:
                 if len(head) < 12 or struct.unpack("<I", head[8:])[0] != masked_checksum(head[:8]):
                     raise RuntimeError(
                         f"For 'TFRecordDataset', the file '{self.file}' has no record at byte {at}: it is "
-                        "damaged, not a TFRecord file, or compressed; for a compressed file give "
+                        "damaged, not a TFRecord file, or compressed; for a compressed file, pass "
                         "compression_type='GZIP' or 'ZLIB'."
                     )
                 (length,) = struct.unpack("<Q", head[:8])

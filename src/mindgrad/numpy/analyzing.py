@@ -179,7 +179,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     steps = list(varargs) or [1.0]
     steps = steps * len(axes) if len(steps) == 1 else steps
     if len(steps) != len(axes):
-        raise ValueError(f"For 'gradient', there must be one distance or {len(axes)}, but got {len(steps)}.")
+        raise ValueError(f"For 'gradient', pass one distance or {len(axes)}, but got {len(steps)}.")
     gradients = []
     for dim, step in zip(axes, steps, strict=True):
         count = x.shape[dim]
@@ -495,7 +495,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         for value in arrays_and_dtypes
     ]
     if not kinds:
-        raise ValueError("For 'result_type', there must be at least one argument.")
+        raise ValueError("For 'result_type', pass at least one argument.")
     dtype = kinds[0]
     for kind in kinds[1:]:
         dtype = promote(dtype, kind)

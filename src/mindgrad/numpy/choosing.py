@@ -118,8 +118,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
     conditions, choices = tensors(condlist, "select"), tensors(choicelist, "select")
     if len(conditions) != len(choices) or not conditions:
         raise ValueError(
-            f"For 'select', there must be one choice for each condition, but got {len(choices)} and "
-            f"{len(conditions)}."
+            f"For 'select', pass one choice for each condition, but got {len(choices)} and {len(conditions)}."
         )
     result: Any = default
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
@@ -150,7 +149,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     functions = list(funclist)
     if len(functions) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
-            f"For 'piecewise', there must be as many functions as conditions, {len(conditions)}, or one "
+            f"For 'piecewise', pass as many functions as conditions, {len(conditions)}, or one "
             f"more, but got {len(functions)}."
         )
     values = [each(points, *args, **kw) if callable(each) else each for each in functions]

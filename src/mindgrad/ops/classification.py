@@ -92,7 +92,7 @@ def _nll(
         )
     weights = _class_weights(operator, weight, x, classes)
     counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))
-    advice = f"If it marks samples to ignore, pass it as ignore_index (it is {ignore})."
+    advice = f"If it marks samples to ignore, pass it as ignore_index (now {ignore})."
     safe = class_labels(choose(counts, t, 0), classes, operator, advice)
     of_class = chosen(x, safe, axis)
     shares = cast(counts, x.dtype)

@@ -349,7 +349,7 @@ def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
         left, right = tuple(range(a.ndim - count, a.ndim)), tuple(range(count))
     if len(left) != len(right) or len(set(left)) != len(left) or len(set(right)) != len(right):
         raise ValueError(
-            f"For 'TensorDot', the 'axes' must name as many axes of one operand as of the other, each "
+            f"For 'TensorDot', the 'axes' must contain the same number of axes of both operands, each axis "
             f"once, but got {axes}."
         )
     return _contracted("TensorDot", a, b, left, right)

@@ -44,7 +44,7 @@ def _plan(x: Tensor, s: Any, dim: Any, operator: str) -> tuple[tuple[int, ...], 
         lengths = [x.shape[axis] for axis in axes]
     if len(lengths) != len(axes) or not axes or not all(lengths):
         raise ValueError(
-            f"For '{operator}', there must be a length of at least 1 for each axis, but got the lengths "
+            f"For '{operator}', pass a length of at least 1 for each axis, but got the lengths "
             f"{lengths} for the axes {dim} of an input of shape {x.shape}."
         )
     return axes, lengths

@@ -240,8 +240,8 @@ def part_over(x: Tensor, index: Tensor, axis: int, operator: str) -> Tensor:
     )
     if not fits:
         raise ValueError(
-            f"For '{operator}', the index must have as many axes as the input and be no larger than it, "
-            f"apart from axis {axis}, but got the shapes {index.shape} and {x.shape}."
+            f"For '{operator}', the index must have as many axes as the input and must not be larger, "
+            f"except along axis {axis}, but got the shapes {index.shape} and {x.shape}."
         )
     limit = tuple(m if i == axis else n for i, (n, m) in enumerate(zip(index.shape, x.shape, strict=True)))
     if limit == x.shape:

@@ -65,7 +65,7 @@ def _concat_axis(axis: Any, *types: TensorType) -> int:
     for x in types:
         if x.rank != len(first) or (x.shape[:axis], x.shape[axis + 1 :]) != rest:
             raise ValueError(
-                f"For 'Concat', apart from axis {axis}, the tensors must have the same shape, but got "
+                f"For 'Concat', the tensors must have the same shape, except along axis {axis}, but got "
                 f"{', '.join(str(each.shape) for each in types)}."
             )
     return axis

@@ -141,9 +141,7 @@ def block_diag(*inputs: Any) -> Tensor:
     """
     blocks = promoted("BlockDiag", *inputs, broadcast=False) if inputs else []
     if not blocks or any(each.ndim > 2 for each in blocks):
-        raise ValueError(
-            "For 'BlockDiag', there must be at least one input, and inputs must have at most two axes."
-        )
+        raise ValueError("For 'BlockDiag', pass at least one input; each input must have at most two axes.")
     blocks = [layout.reshape(x, (1, -1)) if x.ndim < 2 else x for x in blocks]
     width, before, rows = sum(x.shape[1] for x in blocks), 0, []
     for x in blocks:
@@ -212,7 +210,7 @@ def multi_dot(inputs: Any) -> Tensor:
     """
     tensors = promoted("MultiDot", *inputs, broadcast=False)
     if len(tensors) < 2:
-        raise ValueError("For 'MultiDot', there must be at least two inputs.")
+        raise ValueError("For 'MultiDot', pass at least two inputs.")
     shapes = [x.shape for x in tensors]
     if len(shapes[0]) == 1:
         tensors[0] = layout.reshape(tensors[0], (1, -1))

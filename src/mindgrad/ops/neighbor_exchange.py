@@ -132,7 +132,7 @@ def exchanged_with_neighbors(
     for x in xs:
         if x.dtype is not element:
             raise TypeError(
-                f"For '{operator}', the tensors must be of the 'recv_type' {element}, but got {x.dtype}."
+                f"For '{operator}', the tensors must have the dtype 'recv_type' {element}, but got {x.dtype}."
             )
     sent = {(rank, 0): x for rank, x in zip(send_ranks, xs, strict=True)}
     expected = {(rank, 0): tuple(shape) for rank, shape in zip(receive_ranks, receive_shapes, strict=True)}
@@ -186,7 +186,7 @@ def exchanged_halos(
     operator, ranks = "NeighborExchangeV2", get_process_group_ranks(group)
     x = operand(tensor, operator)
     if x.ndim != 4:
-        raise ValueError(f"For '{operator}', the input must be of shape (N, C, H, W), but has {x.shape}.")
+        raise ValueError(f"For '{operator}', the input must have the shape (N, C, H, W), but has {x.shape}.")
     if max(send_lengths[:2]) > x.shape[2] or max(send_lengths[2:]) > x.shape[3]:
         raise ValueError(
             f"For '{operator}', the input of shape {x.shape} is smaller than the borders "

@@ -293,8 +293,8 @@ def searchsorted(
     sequence, needles = promoted("SearchSorted", sorted_sequence, values, broadcast=False)
     if not sequence.ndim or (sequence.ndim > 1 and sequence.shape[:-1] != needles.shape[:-1]):
         raise ValueError(
-            f"For 'SearchSorted', the sequence must be a vector, or match the axes of the values apart "
-            f"from the last, but got the shapes {sequence.shape} and {needles.shape}."
+            f"For 'SearchSorted', the sequence must be a vector, or match the shape of the values except "
+            f"for the last axis, but got the shapes {sequence.shape} and {needles.shape}."
         )
     # the insertion index of a value is the number of smaller (or equal) elements in the sequence
     count = sequence.shape[-1]

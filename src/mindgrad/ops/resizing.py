@@ -103,7 +103,7 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
             not the number of spatial axes, or an entry is not positive.
     """
     if (size is None) == (scale_factor is None):
-        raise ValueError(f"For '{operator}', give either 'size' or 'scale_factor', and not both.")
+        raise ValueError(f"For '{operator}', pass either 'size' or 'scale_factor', but not both.")
     numbers = one_or_more(scale_factor if size is None else size)
     numbers = numbers * len(old) if len(numbers) == 1 else numbers
     if len(numbers) != len(old):

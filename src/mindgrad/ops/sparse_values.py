@@ -30,8 +30,8 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
     values = known(shape)
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape is a tensor whose values are not known at compile time; give a "
-            "tuple of ints."
+            f"For '{operator}', the shape is a tensor whose values are not known at compile time; pass a "
+            f"tuple of ints."
         )
     return tuple(values.tolist())
 

@@ -50,7 +50,7 @@ def check_strategies(owner: str, argument: str, strategies: Any) -> None:
                 f"{strategy!r} in {strategies!r}."
             )
         if min(strategy, default=1) < 1:
-            raise ValueError(f"For '{owner}', the numbers of slices must be positive, but got {strategy}.")
+            raise ValueError(f"For '{owner}', each number of slices must be positive, but got {strategy}.")
 
 
 def strategy_axes(owner: str, name: str, strategy: Any, shape: Sequence[int], devices: int) -> Axes:
@@ -109,8 +109,9 @@ def layouts_of(
                 axes = allocation.take(count)
                 if axes is None:
                     raise ValueError(
-                        f"For '{owner}', the strategies {tuple(strategies)} need more devices than there "
-                        "are: the product of the numbers of slices must divide the number of devices, "
+                        f"For '{owner}', the strategies {tuple(strategies)} need more devices than are "
+                        f"available: the product of the numbers of slices must divide the number of "
+                        f"devices, "
                         f"{devices}."
                     )
                 by_letter[letter] = axes

@@ -307,7 +307,7 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
     except RuntimeError:
         raise RuntimeError(
             f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is not known at "
-            "compile time, so that the shape of the result is unknown too. Use "
+            f"compile time, so the shape of the result is also unknown. Use "
             f"ops.slice(x, begin, size), whose size is fixed, or run in PYNATIVE_MODE."
         ) from None
     count = len(range(start, stop, step))

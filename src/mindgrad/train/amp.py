@@ -315,6 +315,7 @@ def _warn_of_scale(optimizer: Any, scale: float) -> None:
     divided = getattr(optimizer, "loss_scale", scale)
     if divided != scale:
         warn_user(
-            f"the loss is multiplied by {scale}, but the optimizer divides gradients by {divided}: give it "
-            f"loss_scale={scale}, or use FixedLossScaleManager({scale}, drop_overflow_update=True)."
+            f"the loss is multiplied by {scale}, but the optimizer divides gradients by {divided}: create "
+            f"the optimizer with loss_scale={scale}, or use FixedLossScaleManager({scale}, "
+            f"drop_overflow_update=True)."
         )

@@ -106,9 +106,7 @@ def _check_options(options: Mapping[str, Any]) -> None:
         if name not in _DEFAULTS and name != "predict_strategy":
             raise TypeError(f"{_CALLER}() got an unexpected keyword argument '{name}'")
         if name not in _WITHOUT_EFFECT and value is not None and value != _DEFAULTS.get(name):
-            advice = _ADVICE.get(
-                name, "omit it: the Parameter layouts determine what each device reads"
-            )
+            advice = _ADVICE.get(name, "omit it: the Parameter layouts determine what each device reads")
             raise ValueError(f"For '{_CALLER}', '{name}' is not supported: {advice}.")
 
 

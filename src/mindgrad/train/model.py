@@ -334,7 +334,7 @@ class Model:
         if not metrics:
             raise ValueError(f"For '{owner}', the Model has no metrics. Create it with metrics={{'loss'}}.")
         if self._eval_network is None:
-            raise ValueError(f"For '{owner}', give the Model a 'loss_fn' or an 'eval_network'.")
+            raise ValueError(f"For '{owner}', create the Model with a 'loss_fn' or an 'eval_network'.")
 
     def _evaluate(
         self, batches: Batches, metrics: dict[str, Any], listed: Callbacks, context: RunContext

@@ -166,7 +166,7 @@ def save_checkpoint(
         if name in content:
             raise ValueError(
                 f"For 'save_checkpoint', two entries have the name '{name}', but names in a file must be "
-                "unique; give every Parameter a unique name."
+                f"unique. Rename one of the Parameters."
             )
         content[name] = value
     trained = [name for name, value in named(save_obj) if getattr(value, "requires_grad", False)]
@@ -291,7 +291,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     if is_set(name):
         return set_at(name).content()
     if path.is_dir():
-        raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; give the name of a file in it.")
+        raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; pass the name of a file in it.")
     if not path.exists():
         near = [f"{name}.{each}" for each in _FORMATS if Path(f"{name}.{each}").is_file()]
         raise ValueError(

@@ -338,8 +338,8 @@ def _parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[tuple[Labels, ..
     for c in right.replace("...", ""):
         if c not in left or right.count(c) > 1:
             raise ValueError(
-                f"For 'einsum', each label of the output must occur there once and in an operand, "
-                f"but {c!r} in {subscripts!r} does not."
+                f"For 'einsum', each label of the output must occur once in the output and at least once in "
+                f"the operands, but {c!r} in {subscripts!r} does not."
             )
     return tuple(inputs), _labels(right, broadcast)
 

@@ -157,7 +157,7 @@ class FocalLoss(LossBase):
         ):
             raise ValueError(
                 f"For 'FocalLoss', the logits must have the shape (n, c, …) and the labels (n, 1, …) or the "
-                f"same, but the shapes are {x.shape} and {t.shape}."
+                f"shape of the logits, but the shapes are {x.shape} and {t.shape}."
             )
         rows, classes = x.shape[:2]
         logs = activation.log_softmax(layout.reshape(x, (rows, classes, -1)), 1)

@@ -120,7 +120,7 @@ class ConfusionMatrixMetric(Metric):
         """
         if len(inputs) != 2:
             raise ValueError(
-                f"For 'ConfusionMatrixMetric.update', there must be predictions and labels, but got "
+                f"For 'ConfusionMatrixMetric.update', pass predictions and labels, but got "
                 f"{len(inputs)} inputs."
             )
         predicted, true = (self._convert_data(each) for each in inputs)

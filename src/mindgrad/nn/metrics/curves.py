@@ -139,7 +139,7 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
         )
     x, y = np.ravel(x), np.ravel(y)
     if x.size < 2:
-        raise ValueError(f"For 'auc', there must be two points or more, but got {x.size}.")
+        raise ValueError(f"For 'auc', at least two points are required, but got {x.size}.")
     if reorder:
         order = np.lexsort((y, x))
         x, y = x[order], y[order]
@@ -204,8 +204,8 @@ class ConfusionMatrix(Metric):
             predicted = predicted.argmax(axis=1)
         if predicted.shape != true.shape:
             raise ValueError(
-                f"For 'ConfusionMatrix.update', predictions must be of shape (N, C, ...) or (N, ...) where "
-                f"labels are of shape (N, ...), but got {inputs[0].shape} and {true.shape}."
+                f"For 'ConfusionMatrix.update', for labels of shape (N, ...), predictions must have the "
+                f"shape (N, C, ...) or (N, ...), but got {inputs[0].shape} and {true.shape}."
             )
         if predicted.dtype.kind == "f":
             predicted = predicted >= self.threshold

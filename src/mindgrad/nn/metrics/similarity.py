@@ -199,14 +199,14 @@ class OcclusionSensitivity(Metric):
         """
         if len(inputs) != 3:
             raise ValueError(
-                f"For 'OcclusionSensitivity.update', there must be a model, a sample and its class, but got "
+                f"For 'OcclusionSensitivity.update', pass a model, a sample and its class, but got "
                 f"{len(inputs)} inputs."
             )
         model = check_value_type("model", inputs[0], [Cell], "OcclusionSensitivity")
         sample, label = self._convert_data(inputs[1]), self._convert_data(inputs[2])
         if len(sample) != 1 or label.size != 1:
             raise RuntimeError(
-                f"For 'OcclusionSensitivity.update', there must be one sample and one class, but the shapes "
+                f"For 'OcclusionSensitivity.update', pass one sample and one class, but the shapes "
                 f"are {sample.shape} and {label.shape}."
             )
         scores = lambda images: model(Tensor(images)).asnumpy()[:, int(label.item())]

@@ -87,7 +87,7 @@ class _SurfaceMetric(Metric):
         owner = type(self).__name__
         if len(inputs) != 3:
             raise ValueError(
-                f"For '{owner}.update', there must be predictions, labels and a label of the region, but got "
+                f"For '{owner}.update', pass predictions, labels and the label of the region, but got "
                 f"{len(inputs)} inputs."
             )
         predicted, true = (self._convert_data(data) for data in inputs[:2])

@@ -85,8 +85,8 @@ class Operation(Primitive):
         names = list(self.attributes)
         if len(args) > len(names):
             raise TypeError(
-                f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; inputs are "
-                f"given in the call: ops.{name}()(x)."
+                f"For '{name}', there are {len(names)} attributes, but {len(args)} were given; pass inputs "
+                f"in the call: ops.{name}()(x)."
             )
         values = dict(zip(names, args, strict=False))
         for key, value in kwargs.items():

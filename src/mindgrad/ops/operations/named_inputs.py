@@ -67,7 +67,7 @@ def with_named(
         position = meant(name, [own for own in names if own not in values]) if name not in names else name
         if position is None:
             raise TypeError(
-                f"For '{operator}', unknown input '{name}', or it was already passed by position; the "
+                f"For '{operator}', the input '{name}' is unknown, or was already passed by position; the "
                 f"inputs are "
                 f"{', '.join(names) or 'not named'}."
             )

@@ -119,7 +119,7 @@ PyFunc = absent(__name__, "PyFunc", "calls Python from a compiled program", _OWN
 _SERVER = "Leave it out: each process has all Parameters."
 Push = absent(__name__, "Push", "sends gradients to a parameter server", _SERVER)
 Pull = absent(__name__, "Pull", "gets Parameters from a parameter server", _SERVER)
-LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
+LSTM = absent(__name__, "LSTM", "is a kernel for recurrent layers", "Use nn.LSTM.")
 _ABSENT = [
     "AiCPURegOp", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
