@@ -96,7 +96,7 @@ def normalized_batch(
     x = widened(original)
     if x.ndim < 2:
         raise ValueError(f"For '{operator}', the input must have a channel axis, but its shape is {x.shape}.")
-    # read the Parameters in their own dtype, even if a Cell computes in float16
+    # read the Parameters in their own dtype, even if the Cell computes in float16
     with state.computing_in(None):
         scale, shift = [
             of_channels(operator, name, value, x)

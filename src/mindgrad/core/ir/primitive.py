@@ -101,7 +101,7 @@ REGISTRY: dict[str, Primitive] = {}
 
 
 class Primitive:
-    """One operator. Calling it on atoms emits an equation into the current builder."""
+    """One operator. Calling it on variables and constants emits an equation."""
 
     # defaults of fields that few primitives set
     linear_in: Sequence[int] | None = None
@@ -221,7 +221,7 @@ class Primitive:
         return f"<primitive {self.name}>"
 
     def __call__(self, *operands: Any, **parameters: Any) -> Any:
-        """Emit the operator on atoms. Python numbers get the type of the first atom."""
+        """Emit the operator. Python numbers get the type of the first other operand."""
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
                 operands = lift(operands)
@@ -234,7 +234,7 @@ def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Convert Python numbers to constants of the type of the first atom."""
+    """Convert Python numbers to constants with the type of the first other operand."""
     like = next(operand for operand in operands if isinstance(operand, Atom)).type
     return tuple(
         operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)
