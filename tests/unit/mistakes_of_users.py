@@ -87,7 +87,7 @@ z = «x.reshape(4)»
 z = «ops.softmax(x, axis=2)»
 
 ## operators: concatenation
-#: apart from axis 0, the tensors must have the same shape
+#: must have the same shape, except along axis 0
 #: \\(2, 3\\), \\(4, 5\\)
 z = «ops.concat((x, y))»
 

@@ -422,7 +422,7 @@ MISTAKES = [
     (lambda: ops.gather_nd(X, Tensor([[-1, 0]])), IndexError, r"in range \[0, 3\)"),
     (lambda: ops.gather_nd(X, Tensor(1)), ValueError, "'GatherNd'"),
     (lambda: ops.gather_elements(X, 1, Tensor([0])), ValueError, "as many axes"),
-    (lambda: ops.gather_elements(X, 1, Tensor(np.zeros((4, 1), int))), ValueError, "no larger"),
+    (lambda: ops.gather_elements(X, 1, Tensor(np.zeros((4, 1), int))), ValueError, "must not be larger"),
     (lambda: ops.gather_elements(X, 1, Tensor([[4]])), IndexError, "index 4"),
     (lambda: ops.index_select(X, 0, Tensor(I)), ValueError, "one axis"),
     (lambda: ops.take(X, Tensor([12])), IndexError, "index 12"),

@@ -86,8 +86,8 @@ def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int,
             raise Malformed(f"at byte {start + at} there is no field: wire type {wire} is not possible")
         if length > len(message) - position:
             raise Malformed(
-                f"at byte {start + at} a field declares {length} bytes follow, but only "
-                f"{len(message) - position} do: the file is truncated or has another format"
+                f"at byte {start + at} a field declares {length} bytes, but only "
+                f"{len(message) - position} follow: the file is truncated or has another format"
             )
         yield number, wire, message[position : position + length], start + position
         position += length

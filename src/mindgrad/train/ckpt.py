@@ -123,7 +123,7 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
         if binascii.crc32(message) != int.from_bytes(content[end:], "big"):
             raise Malformed("its checksum does not agree with its content: the file is damaged")
     elif need_checksum:
-        raise Malformed("'crc_check' is set, but has no checksum; save it with crc_check=True")
+        raise Malformed("'crc_check' is set, but the file has no checksum; save it with crc_check=True")
     arrays: dict[str, np.ndarray | str] = {}
     for name, entries in itertools.groupby(_values(message), lambda entry: entry.name):
         first, *others = entries
