@@ -368,7 +368,7 @@ CKPT = {
     "old pickle": (pickle.dumps(Bomb(), protocol=0), "not a MindSpore checkpoint|there is no field|truncated"),
     "zip": (zipped(), "a zip archive"),
     "text": (b"hello, world, this is no checkpoint", "a Checkpoint has no field 13"),
-    "cut off": (GOOD[:-1], "only 21 do: the file is truncated"),
+    "cut off": (GOOD[:-1], "only 21 follow: the file is truncated"),
     "cut in a number": (GOOD + b"\x0a\xff", "truncated"),
     "huge length": (b"\x0a" + varint(2**63), "declares 9223372036854775808 bytes, but only 0 follow"),
     "number of 70 bits": (b"\x0a" + b"\xff" * 9 + b"\x7f", "more than 64 bits"),

@@ -35,7 +35,7 @@ def test_a_layout_is_written_as_mindspore_writes_it():
         (lambda: Layout((2, 2), ("a",)), ValueError, "a name for each axis"),
         (lambda: Layout((2, 2), ("a", "a")), ValueError, "names must differ"),
         (lambda: Layout((2, 2), ("a", "interleaved_parallel")), ValueError, "not supported"),
-        (lambda: Layout((2,), ("a",), [1, 0]), ValueError, "'rank_list' must be 0, 1"),
+        (lambda: Layout((2,), ("a",), [1, 0]), ValueError, "'rank_list' must list all 2 devices"),
         (lambda: LAYOUT("dp", "dp"), ValueError, "one axis of a tensor only"),
         (lambda: LAYOUT("tp"), ValueError, "no axis 'tp' in the mesh"),
         (lambda: LAYOUT(None), TypeError, "Write 'None', in quotes"),

@@ -320,7 +320,7 @@ class Optimizer(Cell):
         if len(gradients) != self.param_length:
             raise ValueError(
                 f"For '{self.cls_name}', there must be one gradient for each Parameter, but got "
-                f"{len(gradients)} gradients for {self.param_length} Parameters."
+                f"{len(gradients)} for {self.param_length}."
             )
         for gradient, parameter in zip(gradients, self.parameters, strict=True):
             if not isinstance(gradient, Tensor):
