@@ -114,7 +114,7 @@ def uncompiled(fn: Any) -> Any:
 
 
 def is_compiled(fn: Any) -> bool:
-    """Whether ``jit`` compiles ``fn`` or the function from which it is derived."""
+    """Return whether ``jit`` compiles ``fn``, or the function that it differentiates."""
     while (held := memory(fn, make=False)) is not None and held.source is not None:
         fn = held.source
     return getattr(type(fn), "compiles", False)
@@ -186,7 +186,7 @@ class Arity:
         self.is_known = is_known
 
     def accepts(self, count: int) -> bool:
-        """Whether the function accepts ``count`` positional arguments."""
+        """Return whether the function accepts ``count`` positional arguments."""
         return self.least <= count <= self.most
 
 
@@ -230,7 +230,7 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
-    """Whether the signature of ``fn`` may differ from the parameters in its code."""
+    """Return whether the signature of ``fn`` may differ from its code."""
     # ignore a ``_DerivativeSignature``: ``functools.wraps`` copies it from a gradient function to wrappers,
     # whose parameters may differ
     own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)

@@ -178,7 +178,7 @@ class Cell(Compatible):
         object.__setattr__(self, name, value)
 
     def _is_fixed(self) -> bool:
-        """Whether a function is being traced that did not create this Cell."""
+        """Return whether a function is being traced that did not create this Cell."""
         if not references.is_compiling():
             return False
         made_in = self.__dict__.get("_made_in")

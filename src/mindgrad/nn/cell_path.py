@@ -87,7 +87,7 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
 
 
 def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType | None]:
-    """The Cells that an error passed through, outermost first, and their caller."""
+    """Return the Cells in a traceback, outermost first, and their caller."""
     cells: list[Any] = []
     caller, entry = None, error.__traceback__
     while entry is not None:
@@ -103,7 +103,7 @@ def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType 
 
 
 def _begin(cells: list[Any], caller: FrameType | None) -> int:
-    """The number of mindgrad's own Cells around the outermost Cell of the user.
+    """Count mindgrad's own Cells around the outermost Cell of the user.
 
     One of mindgrad's own Cells is, for example, a training step. The user's Cell is the first inner Cell that
     a variable of the user holds. If there is none, the number is 0.
@@ -117,12 +117,12 @@ def _begin(cells: list[Any], caller: FrameType | None) -> int:
 
 
 def _file(cell: Any) -> str:
-    """The file in which the class of a Cell is defined."""
+    """Return the file in which the class of a Cell is defined."""
     return getattr(sys.modules.get(type(cell).__module__), "__file__", None) or ""
 
 
 def _variable(cell: Any, frame: FrameType | None) -> str:
-    """The name of the user's variable that holds a Cell; empty if there is none."""
+    """Return the name of the user's variable that holds a Cell, or an empty string."""
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     for variables in () if frame is None else (variables_of(frame), frame.f_globals):
@@ -137,7 +137,7 @@ def _variable(cell: Any, frame: FrameType | None) -> str:
 
 
 def _step(outer: Any, inner: Any) -> str:
-    """The attribute path from one Cell to an inner Cell; empty if it is not inside."""
+    """Return the attribute path to an inner Cell; empty if it is not inside."""
     for name, cell in outer.__dict__["_cells"].items():
         if cell is inner:
             return str(name)

@@ -293,7 +293,7 @@ class Inventory(StateDict):
     # -- display in a notebook -------------------------------------------------------------------
 
     def _repr_html_(self) -> str:
-        """The tree of Cells with shapes and numbers of their Parameters."""
+        """Return the tree of Cells with shapes and numbers of their Parameters."""
         parameters = list(self.get_parameters())
         trained = sum(p.size for p in parameters if p.requires_grad)
         frozen = sum(p.size for p in parameters) - trained
