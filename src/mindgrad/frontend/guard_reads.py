@@ -17,10 +17,23 @@ from typing import Any
 
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.frontend.cell_guards import (
-    ALL, INVENTORY, MISSING, OF_CALLS, UNREAD, has_implicit_methods, is_followed,
+    ALL,
+    INVENTORY,
+    MISSING,
+    OF_CALLS,
+    UNREAD,
+    has_implicit_methods,
+    is_followed,
 )  # fmt: skip
 from mindgrad.frontend.contents import (
-    ATTRIBUTES, CLASS_NAMES, DICT, KEYWORDS, NAMES, Kind, guarded_kind, same_item,
+    ATTRIBUTES,
+    CLASS_NAMES,
+    DICT,
+    KEYWORDS,
+    NAMES,
+    Kind,
+    guarded_kind,
+    same_item,
 )  # fmt: skip
 from mindgrad.frontend.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
 from mindgrad.frontend.named_reads import NamedReads
