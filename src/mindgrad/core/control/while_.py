@@ -2,19 +2,25 @@
 
     while(c, x₀) = x_n,    x_{i+1} = body(c, x_i),    n the first i at which condition(c, x_i) fails
 
-Operands are ``(*consts, *carry)``. The parameters are:
+The carry x is a tuple of tensors, its *parts*. The constants c are equal in all iterations. Operands are
+``(*consts, *carry)``. The parameters are:
 
 - ``condition``: graph from all operands to a scalar Bool.
 - ``body``: graph from all operands to the next carry.
-- ``consts``: number of operands that are constants of the loop.
-- ``slots``: number of carries that the loop saves for reverse mode; 0 for none. If it is positive, the loop
-  has further results: the number of iterations, the period between saved carries, and the saved carries.
+- ``consts``: number of operands that are constants.
+- ``slots``: number of carries that the loop can save for reverse mode; 0 for none. If it is positive, the
+  loop has further results: the number of iterations, the period (number of iterations between two saved
+  carries), and one buffer of saved values for each part of the carry.
 
 Forward mode runs one loop over values and tangents, ``F(c, ċ, x, ẋ) = (body, J_body (ċ, ẋ))``. Reverse mode
 uses a separate primitive, ``while_pullback``. Let K be the number of slots (``control.checkpoints``). Reverse
-mode runs the loop once and saves carries, replays each iteration at most 1 + log₂(n / K²) / 2 times on
-average, and runs the linear part of each iteration. It needs memory for about 2 K carries, and for the
-residuals of at most K iterations.
+mode runs the loop once and saves some carries. It then recomputes each iteration at most
+1 + log₂(n / K²) / 2 times on average, and transposes its linearization. It needs memory for about 2 K
+carries, and for the residuals of at most K iterations.
+
+In the code, ``moving`` are the indices of the parts of the carry that have a tangent in some iteration.
+``active_consts`` are the constants that have a tangent. ``start`` are the parts of the first carry that have
+a tangent.
 
 Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 """
@@ -103,7 +109,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
 
 
 def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, ...]:
-    """Return the types of the further results of a loop with ``slots`` slots."""
+    """Return the types of the iteration count, the period, and the buffers."""
     if not slots:
         return ()
     return (_COUNT, _COUNT, *[each.with_shape((slots, *each.shape)) for each in carry])
@@ -112,7 +118,7 @@ def _saved_types(carry: Sequence[TensorType], slots: int) -> tuple[TensorType, .
 def carries_before(
     condition: Graph, body: Graph, constants: Sequence[Any], carry: Sequence[Any]
 ) -> tuple[list[list[Any]], list[Any]]:
-    """Return the carries before each iteration, and the last carry."""
+    """Run the loop with NumPy; return the carries before each iteration, and the last."""
     before, now = [], list(carry)
     while evaluate(condition, [*constants, *now])[0]:
         before.append(now)
@@ -178,9 +184,12 @@ class Fused(NamedTuple):
     active_carry: Indices
 
     def operands(self, xs: Sequence[Any], of_consts: Sequence[Any], of_carry: dict[int, Any]) -> tuple:
-        """Return constants and carry, each followed by its tangents.
+        """Return the operands of this loop.
 
-        Missing tangents of the carry are zero.
+        Args:
+            xs: operands of the original loop.
+            of_consts: tangents of ``active_consts``.
+            of_carry: tangents of the first carry, by index of the part. Missing tangents are zero.
         """
         c, x = xs[: self.consts], xs[self.consts :]
         ts = [of_carry[k] if k in of_carry else zeros(x[k].type) for k in self.active_carry]
@@ -227,10 +236,11 @@ def _interleaved(condition: Graph, body: Graph, consts: int, count: int, more: i
 
 
 def divided(ts: Sequence[Any], consts: int) -> tuple[Indices, list[Any], dict[int, Any]]:
-    """Split tangents into the tangents of constants and of the carry.
+    """Split the tangents of operands into tangents of constants and of the carry.
 
     Returns:
-        The active constants, their tangents, and a dict of tangents by part of the carry.
+        The positions of the constants that have a tangent, their tangents, and a dict from the index of a
+        part of the carry to its tangent.
     """
     active_consts = active(ts[:consts])
     of_carry = {k: t for k, t in enumerate(ts[consts:]) if t is not None}
@@ -264,7 +274,8 @@ def _jvp_with_values(
             operands = fused.operands(xs, of_consts, of_carry)
             results = run_loop(_marked(fused.loop, operands), operands, slots)
             tangents = results[carries : carries + len(moving)]
-            # the saved results contain the buffers of values first, then the buffers of tangents
+            # the last results are the buffers of saved values, then the buffers of saved tangents; return
+            # only the buffers that the original loop has
             saved = len(_saved_types([y.type for y in body.outputs], slots))
             ys = (*results[:carries], *results[carries + len(moving) :][:saved])
         else:
@@ -360,8 +371,8 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 class Batched(NamedTuple):
     """The loop for a batch of samples.
 
-    If the condition depends on a batched operand, each sample can have another number of iterations. The
-    carry then has a mask as its first part: true for each sample whose loop has not ended.
+    If the condition depends on a batched operand, samples can have different iteration counts. The first part
+    of the carry is then a mask. It is true for each sample whose loop has not ended.
 
     Attributes:
         loop: the batched loop.
@@ -383,8 +394,8 @@ class Batched(NamedTuple):
 
         Args:
             size: number of samples.
-            xs: operands of the loop.
-            at: position of the batch axis of each operand; ``None`` if it has none.
+            xs: operands of the original loop.
+            at: position of the batch axis of each operand; ``None`` if all samples share the operand.
         """
         operands_ = fronted(size, xs, at, self.flags)
         if self.test is not None:
@@ -430,8 +441,8 @@ def _batch(
     count, more = len(body.outputs), batched.shift
     places = [0 if flag else None for flag in batched.flags[consts:]]
     result = list(results[more : more + count])
-    # return the saved results in their usual order. Their values do not matter, because only `while_pullback`
-    # reads them, and its batching rule runs the loop again
+    # return the iteration count, the period, and the buffers, without the buffer of the mask. Their values do
+    # not matter: only `while_pullback` reads them, and its batching rule runs the loop again
     if slots:
         iterations, buffers = results[count + more : count + more + 2], results[count + 2 * more + 2 :]
         result += [*iterations, *buffers]

@@ -30,7 +30,12 @@ from mindgrad.distributed.layouts import joint_args
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.effect_log import Place, Variable
 from mindgrad.frontend.guards import Change
-from mindgrad.frontend.programs.array_arguments import as_constants, leaves_as_tensors, with_tensors
+from mindgrad.frontend.programs.array_arguments import (
+    as_constants,
+    leaves_as_tensors,
+    note_large_array,
+    with_tensors,
+)
 from mindgrad.frontend.programs.cache import (
     MAXSIZE,
     CacheInfo,
@@ -266,6 +271,8 @@ class Compiled:
             else:
                 self._by_value.add(key)
                 return lambda: program.call(tensors)
+        elif error is not None:
+            note_large_array(error, args, kwargs)
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
