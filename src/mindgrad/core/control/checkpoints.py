@@ -250,8 +250,8 @@ class ReverseIterations:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (iterations_left - one, after))
         if sums:
-            # only the chunk that is processed first can have fewer iterations than `rows`; its unused entries
-            # of `after` are still zero
+            # the sum over the whole buffer `after` is correct: only the chunk that is processed first can
+            # have fewer than `rows` iterations, and its unused entries are still zero
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after

@@ -164,7 +164,7 @@ def _xla(jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots
 
 
 class Fused(NamedTuple):
-    """The loop ``F`` over values and tangents.
+    """The loop of forward mode, whose body computes values and tangents.
 
     Its constants are ``(*consts, *tangents of active_consts)``. Its carry is ``(*carry, *tangents of
     active_carry)``.
@@ -295,7 +295,7 @@ def _marked(loop: Loop, operands: Sequence[Any]) -> Loop:
 
 
 class SeriesLoop(NamedTuple):
-    """The loop over Taylor coefficients.
+    """The loop whose body computes the Taylor coefficients of the carry.
 
     Its constants are ``(*consts, *coefficients of active_consts)``. Its carry is ``(*carry, *coefficients of
     moving)``. The coefficients of one value are adjacent, from order 1 to the highest order.
@@ -360,7 +360,8 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     if not is_same:
         loop = Loop(**silent(loop._asdict()))
     results = run_loop(loop, operands, parameters.get("slots", 0))
-    # saved carries are only a cache of recomputable values, so they need no coefficients
+    # the buffers of saved carries get no Taylor coefficients: only `while_pullback` reads them, and its
+    # Taylor rule runs the loop again
     ys = [*results[:carries], *results[carries + shift :][: len(equation.outputs) - carries]]
     return series_results(ys, len(equation.outputs), results[carries : carries + shift], series.moving, order)
 

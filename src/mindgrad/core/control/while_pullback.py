@@ -291,7 +291,7 @@ def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
     fused = fused_loop(*pullback.loop, turned, tuple(of_carry))
     cotangents = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, xs.cts, strict=True)}
     cotangents |= _of_tangents(fused, moving, xs.cts)
-    # if P_F computes the cotangents of all tangents, they are also the value of P
+    # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F computes all of them, P is not emitted
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     consts, parts = list(active_consts), list(moving)
     if covers:
@@ -354,7 +354,7 @@ def _pullback_series(
 
 
 def _pullback_batch(size: int, operands: Sequence[Any], at: Sequence[int | None], **parameters: Any) -> Any:
-    """Emit the batched loop again and return its pullback.
+    """Emit the batched loop, which saves batched carries, and its pullback.
 
     Samples have different cotangents, so every operand whose cotangent is computed gets a batch axis.
     """
@@ -398,7 +398,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
 
 
 def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
-    """Return the graph of one reverse iteration, and its operands."""
+    """Return the graph of one iteration of the reverse pass, and its operands."""
     pullback = Pullback(**equation.parameters)
     xs = pullback.split(equation.inputs)
     return reverse_of(pullback), [*xs.of_loop, *xs.cts]

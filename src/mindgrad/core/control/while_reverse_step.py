@@ -38,20 +38,21 @@ Marks = tuple["int | None", ...]
 
 
 class LinearIteration(NamedTuple):
-    """The reverse pass of one iteration of a loop without scanned inputs, as a closed program.
+    """The graphs of the reverse pass, as described at the top of this module.
 
     Attributes:
         needed: indices of the parts of the carry on which the coefficients depend.
         rows: number of iterations in a chunk.
-        outside: graph from the constants of the loop to the values that ``step`` and ``totals`` use of them.
-        expensive: graph from ``(*consts, *needed parts of the carry)`` to the expensive subexpressions. If
-            ``rows`` exceeds 1, it has no outputs.
-        coefficients: graph of ``(*consts, *needed parts of the carry, *expensive)``.
-        step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows`` is 1,
-            its further results are the cotangents of the constants.
-        totals: ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the constants``.
-            Coefficients and cotangents are stacked over ``rows`` iterations, and the weights are ``rows``
-            ones. If ``rows`` is 1, it has no outputs.
+        outside: graph from the constants of the loop to the values that depend only on constants and that
+            ``step`` or ``totals`` uses.
+        expensive: graph ``(*consts, *needed parts of the carry) ↦ expensive subexpressions``. If ``rows``
+            exceeds 1, it has no outputs.
+        coefficients: graph ``(*consts, *needed parts of the carry, *expensive) ↦ coefficients``.
+        step: graph ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``. If ``rows``
+            is 1, its further results are the contributions to the cotangents of the constants.
+        totals: graph ``(weights, *outside, *coefficients, *cotangents of moving) ↦ cotangents of the
+            constants``. Coefficients and cotangents have a leading axis of ``rows`` iterations. The weights
+            are a vector of ones (:meth:`Totals.emit`). If ``rows`` is 1, it has no outputs.
     """
 
     needed: Indices
@@ -111,7 +112,7 @@ def _in_sequence(
     """
     outside, values, pulled = _transposed(body, consts, active_consts, moving, marks)
     fixed, first, count = len(outside.outputs), len(values.outputs), len(active_consts)
-    # split the transposed iteration into equations that depend on cotangents (`linear`) and all others
+    # split the transposed iteration: `waiting` equations depend on cotangents, `ready` equations do not
     cts = pulled.inputs[first:]
     linear = _dependents(pulled.equations, cts)
     varying = _dependents(pulled.equations, pulled.inputs[fixed:first])
@@ -154,10 +155,10 @@ def _batched(iteration: LinearIteration, consts: int, rows: int) -> LinearIterat
 
 
 def _separated(iteration: LinearIteration) -> LinearIteration:
-    """Move mathematical functions with several uses to ``expensive``.
+    """Move functions such as ``exp`` to ``expensive`` if they have several uses.
 
-    XLA would compute such a function again for every use. For float64 on a CPU, each computation of an
-    element is a call of the C library.
+    XLA would compute such a function again for every use. For float64 on a CPU, each element is a call of
+    the C library.
     """
     residuals = iteration.coefficients
     uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
