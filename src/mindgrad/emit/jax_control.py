@@ -100,7 +100,7 @@ def _while_pullback(
 ) -> list[Expression]:
     pullback, define = Pullback(**equation.parameters), writer.target.definitions
     body, consts, carries = pullback.body, pullback.consts, len(pullback.body.outputs)
-    constants, _, known, cotangents = pullback.split(operands)
+    constants, _, saved_carries, cotangents = pullback.split(operands)
     iterations = reverse_of(pullback)
     used = {x for e in iterations.equations for x in e.inputs} | set(iterations.outputs)
     needed = [k for k in range(carries) if iterations.inputs[consts + k] in used]
@@ -133,8 +133,8 @@ def _while_pullback(
     known_iteration = (
         f"{of_iteration}({iteration}, lambda carry: (), lambda carry, _: tuple(carry), {back}, None)"
     )
-    buffers = _tuple([x.text for x in known.buffers])
-    saved = f"{of_saved}({known.iterations.text}, {known.period.text}, {buffers})"
+    buffers = _tuple([x.text for x in saved_carries.buffers])
+    saved = f"{of_saved}({saved_carries.iterations.text}, {saved_carries.period.text}, {buffers})"
     walker = writer.names.fresh("reverse_iterations")
     writer.line(
         f"{walker} = {reverse}(jax, {known_iteration}, {saved}, {tuple(needed)}, {pullback.slots}, 1)",

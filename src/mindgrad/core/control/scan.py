@@ -167,15 +167,15 @@ def _groups(of_inputs: dict[int, Any], consts: int, carries: int) -> tuple[list[
 def _fused(body: Graph, consts: int, carries: int, active_inputs: Indices, start: Indices) -> _Fused:
     moving = closure(body, consts, active_inputs, start, carries)
     places = _active_inputs(active_inputs, consts, moving)
-    wanted = (*moving, *[k for k in reach(body, places) if k >= carries])
-    pushed = forward_body(body, places, wanted)
+    active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
+    pushed = forward_body(body, places, active_outputs)
     count, moved = len(body.inputs), len(moving)
     c, x, s = _divided(pushed.inputs[:count], consts, carries)
     ts = dict(zip(places, pushed.inputs[count:], strict=True))
     of_c, of_x, of_s = _groups(ts, consts, carries)
     ys, tangents = pushed.outputs[: len(body.outputs)], pushed.outputs[len(body.outputs) :]
     outputs = [*ys[:carries], *tangents[:moved], *ys[carries:], *tangents[moved:]]
-    return _Fused(_shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs), moving, wanted)
+    return _Fused(_shuffled(pushed, [c, of_c, x, of_x, s, of_s], outputs), moving, active_outputs)
 
 
 def _jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> tuple[Any, Any]:

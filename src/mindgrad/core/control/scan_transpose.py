@@ -134,13 +134,13 @@ def transposed_iteration(
     builder = Builder()
     with building(builder):
         fixed, of_carry, slices, of_ys = map(builder.inputs_like, groups)
-        found = builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys])
-        cotangents = dict(zip(reached, found, strict=True))
+        outputs = builder.inline(pulled, [*fixed, *slices, *of_carry, *of_ys])
+        cotangents = dict(zip(reached, outputs, strict=True))
         before = [
             cotangents[consts + k] if consts + k in cotangents else zeros(body.outputs[k].type) for k in parts
         ]
         of_consts = {k: cotangents[k] for k in reached if k < consts}
-        iteration = Graph(builder.inputs, builder.equations, found)
+        iteration = Graph(builder.inputs, builder.equations, outputs)
         stacked = [*slices, *of_ys]
         of_slices = [cotangents[k] for k in sliced]
         deferred = _deferred(iteration, [*of_carry, *stacked], stacked, of_slices, of_consts)
@@ -150,8 +150,10 @@ def transposed_iteration(
         later = Totals(iteration, [*of_carry, *stacked], [of_consts[k] for k in deferred], of_slices)
         fresh = [x for x in later.leaves if x not in stacked and x not in of_slices]
         places = {x: k for k, x in enumerate([*stacked, *of_slices, *fresh])}
-        made = builder.close(
+        transposed = builder.close(
             [*totals, *before, *of_slices, *fresh], [*fixed, *sums, *of_carry, *slices, *of_ys]
         )
     leaves = tuple([places[x] for x in later.leaves])
-    return TransposedIteration(made, summed, parts, sliced, deferred, leaves, later.graph(fixed, length))
+    return TransposedIteration(
+        transposed, summed, parts, sliced, deferred, leaves, later.graph(fixed, length)
+    )

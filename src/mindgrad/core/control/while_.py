@@ -82,7 +82,7 @@ _COUNT = tensor_type(int32, ())
 
 
 class Loop(NamedTuple):
-    """A loop as a closed program: graphs of ``(*constants, *carry)``, and the number of constants."""
+    """A loop as a closed program: graphs of its constants and its carry."""
 
     condition: Any
     body: Any
@@ -325,7 +325,7 @@ class SeriesLoop(NamedTuple):
         )  # fmt: skip
 
     def of_const(self, k: int) -> list[int]:
-        """Return the positions of all coefficients of the constant ``k`` among the constants."""
+        """Return the positions of all coefficients of constant ``k``."""
         first = self.consts + self.active_consts.index(k) * self.order
         return [k, *range(first, first + self.order)]
 

@@ -185,13 +185,15 @@ class Cotangents(NamedTuple):
 
 
 def _pull(
-    loop: Loop, slots: int, active_consts: Indices, moving: Indices, known: Sequence[Any], cts: Sequence[Any]
-) -> Cotangents:
-    """Emit the pullback of a loop, whose operands and saved results are ``known``."""
-    found = while_pullback(*known, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
+    loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Sequence[Any],
+    cts: Sequence[Any],
+) -> Cotangents:  # fmt: skip
+    """Emit the pullback of a loop, given the operands and the saved results of the loop."""
+    results = while_pullback(*operands, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
     count = len(active_consts)
     return Cotangents(
-        dict(zip(active_consts, found[:count], strict=True)), dict(zip(moving, found[count:], strict=True))
+        dict(zip(active_consts, results[:count], strict=True)),
+        dict(zip(moving, results[count:], strict=True)),
     )
 
 
@@ -298,15 +300,15 @@ def _pullback_jvp_with_values(operands: Any, ts: Any, **parameters: Any) -> Any:
         consts += map(fused.of_const, active_consts)
         parts += map(fused.of_part, moving)
     inputs = fused.operands(xs.of_loop, of_consts, of_carry)
-    found = _run_and_pull(fused.loop, inputs, slots, tuple(consts), tuple(parts), cotangents)
-    results = [*[found.consts[k] for k in active_consts], *[found.carry[k] for k in moving]]
+    pulled = _run_and_pull(fused.loop, inputs, slots, tuple(consts), tuple(parts), cotangents)
+    tangents = [*[pulled.consts[k] for k in active_consts], *[pulled.carry[k] for k in moving]]
     if not covers:
-        return while_pullback(*operands, **parameters), results
+        return while_pullback(*operands, **parameters), tangents
     values = [
-        *[found.consts[fused.of_const(k)] for k in active_consts],
-        *[found.carry[fused.of_part(k)] for k in moving],
+        *[pulled.consts[fused.of_const(k)] for k in active_consts],
+        *[pulled.carry[fused.of_part(k)] for k in moving],
     ]
-    return values, results
+    return values, tangents
 
 
 def _of_tangents(fused: Fused, moving: Indices, cts: Sequence[Any]) -> dict[int, Any]:
@@ -328,28 +330,28 @@ def _pullback_series(
     pullback = Pullback(**equation.parameters)
     consts, active_consts, moving = pullback.consts, pullback.active_consts, pullback.moving
     xs = pullback.split(starts_of(equation.inputs, coefficients)[0]).of_loop
-    known = pullback.split(coefficients)
-    active_inputs = varying(known.of_loop)
+    of_operands = pullback.split(coefficients)
+    active_inputs = varying(of_operands.of_loop)
     fixed = tuple(sorted({*active_consts, *[k for k in active_inputs if k < consts]}))
     start = tuple(sorted({*moving, *[k - consts for k in active_inputs if k >= consts]}))
     series = series_loop(*pullback.loop, fixed, start, order)
     cotangents = {
         at: ct
-        for k, each in zip(moving, known.cts, strict=True)
+        for k, each in zip(moving, of_operands.cts, strict=True)
         for at, ct in zip(series.of_part(k), reversed(each), strict=True)
         if ct is not None
     }
-    found = _run_and_pull(
+    pulled = _run_and_pull(
         series.loop,
-        series.operands(xs, known.of_loop),
+        series.operands(xs, of_operands.of_loop),
         pullback.slots,
         tuple([at for k in active_consts for at in series.of_const(k)]),
         tuple(sorted([at for k in moving for at in series.of_part(k)])),
         cotangents,
     )
     return [
-        *[[found.consts[at] for at in reversed(series.of_const(k))] for k in active_consts],
-        *[[found.carry[at] for at in reversed(series.of_part(k))] for k in moving],
+        *[[pulled.consts[at] for at in reversed(series.of_const(k))] for k in active_consts],
+        *[[pulled.carry[at] for at in reversed(series.of_part(k))] for k in moving],
     ]
 
 
@@ -366,11 +368,11 @@ def _pullback_batch(size: int, operands: Sequence[Any], at: Sequence[int | None]
     batched = batched_loop(*pullback.loop, flags, size)
     cts = [at_front(size, ct, axis) for ct, axis in zip(xs.cts, axes.cts, strict=True)]
     parts = tuple([k + batched.shift for k in moving])
-    found = _run_and_pull(
+    cotangents = _run_and_pull(
         batched.loop, batched.operands(size, xs.of_loop, axes.of_loop), pullback.slots, active_consts, parts,
         dict(zip(parts, cts, strict=True)),
     )  # fmt: skip
-    results = [*found.consts.values(), *[found.carry[k] for k in parts]]
+    results = [*cotangents.consts.values(), *[cotangents.carry[k] for k in parts]]
     return results, [0] * len(results)
 
 
@@ -405,7 +407,7 @@ def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
 
 
 def reverse_of(pullback: Pullback) -> Graph:
-    """Return one iteration of ``pullback`` as a graph (``while_reverse_step.reverse_iteration``)."""
+    """Return the graph of one iteration of a pullback."""
     _, body, consts = pullback.loop
     return reverse_iteration(body, consts, pullback.active_consts, pullback.moving, pullback.marks)
 

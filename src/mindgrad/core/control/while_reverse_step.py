@@ -69,7 +69,7 @@ class _Transposed(NamedTuple):
 
     Attributes:
         outside: graph from the constants to the known values that do not depend on the carry.
-        values: graph from constants and carry to all known values, which start with those of ``outside``.
+        values: graph from constants and carry to all known values; the first are the outputs of ``outside``.
         pulled: graph ``(*known values, *cotangents of the next carry) ↦ (*cotangents of the constants,
             *cotangents of the carry)``.
     """
@@ -88,9 +88,9 @@ def _transposed(
     used = [x for x in _operands(part.linear) if not x.linear]
     of_carry = _dependents(part.equations, part.inputs[consts:])
     outside = [x for x in used if x not in of_carry]
-    known = [*outside, *[x for x in used if x in of_carry]]
-    first = len(known)
-    pulled, reached = _transposed_step(part.linear_graph(known), first, len(active_consts), marks)
+    residuals = [*outside, *[x for x in used if x in of_carry]]
+    first = len(residuals)
+    pulled, reached = _transposed_step(part.linear_graph(residuals), first, len(active_consts), marks)
     cotangents = dict(zip(reached, pulled.outputs, strict=True))
     outputs = [
         cotangents[k] if k in cotangents else zeros(body.inputs[at].type)
@@ -98,7 +98,7 @@ def _transposed(
     ]
     return _Transposed(
         Graph(part.inputs[:consts], live_equations(part.equations, outside), outside),
-        Graph(part.inputs, live_equations(part.equations, used), known),
+        Graph(part.inputs, live_equations(part.equations, used), residuals),
         Graph(pulled.inputs, pulled.equations, outputs),
     )
 
@@ -174,7 +174,7 @@ def _separated(iteration: LinearIteration) -> LinearIteration:
 
 
 def _fitting(coefficients: Graph, rows: int) -> int:
-    """Return the number of iterations, at most ``rows``, whose coefficients are computed together."""
+    """Return the number of iterations in a chunk, at most ``rows``."""
     largest = max([y.type.size for e in coefficients.equations for y in e.outputs], default=0)
     while rows > costs().joint_block_iterations and rows * largest > costs().block_elements:
         rows //= 2

@@ -27,7 +27,7 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.forward import push_tangents
 
-__all__ = ["pulled_through_loops"]
+__all__ = ["pull_through_loops"]
 
 ONE_NUMBER = Rewrite(
     "loop",
@@ -36,7 +36,7 @@ ONE_NUMBER = Rewrite(
 )
 
 
-def pulled_through_loops(
+def pull_through_loops(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
     """Compute the cotangent of one scalar input by forward mode.

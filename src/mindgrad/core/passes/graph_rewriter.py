@@ -1,6 +1,6 @@
 """Graph rewriter: rebuild a graph with some of its equations replaced.
 
-The rewrites of ``optimize`` call :func:`rebuilt` with a function that returns the replacement of an equation,
+The rewrites of ``passes`` call :func:`rebuild` with a function that returns the replacement of an equation,
 or ``None`` to leave the equation unchanged.
 """
 
@@ -12,10 +12,10 @@ from typing import Any
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.graph import Equation, Graph
 
-__all__ = ["inside", "rebuilt"]
+__all__ = ["rewrite_inner", "rebuild"]
 
 
-def rebuilt(
+def rebuild(
     graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any], simplifies: bool = True
 ) -> Graph:
     """Rebuild ``graph`` with some of its equations replaced.
@@ -54,7 +54,7 @@ def _with_own_values(graph: Graph) -> Graph:
         return builder.close(builder.inline(graph, builder.inputs_like(graph.inputs)))
 
 
-def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
+def rewrite_inner(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     """Apply ``rewrite`` to the inner graphs of loops and branches of ``graph``.
 
     Returns ``graph`` itself if ``rewrite`` changes none of them.
@@ -74,4 +74,4 @@ def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
             return None
         return equation.primitive(*map(read, equation.inputs), **changed[equation])
 
-    return rebuilt(graph, replaced)
+    return rebuild(graph, replaced)

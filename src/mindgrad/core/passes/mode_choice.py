@@ -46,7 +46,6 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.rewriting import Rewrite
-from mindgrad.core.passes.graph_rewriter import rebuilt
 from mindgrad.core.primitives.kinds import accumulate, ones, product, zeros
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import concatenate, slice_axis
@@ -56,7 +55,7 @@ from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import dependent
 from mindgrad.core.transforms.transpose import pull_cotangents
 
-__all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
+__all__ = ["extract_function_of_vector", "pull_by_series", "push_series"]
 
 
 DIAGONAL = Rewrite(
@@ -88,7 +87,7 @@ class _Cut(NamedTuple):
         return [axis for axis in axes if any(carried[axis] is None for carried in self.values.values())]
 
 
-def pulled_along(
+def pull_by_series(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
     """Compute the cotangents of the inputs ``xs`` by forward mode.
@@ -145,7 +144,9 @@ def _is_masked(cut: _Cut) -> bool:
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
-def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
+def push_series(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]
+) -> list[Any] | None:
     """Compute the tangents of ``ys`` by one ``taylor_coefficients`` equation.
 
     Returns ``None`` if not exactly one real input has a tangent, or if a derivative of ``ys`` needs reverse
@@ -166,7 +167,9 @@ def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequen
     ]
 
 
-def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Graph, list[Any], int] | None:
+def extract_function_of_vector(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any]
+) -> tuple[Graph, list[Any], int] | None:
     """Extract the graph of a scalar function of a vector from a builder.
 
     Returns the graph, its operands, and the index of the vector among the operands. Returns ``None`` unless
@@ -371,19 +374,6 @@ def _opened(builder: Builder, ys: Sequence[Any]) -> list[Any]:
             outputs = builder.emit_again(equation, operands)
         now.update(zip(equation.outputs, outputs, strict=True))
     return [now.get(y, y) for y in ys]
-
-
-def in_columns(graph: Graph) -> Graph:
-    """Replace every ``per_sample_gradient`` equation of ``graph`` by its columns."""
-    if not any(equation.primitive is per_sample_gradient for equation in graph.equations):
-        return graph
-
-    def replace(equation: Equation, read: Any) -> Any:
-        if equation.primitive is not per_sample_gradient:
-            return None
-        return written_out(equation, [read(x) for x in equation.inputs])
-
-    return rebuilt(graph, replace)
 
 
 def _weighted(builder: Builder, cut: _Cut, ys: Sequence[Any], cts: Sequence[Any]) -> _Cut:
