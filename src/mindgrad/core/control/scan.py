@@ -53,7 +53,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Equation, Graph, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import moved
 from mindgrad.core.primitives.kinds import is_zero, zeros
@@ -397,11 +397,13 @@ scan = Primitive(
     multiple=True,
     simplify=_simplify,
     series=_series,
-    replaceable=True,
     pattern=scanned,
-    programs=lambda equation, iterations: [
-        Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
-    ],
-    paths=paths_of_scan,
+    inner=InnerGraphs(
+        replaceable=True,
+        programs=lambda equation, iterations: [
+            Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
+        ],
+        paths=paths_of_scan,
+    ),
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -64,7 +64,7 @@ from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import Equation, Graph, Variable, silent
 from mindgrad.core.ir.inner_programs import Inner
 from mindgrad.core.ir.memo import memoized
-from mindgrad.core.ir.primitive import REGISTRY, Primitive
+from mindgrad.core.ir.primitive import REGISTRY, InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_while
@@ -474,9 +474,7 @@ while_ = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
-    replaceable=True,
     pattern=looped,
-    paths=paths_of_while,
-    programs=_programs,
+    inner=InnerGraphs(replaceable=True, programs=_programs, paths=paths_of_while),
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -46,7 +46,7 @@ from mindgrad.core.control.while_reverse_step import Marks, linear_iteration, re
 from mindgrad.core.ir.evaluate import evaluate
 from mindgrad.core.ir.graph import INHERITED, Equation, Graph, without_effects
 from mindgrad.core.ir.inner_programs import Inner
-from mindgrad.core.ir.primitive import Primitive
+from mindgrad.core.ir.primitive import InnerGraphs, Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import is_zero, zeros
@@ -423,8 +423,7 @@ while_pullback = Primitive(
     simplify=_pullback_simplify,
     series=_pullback_series,
     multiple=True,
-    programs=_programs,
-    iteration=_iteration,
+    inner=InnerGraphs(programs=_programs, iteration=_iteration),
     taint=lambda *_, step, totals, **parameters: starts_taint(step, totals),
 )
 

@@ -81,7 +81,7 @@ class Member(NamedTuple):
 def fuse_derivatives(graph: Graph) -> Graph:
     """Fuse derivatives, then replace lazy derivatives by ordinary operators."""
     graph = rewrite_inner(graph, fuse_derivatives)
-    if any(equation.primitive.expand is not None for equation in graph.equations):
+    if any(equation.primitive.lazy is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(replace_hessian_traces(expand_columns(graph)))))
     return expand_lazy(graph)
 

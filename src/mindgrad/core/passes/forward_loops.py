@@ -85,6 +85,6 @@ def _is_plain(equation: Equation) -> bool:
     # supported control flow: branches, loops without a number of checkpoints from the user, and lazy
     # derivatives, which expand to ordinary operators
     is_program = (
-        primitive.replaceable and not equation.parameters.get("slots")
-    ) or primitive.expand is not None
+        primitive.inner.replaceable and not equation.parameters.get("slots")
+    ) or primitive.lazy is not None
     return primitive.kind != "control" or is_program

@@ -61,7 +61,7 @@ def rewrite_inner(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     """
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:
-        programs = equation.graphs if equation.primitive.replaceable else None
+        programs = equation.graphs if equation.primitive.inner.replaceable else None
         if programs:
             better = {name: rewrite(program) for name, program in programs.items()}
             if any(better[name] is not programs[name] for name in programs):

@@ -78,7 +78,7 @@ def _is_worth(equation: Equation) -> bool:
         inner.graphs
         or inner.has_effect
         or inner.primitive.communicates
-        or inner.primitive.unique
+        or inner.primitive.effects.unique
         or any(y.type.size > limits.guarded_elements for y in inner.outputs)
         for inner in (*iteration, *equation.parameters["condition"].equations)
     )

@@ -196,7 +196,7 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
-        is_control = equation.primitive.kind == "control" and not equation.primitive.closed
+        is_control = equation.primitive.kind == "control" and not equation.primitive.is_closed
         if is_control or equation.has_effect or equation.primitive.communicates:
             return None
         if equation.primitive.reads_cotangent:
@@ -410,7 +410,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     returned.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
-    if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
+    if any(each.primitive.kind == "control" and not each.primitive.is_closed for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}
     read = [x for equation in live for x in equation.inputs] + list(values)
@@ -440,7 +440,7 @@ class _Line:
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """Compute the derivatives of the values that depend on ``x`` along ``direction``."""
         tangents: dict[Any, Any] = {x: direction}
-        if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
+        if all(each.primitive.is_closed or _is_linear(each, self._reached) for each in self._equations):
             # the function consists of Taylor series and linear functions; a Taylor series gets one more term
             push_tangents(self._equations, tangents)
         elif x in self._inputs:

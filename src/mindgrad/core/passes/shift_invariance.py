@@ -102,7 +102,7 @@ def _shift_of(equation: Equation) -> Variable | None:
     shift = difference.inputs[1]
     while (made_by := getattr(shift, "made_by", None)) is not None and is_view(made_by):
         shift = made_by.inputs[0]
-    if made_by is None or made_by.primitive.jvp is None or made_by.primitive.stops:
+    if made_by is None or made_by.primitive.jvp is None or made_by.primitive.algebra.stops:
         return None
     return shift
 
@@ -114,7 +114,7 @@ def _is_dependent(graph: Graph, shift: Variable) -> bool:
     try:
         for equation in graph.equations:
             forms = [moved.get(x) for x in equation.inputs]
-            if any(forms) and equation.primitive.jvp is not None and not equation.primitive.stops:
+            if any(forms) and equation.primitive.jvp is not None and not equation.primitive.algebra.stops:
                 form = _through(equation, forms)
                 if form.power:
                     moved[equation.outputs[0]] = form
