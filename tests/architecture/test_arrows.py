@@ -17,7 +17,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 ORDER = [
     {"core.base", "core.placement"}, {"core.ir"}, {"core.primitives"}, {"core.transforms"}, {"core.control"},
     {"core.passes"}, {"core.backend"}, {"core.trace"}, {"core.api"}, {"core.sparse"}, {"core"},
-    {"_base"}, {"frontend"}, {"frontend.programs", "distributed"}, {"eager"}, {"api"}, {"solvers"},
+    {"_base"}, {"distributed"}, {"frontend"}, {"frontend.programs"}, {"eager"}, {"api"}, {"solvers"},
     {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"},
     {"dataset", "mindrecord"}, {"train", "amp"},
     {"emit"},
@@ -25,7 +25,7 @@ ORDER = [
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip
 RANK = {package: rank for rank, group in enumerate(ORDER) for package in group}
-ENGINE = {package for group in ORDER[:17] for package in group}
+ENGINE = {package for group in ORDER[:18] for package in group}
 #: packages whose parts are ranked one by one
 DIVIDED = {"core", "frontend"}
 

@@ -12,7 +12,7 @@ from typing import Any
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.graph import Equation, Graph
 
-__all__ = ["rewrite_inner", "rebuild"]
+__all__ = ["rebuild", "rewrite_inner"]
 
 
 def rebuild(

@@ -17,11 +17,11 @@ __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"
 class Assigned(Protocol):
     """A location of Python state, such as an attribute, with tensors of a recording."""
 
-    #: leaves of the value of the location
+    #: leaves of the value that is stored at the location
     leaves: list[Any]
 
     def store(self, leaves: Sequence[Any]) -> None:
-        """Replace the leaves of the value."""
+        """Replace the leaves of the value at this location."""
 
 
 class Frontend:
@@ -32,7 +32,7 @@ class Frontend:
         return function(*args, **kwargs)
 
     def isolated(self) -> AbstractContextManager[Any]:
-        """Return a context that undoes its assignments of Python state at the end."""
+        """Return a context manager that undoes assignments to Python state at its end."""
         return nullcontext()
 
     def assigned_in(self, scope: Any) -> Sequence[Assigned]:
@@ -56,7 +56,7 @@ def call(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """Return a context in which assignments of Python state are undone at the end."""
+    """Return a context manager that undoes assignments to Python state at its end."""
     return _frontend.isolated()
 
 

@@ -26,7 +26,6 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.pipeline import before_compilation
-from mindgrad.distributed.layouts import joint_args
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.effect_log import Place, Variable
 from mindgrad.frontend.guards import Change
@@ -49,6 +48,7 @@ from mindgrad.frontend.programs.cache import (
     withdraw,
 )
 from mindgrad.frontend.programs.cache_miss import UNKNOWN, between_functions, between_signatures, refused
+from mindgrad.frontend.programs.divided_arrays import joint_args
 from mindgrad.frontend.programs.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.frontend.programs.open_sizes import OpenSizes
 from mindgrad.frontend.programs.program import Program, compile_program
@@ -151,7 +151,7 @@ class Compiled:
         return program.call(tensors)
 
     def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Compile a program for these arguments without running it."""
+        """Compile a program for the given arguments without running it."""
         self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
     def _compiled(
@@ -278,8 +278,8 @@ class Compiled:
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """List attributes and variables whose number or tensor changed since a trace.
 
-        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program, so that
-        further changes need no compilation.
+        Returns ``(numbers, tensors)``. The next trace makes these values inputs of the program. Then further
+        changes need no compilation.
         """
         known = self._programs.get(key)
         if known:
