@@ -188,7 +188,7 @@ def _pull(
     loop: Loop, slots: int, active_consts: Indices, moving: Indices, operands: Sequence[Any],
     cts: Sequence[Any],
 ) -> Cotangents:  # fmt: skip
-    """Emit the pullback of a loop, given the operands and the saved results of the loop."""
+    """Emit the pullback of a loop from its operands and saved results."""
     results = while_pullback(*operands, *cts, **_pullback(loop, slots, active_consts, moving, _marks(cts)))
     count = len(active_consts)
     return Cotangents(
