@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
-from mindgrad._base.boundary import enclose
 from mindgrad.core.base.keywords import explain_with
 from mindgrad.core.base.nearest import nearest
 
@@ -365,5 +364,4 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-enclose(Unavailable)
 explain_with(keyword_hint)

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.api.entry_points import ENTRY_POINTS, leave
 from mindgrad.core.ir.settings import options
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.trace.numbers import as_data, as_python
@@ -139,17 +140,22 @@ def in_either_mode(
         for x in args:
             if type(x) is not Tensor:
                 has_numbers = True
-        if has_numbers:
-            if any_array(args) or (kwargs and any_array(kwargs.values())):
-                args, kwargs = with_tensors((args, kwargs))
-            args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
-        if compiles or options["mode"] == GRAPH_MODE:
-            return compiled.call(args, kwargs)
-        result = calls(run, args, kwargs)
+        try:
+            if has_numbers:
+                if any_array(args) or (kwargs and any_array(kwargs.values())):
+                    args, kwargs = with_tensors((args, kwargs))
+                args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
+            if compiles or options["mode"] == GRAPH_MODE:
+                return compiled.call(args, kwargs)
+            result = calls(run, args, kwargs)
+        except Exception:
+            leave()
+            raise
         return as_python(result) if has_numbers else result
 
     call.__name__ = call.__qualname__ = run.__name__
     call.__doc__ = run.__doc__
+    ENTRY_POINTS.add(call.__code__)
     return call
 
 

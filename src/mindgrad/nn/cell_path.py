@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import currentframe
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
 
-from mindgrad._base.boundary import before_trimming
+from mindgrad.core.base._cpython import variables_of
 from mindgrad.core.base.location import NO_LINE, Line, is_own_file
+from mindgrad.core.base.refusal import before_trimming
 
 __all__ = ["cell_lines", "name_path_in_errors"]
 
@@ -70,10 +72,10 @@ def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameTyp
         code = cell_class.__call__.__code__  # type: ignore[operator]
         cells: list[Any] = []  # innermost Cell first
         count = 0
-        current: FrameType | None = sys._getframe(1)
+        current = currentframe()
         while current is not None and current is not caller:
-            if current.f_code is code and not (cells and cells[-1] is current.f_locals["self"]):
-                cells.append(current.f_locals["self"])
+            if current.f_code is code and not (cells and cells[-1] is variables_of(current)["self"]):
+                cells.append(variables_of(current)["self"])
             if current is frame:
                 count = len(cells)
             current = current.f_back
@@ -91,7 +93,7 @@ def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType 
     while entry is not None:
         frame = entry.tb_frame
         if frame.f_code is code:
-            cell = frame.f_locals["self"]
+            cell = variables_of(frame)["self"]
             if not cells:
                 caller = frame.f_back
             if not cells or cells[-1] is not cell:
@@ -123,7 +125,7 @@ def _variable(cell: Any, frame: FrameType | None) -> str:
     """The name of the user's variable that holds a Cell; empty if there is none."""
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
-    for variables in () if frame is None else (frame.f_locals, frame.f_globals):
+    for variables in () if frame is None else (variables_of(frame), frame.f_globals):
         for name, value in list(variables.items()):
             if value is cell and name != "self" and not name.startswith("_"):
                 return name

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from mindgrad.core.base._cpython import variables_of
+from mindgrad.core.base.location import caller_frame
 from mindgrad.core.base.refusal import refuse
 from mindgrad.core.base.tree import flatten, unflatten
 from mindgrad.core.ir.scope import apply, as_it_is
@@ -202,6 +203,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
                 set_attribute(owner, name, computed, runtime)
             else:  # a value without symbols remains valid after the trace, so it can be cached
                 owner.__dict__[name] = computed
+            if record is not None and hasattr(kind, "parameters_and_names"):
+                record.read_of_cell(owner, name)  # guards compare whether the value is stored
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
     return state.read_attribute(owner, name)
@@ -420,7 +423,7 @@ def _getattr(owner: Any, name: str, *default: Any) -> Any:
 
 
 def _vars(*owner: Any) -> Any:
-    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
+    return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else variables_of(caller_frame())
 
 
 def _by_object(function: Any) -> Callable[..., None]:
