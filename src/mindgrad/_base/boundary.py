@@ -36,10 +36,10 @@ from mindgrad.core.base.refusal import without_own_frames
 __all__ = ["before_trimming", "enclose", "enclose_packages", "enclosed", "trim"]
 
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
-#: flags of generators and coroutines, whose code gets no exception handler: their frames are resumed many
-#: times
+#: flags of generators and coroutines. Their code gets no exception handler, because Python resumes their
+#: frames many times
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_STACK = 8  # largest number of values on the stack in the handler
+_STACK = 8  # largest number of values that the exception handler puts on Python's value stack
 
 
 _explanations: list[Callable[[BaseException], None]] = []
@@ -56,7 +56,7 @@ def leave() -> None:
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(PACKAGE) and name not in LAUNCHERS:
-            return  # another function of mindgrad is the caller, and may handle the error
+            return  # another function of mindgrad is the caller and may handle the error
         frame = frame.f_back
     if isinstance(error, Exception):
         trim(error)
@@ -110,7 +110,7 @@ def _handler(constant: int) -> tuple[bytes, int, int]:
     again = [_instruction("SWAP", 2), _instruction("POP_EXCEPT"), _instruction("RERAISE", 1)]
     first = b"".join([_instruction("PUSH_EXC_INFO"), *call])
     last = b"".join(again)
-    # the last instructions handle an error that `leave` itself raises, such as KeyboardInterrupt
+    # these instructions handle an error that `leave` itself raises, such as KeyboardInterrupt
     handler = first + last + b"".join([_instruction("COPY", 3), *again[1:]])
     return handler, len(first) // 2, len(first + last) // 2
 
@@ -209,14 +209,15 @@ class _Boundary:
     def __init__(self) -> None:
         self.packages: set[str] = set()
         self.classes: set[type] = set()
-        #: maps the id of an original code object to its copy with the exception handler. The id is the key,
-        #: because `==` would compare all contents of two code objects
+        #: maps the ``id`` of an original code object to its copy with an exception handler. The ``id`` is the
+        #: key, because `==` would compare all contents of two code objects
         self.codes: dict[int, CodeType] = {}
         #: the original code objects, kept so that their ids stay valid
         self.before: list[CodeType] = []
 
     def enclose_package(self, module: ModuleType, with_inner: bool) -> None:
-        # ``public`` includes names such as `_no_grad`; `vars` loads no modules, in contrast to `getattr`
+        # use `vars` instead of `getattr`, because `getattr` may load modules. ``public`` also contains names
+        # with an underscore, such as `_no_grad`
         public = vars(module).get("__all__", ())
         for name, value in list(vars(module).items()):
             if not name.startswith("_") or with_inner or name in public:
@@ -269,7 +270,7 @@ def enclose(value: Any) -> None:
         _boundary.enclose(value)
 
 
-#: the packages with public functions; the functions of ``_MAKERS`` return further functions that users call
+#: packages with functions that users call. The functions of ``_MAKERS`` also return functions that users call
 _SURFACE = frozenset((
     "amp", "api", "boost", "common", "communication", "context", "dataset", "device_context", "experimental",
     "hal", "log", "mindrecord", "mint", "nn", "numpy", "ops", "parallel", "profiler", "runtime", "scipy",

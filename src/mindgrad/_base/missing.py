@@ -17,10 +17,12 @@ from mindgrad.core.base.nearest import nearest
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
-#: prefixes of names that Python and test runners look up in every module, which are not spelling mistakes
+#: prefixes of names that Python and test runners look up in every module. A missing name with such a prefix
+#: is not a spelling mistake, so the error makes no suggestion
 _MACHINERY = ("_", "pytest")
-#: A module whose full name has at least this many dots also has the names of its package, because MindSpore
-#: divides the package into other modules. An example is ``mindgrad.ops.operations.math_ops``
+#: MindSpore divides some packages, such as ``ops.operations``, into other modules than mindgrad. Therefore a
+#: module whose full name has at least this many dots, such as ``mindgrad.ops.operations.math_ops``, also has
+#: the names of its package
 _DIVIDED = 3
 
 
@@ -90,8 +92,8 @@ def explain_missing_names(module: ModuleType) -> None:
         if loaded is not None:
             return loaded
         caller = sys._getframe(1)
-        # `from module import name` first looks up the name, then imports a submodule of this name, and looks
-        # up the name again: only the last lookup must raise an error with suggestions
+        # `from module import name` looks up the name, then imports a submodule with this name, and looks up
+        # the name again. Only the last lookup must raise an error with suggestions
         if name.startswith(_MACHINERY) or caller.f_code is _FROM_LIST:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         if is_divided(module.__name__):
@@ -109,7 +111,7 @@ def explain_missing_names(module: ModuleType) -> None:
             raise AttributeError(
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module
             )
-        # raise an ImportError: in `from module import name`, Python would replace the message of an
+        # raise ImportError: in `from module import name`, Python would replace the message of an
         # AttributeError
         raise ImportError(
             f"cannot import name {name!r} from {_spelling(module)!r}: {hint}",

@@ -22,10 +22,11 @@ from typing import Any
 __all__ = ["Channel", "address_of", "connected"]
 
 _NONCE, _TAG = 16, 32
-#: maximum bytes of the first message, whose sender has not yet proved that it has the secret, and of later
-#: messages
+#: maximum size in bytes of the first message, and of later messages. The first limit is small, because the
+#: sender has not yet proved that it has the secret of the job
 _MOST_AT_FIRST, _MOST = 2**16, 2**30
-#: TCP keepalive options: a machine counts as lost if it does not respond for 5 + 3 · 3 = 14 seconds
+#: options for TCP keepalive in seconds (count for the last): a connection to a machine that does not respond
+#: for 5 + 3 · 3 = 14 seconds is closed
 _PROBES = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 3}
 _PREFIX = struct.Struct("!QI")
 

@@ -63,8 +63,7 @@ class Deferred:
             handler(number, frame)
 
 
-# This module calls `_signal`, because `signal` converts arguments and results to enumerations, which adds
-# 9 µs per call
+# Use the module `_signal`. `signal` converts arguments and results to enumerations, which takes 9 µs per call
 
-#: the signals that are deferred, because their handlers often raise exceptions
+#: signals that are deferred until a critical block ends, because their handlers often raise exceptions
 _SIGNALS = [getattr(signal, name) for name in ("SIGALRM", "SIGTERM", "SIGINT") if hasattr(signal, name)]

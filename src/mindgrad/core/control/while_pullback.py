@@ -86,9 +86,9 @@ def _tangent_transpose(
     return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
 
 
-#: linear map from the tangents of the constants ``active_consts`` and of the parts ``start`` of the first
-#: carry to the tangents of the parts ``moving`` of the last carry. It exists only while reverse mode builds a
-#: graph, because transposition replaces it by ``while_pullback``
+#: Linear map to the tangents of the components ``moving`` of the last carry. Its arguments are the tangents
+#: of the constants ``active_consts`` and of the components ``start`` of the first carry. It exists only while
+#: reverse mode builds a graph: transposition replaces it by ``while_pullback``
 while_tangent = Primitive(
     "while_tangent",
     "control",
@@ -124,8 +124,8 @@ def _pullback_numpy(
     before = carries_before(condition, body, constants, carry)[0]
     for first in reversed(range(0, len(before), rows)):
         carries = before[first : first + rows]
-        # process a chunk of `rows` iterations together, as in the compiled kernel. If a chunk has fewer
-        # iterations, pad it with copies of its first carry, whose cotangents are zero
+        # Process `rows` iterations (a chunk) together, as the compiled kernel does. Pad a shorter chunk with
+        # copies of its first carry, whose cotangents are zero
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
         residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
         if rows == 1:
@@ -157,8 +157,8 @@ def _pullback_xla(
     constants, state = operands[:consts], operands[consts:]
     carries = (len(state) - 2 - len(moving)) // 2
     fixed = outside(*constants)
-    # a vector of ones for `Totals.emit`. It is computed from the iteration count, so that XLA cannot replace
-    # it by a constant
+    # A vector of ones for `Totals.emit`. It is computed from the iteration count, because XLA would evaluate
+    # a constant vector at compile time
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
     iteration = checkpoints.Iteration(
         step=lambda x: tuple(body(*constants, *x)),
@@ -248,7 +248,8 @@ def _pullback_jvp_with_values(
     values = {k: rates[k] if k in rates else zeros(ct.type) for k, ct in zip(moving, cts, strict=True)}
     tangents = {k: ct for k, ct in zip(moving, cts, strict=True) if k in fused.active_carry}
     operands_of = fused.operands(xs, of_consts, of_carry)
-    # the cotangents of ċ and ẋ₀ in P_F are the value of P. If P_F computes all of them, P is not emitted
+    # The cotangents of ċ and ẋ₀ in P_F equal the results of P. If P_F computes all of them, P itself is not
+    # emitted
     covers = set(active_consts) <= set(turned) and set(moving) <= set(fused.active_carry)
     wanted_consts, start = active_consts, moving
     if covers:
@@ -296,7 +297,7 @@ def _pullback_series(
         *xs[consts:], *series_operands(xs, of_xs, [consts + k for k in loop.moving]),
     )  # fmt: skip
     carries, parts = len(body.outputs), len(loop.body.outputs)
-    # positions of the coefficients 0 … K of each constant and of each part of the carry
+    # indices of the coefficients 0 … K of each constant and of each carry component
     in_consts = {k: [k, *range(consts + at * order, consts + (at + 1) * order)] for at, k in enumerate(fixed)}
     in_carry = {
         k: [k, *range(carries + at * order, carries + (at + 1) * order)] for at, k in enumerate(loop.moving)
@@ -424,9 +425,9 @@ def _pullback_tangent_transpose(
     return result + [moved[k] for k in rated]
 
 
-#: linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
-#: constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
-#: ``rated`` of the last carry. Like ``while_tangent``, it exists only while reverse mode builds a graph
+#: Linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
+#: constants ``turned``, of the components ``start`` of the first carry, and of the cotangents of the
+#: components ``rated`` of the last carry. It exists only while reverse mode builds a graph
 while_pullback_tangent = Primitive(
     "while_pullback_tangent",
     "control",

@@ -96,14 +96,14 @@ from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
-#: maps the name of each primitive to the primitive
+#: name of a primitive -> primitive
 REGISTRY: dict[str, Primitive] = {}
 
 
 class Primitive:
     """One operator. Calling it on variables and constants emits an equation."""
 
-    # defaults of fields that few primitives set
+    # defaults of the fields that few primitives set
     linear_in: Sequence[int] | None = None
     moves: bool = False
     stops: bool = False

@@ -129,12 +129,12 @@ class TiledLoop:
         self._graph, self._region = graph, region
         self._size, self._rows, self._batch_last = size, rows, batch_last
         self._body, self._outer = Builder(), Builder()
-        #: dicts that map each variable of the old graph to its value in the new graph: ``_outside`` for
-        #: values outside the loop, and ``_inside`` for values of one tile
+        #: variable of the old graph -> its value in the new graph: ``_outside`` for values outside the loop,
+        #: ``_inside`` for values of one tile
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
-        #: inputs of the loop body: ``_whole`` maps a value without a batch axis to its input, and ``_sliced``
-        #: maps (value, batch axis) to the input that receives one slice of the value
+        #: inputs of the loop body. ``_whole``: value without a batch axis -> its input. ``_sliced``: (value,
+        #: batch axis) -> input for one slice of the value
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 
@@ -215,7 +215,7 @@ class TiledLoop:
         old = [self._order(labels, rows) for labels in axes.operands]
         result = self._order(axes.results[0], rows)
         form = relabeled(equation, axes, old, (result,), {rows: self._rows})
-        if form is None:  # the operator needs its axes in the old order
+        if form is None:  # this operator needs its axes in the old order
             operands = list(map(_transposed, operands, old, axes.operands))
             form = relabeled(equation, axes, axes.operands, axes.results, {rows: self._rows})
             assert form is not None
@@ -241,7 +241,7 @@ class TiledLoop:
         if type(atom) is Constant:
             if atom.is_splat:
                 return Constant(atom.value, atom.type.with_shape(shape))
-            if not atom.value.strides[axis]:  # a broadcast constant, whose elements are equal for all samples
+            if not atom.value.strides[axis]:  # a broadcast constant: its elements are equal for all samples
                 one = np.expand_dims(atom.value.take(0, axis), axis).transpose(order)
                 return Constant(np.broadcast_to(one, shape))
         repeated = repetition(atom)
