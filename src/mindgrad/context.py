@@ -437,7 +437,7 @@ def reset_auto_parallel_context() -> None:
 
 # --- parameter servers --------------------------------------------------------------------------------
 
-STRICT, COMPATIBLE, LAX = 0, 1, 2  # MindSpore's levels of Python support, without effect in mindgrad
+STRICT, COMPATIBLE, LAX = 0, 1, 2  #: MindSpore's levels of Python support, without effect in mindgrad
 
 _PS_DEFAULTS: dict[str, Any] = {
     "enable_ps": False, "config_file_path": "", "scheduler_manage_port": 11202, "enable_ssl": False,

@@ -30,11 +30,11 @@ from mindgrad.frontend.programs.donation import donatable, settled, window
 
 __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 
-#: ``sys.getrefcount`` of an object to which only a list and a loop over this list refer. If a pending array
-#: has this count, no tensor refers to it, so its value is not needed
+#: ``sys.getrefcount`` of an object to which only a list and a loop over the list refer. A pending array with
+#: this count belongs to no tensor, so its value is not needed
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
-#: message: a call that returns a recording for a later derivative, such as ``vjp``, is not deferred
+#: reason why a call such as ``vjp`` is not deferred
 GIVES_BACK = "it returns a recording that is differentiated later"
 
 
@@ -128,7 +128,7 @@ class CallValues:
         """
         originals: list[Any] = []
         program = self._begun(structure)
-        if not program:  # another thread discarded the segments, because the value of a constant changed
+        if not program:  # the value of a constant has changed, so another thread has discarded the segments
             return False
         last = program[-1]
         try:
@@ -144,7 +144,7 @@ class CallValues:
                 results = last.executable.run(operands, donated, last.executable.extra)
                 self._fill(structure, last, results)
             return True
-        except FloatingPointError:  # a check of ``debug_nans`` found NaN or infinity
+        except FloatingPointError:  # with ``debug_nans``, a check found NaN or infinity
             raise
         except Exception as error:
             if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
@@ -258,7 +258,7 @@ class CallValues:
             array = self.leaves[k]
             if k in pairs:
                 self.leaves[k] = None
-            else:  # this call does not replace the Parameter, so donate a copy
+            else:  # this call does not replace the Parameter, so donate a copy of its array
                 array = copy_on_device(on_device(array, self.types[k]))
             originals.append(array)
             del array
@@ -275,7 +275,8 @@ class CallValues:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in events for scope in event.scopes]
-        # reuse values that compiled segments have computed, because Python code may have branched on them
+        # reuse values that compiled segments have already computed, because Python code may have branched on
+        # them
         computed = {
             p.number: make_tensor(p.value, p.type)
             for p in pendings
@@ -305,8 +306,8 @@ class CallValues:
             structure.obstacle = GIVES_BACK
         program = structure.current()
         if program is not None and not surviving:
-            # compare with the outputs that were compiled, because another thread may have changed
-            # structure.outputs
+            # ``structure.outputs`` may differ from the outputs of the compiled program, because another
+            # thread may have extended it. Therefore compare with the program
             if numbers.issubset(self.given_by(structure)):
                 if self.run_program(structure):
                     return

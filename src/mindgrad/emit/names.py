@@ -118,7 +118,7 @@ def target_of(source: Source) -> str | None:
     return _targets(source[0]).get(source[1])
 
 
-#: the symbols of Python's operators
+#: syntax node of a Python operator -> its symbol
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 
@@ -219,7 +219,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and len(last.outputs) == 1
             and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
-            names[last.outputs[0]] = name  # no other line reads its value, only the derivative does
+            names[last.outputs[0]] = name  # only the derivative reads this value, no other line
     for equation in graph.equations:
         inner = _of_control(equation)
         names.update((y, name) for y, name in zip(equation.outputs, inner, strict=False) if name)
@@ -299,7 +299,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
             file, line = equation.source  # type: ignore[misc]
             return [_choices(file).get(line)]
         return names
-    if equation.primitive.replaceable:  # a loop
+    if equation.primitive.replaceable:  # the equation is a loop
         known = suggestions(parameters["body"])
         return [known.get(y) for y in parameters["body"].outputs]
     return ()
@@ -337,7 +337,7 @@ class _Site(NamedTuple):
 
         Within one line, only the output of a layer has a name.
         """
-        if self[:3] == user[:3]:  # within one line
+        if self[:3] == user[:3]:  # both are in the same line
             return self.layer if self.layer != self.cell else None
         return target_of((self.file, self.line)) or self.cell or None
 

@@ -20,12 +20,12 @@ __all__ = ["ALL", "INVENTORY", "MISSING", "UNREAD", "follow_reads", "note_all", 
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
-#: attribute name that represents all attributes of a Cell, because ``__dict__`` contains them
+#: represents all attributes of a Cell, for code that reads its ``__dict__``
 ALL = "__dict__"
 
-#: internal attributes of a Cell that guards ignore
+#: internal attributes of Cells, which do not affect a trace, so guards ignore them
 UNREAD = frozenset(["_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
-#: dicts of a Cell whose items guards compare, because mindgrad changes these dicts in place
+#: dicts in Cells that mindgrad changes in place. Guards therefore compare their items
 INVENTORY = ("_params", "_cells", "_hooks")
 
 
@@ -35,9 +35,9 @@ def _nothing(cell: Any, name: str) -> None:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: maps the ``id`` of a Cell to the names of its attributes read so far; ``None`` outside traces
+        #: ``id`` of a Cell -> names of its attributes that the trace has read; ``None`` outside traces
         self.names: dict[int, set[str]] | None = None
-        #: callback for the first read of each attribute, with the Cell and the attribute name
+        #: called with the Cell and the attribute name when a trace first reads this attribute
         self.met: Callable[[Any, str], None] = _nothing
 
 
@@ -79,7 +79,7 @@ def _note(cell: Any, name: str) -> None:
 
 
 def _is_own_frame(frame: Any) -> bool:
-    # mindgrad's own reads of ``__dict__`` do not count; code that uses all attributes calls ``note_all``
+    # mindgrad's own reads of ``__dict__`` are ignored: code that uses all attributes calls ``note_all``
     return frame.f_code.co_filename.startswith(PACKAGE)
 
 

@@ -28,9 +28,9 @@ from mindgrad.frontend import owned_objects
 __all__ = ["note_call", "watched_generators"]
 
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
-#: names of methods of random number generators that do not draw random numbers
+#: methods of random number generators that draw no random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
-#: maps modules to names of functions that return a different value in each call
+#: module -> names of its functions that return another value in each call
 _FUNCTIONS = {
     "time": {
         "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
@@ -42,11 +42,12 @@ _FUNCTIONS = {
     "secrets": {"randbelow", "token_bytes", "token_hex", "token_urlsafe"},
 }  # fmt: skip
 _CLOCKS = {"now", "utcnow", "today"}
-#: functions of ``time`` that read the clock if they are called without an argument
+#: functions of ``time`` that read the clock if they are called without argument
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
-#: levels of logging functions and methods. ``log`` has the highest level, because its level is an argument
+#: name of a logging function or method -> its level. ``log`` gets the highest level, because its level is an
+#: argument
 _LEVELS = {
     "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
     "fatal": 50, "log": 50,
@@ -129,7 +130,7 @@ def _made_generator(seed: Any = None) -> Any:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: whether this trace has already issued a warning about a constant value
+        #: whether a warning about a constant value was issued in this trace
         self.has_warned = False
 
 

@@ -41,7 +41,7 @@ __all__ = [
 
 #: name of the closure variable through which converted functions call the runtime (``frontend.control``)
 _RUNTIME = "mg__"
-#: attributes that Python stores in each class; guards do not compare them
+#: attributes that Python stores in each class, which guards do not compare
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
@@ -90,7 +90,7 @@ def stands(entry: list[Any]) -> bool:
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
         return False
-    entry[3] = now  # so that the next comparison is by identity
+    entry[3] = now  # so that the next comparison compares by identity
     return True
 
 
@@ -104,10 +104,10 @@ class Reads:
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # the recorded reads, one for each attribute, variable, or container. A key contains ``id(holder)``
-        # and usually the name
+        # the recorded reads: one entry for each attribute, variable, or container. The key contains
+        # ``id(holder)`` and usually the name
         self._entries: dict[Any, list[Any]] = {}
-        # reads of library functions and classes, which are constants of the compiled function
+        # recorded reads of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
@@ -357,7 +357,8 @@ class Reads:
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             self._base(value, code)
-            # ``function`` may be a decorator's wrapper that calls this function, so record its reads, too
+            # ``function`` may be a decorator's wrapper that calls ``value``, so record the reads of
+            # ``value``, too
             if isinstance(value, types.FunctionType):
                 self.function(value)
 

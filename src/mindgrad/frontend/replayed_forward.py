@@ -24,7 +24,7 @@ from mindgrad.core.trace import references
 
 __all__ = ["noted", "take_back"]
 
-#: maximum number of Cells whose latest run is recorded outside scopes; older records are dropped
+#: maximum number of Cells whose latest call is kept for a later derivative; older ones are dropped
 _KEPT = 4
 
 

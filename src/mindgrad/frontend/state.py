@@ -26,13 +26,13 @@ __all__ = [
     "is_from_outside", "noted", "read_attribute", "read_function", "stream", "use_stream",
 ]  # fmt: skip
 
-#: types of the attributes of Parameters that guards compare
+#: types of Parameter attributes that guards compare
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
 
-#: Parameters that contain the states of random number generators
+#: Parameters that contain the states of random generators
 generators: list[Any] = []
-#: number of the random stream, stored as the last word of the state of each generator
+#: number of the random stream: the last word of the state of each generator
 _stream = 0
 
 

@@ -32,9 +32,9 @@ class Costs(NamedTuple):
     #: an operand of a matrix product that is a difference is split into its terms, and a broadcast operand is
     #: replaced by the array that it repeats, only if the operand has at least this many elements
     distributed_elements: int = 4096
-    #: ``(a - b) @ c`` becomes ``a @ c - b @ c`` only if ``a - b`` has at least this many times as many
-    #: elements as ``a`` and ``b``. A scalar factor is moved only to a value with at most 1 /
-    #: ``distributed_part`` of the elements of the largest value in the product
+    #: ``(a - b) @ c`` becomes ``a @ c - b @ c`` only if ``a - b`` has at least this many times the elements
+    #: of ``a``, and of ``b``. A scalar factor is moved only to a value with at most 1 / ``distributed_part``
+    #: of the elements of the largest value in the product
     distributed_part: int = 4
     #: a scalar factor of a product is moved to the smallest value only if the largest value has at least this
     #: many elements
@@ -326,8 +326,8 @@ class HostCosts(NamedTuple):
     #: Compiled functions pad an axis of dynamic size to a *capacity*, a power of two. This constant is the
     #: smallest capacity
     open_capacity: int = 16
-    #: A call that takes less than this time in seconds is *quick*. Quick calls run in the calling thread,
-    #: because switching to another thread takes 60 µs
+    #: A call that takes less than this time in seconds is *quick*. For quick calls, switching to another
+    #: thread would take too long (60 µs)
     quick_seconds: float = 0.002
     #: after this many successive quick calls, a function runs in the calling thread
     quick_calls: int = 8

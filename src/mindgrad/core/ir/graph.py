@@ -174,7 +174,7 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  # marks of the cotangents that constant folding combined into this constant
+        self.marks = 0  #: marks of the cotangents that constant folding combined into this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())

@@ -33,9 +33,9 @@ __all__ = [
     "power_sum",
 ]
 
-SWITCH = 25.0  # for larger |x|, use Hankel's expansions instead of the integral
+SWITCH = 25.0  #: for larger |x|, use Hankel's expansions instead of the integral
 _ANGLES = 2 * np.pi * np.arange(96) / 96
-TERMS = 24  # number of terms of Hankel's expansions
+TERMS = 24  #: number of terms of Hankel's expansions
 
 
 def coefficients(n: int) -> list[float]:

@@ -25,7 +25,7 @@ from mindgrad.core.primitives.special_kernels import in_double
 __all__ = ["bessel_ke", "bessel_y"]
 
 _STEPS = 160
-_MOST = 1e30  # largest argument of Hankel's expansions; their powers of larger arguments would overflow
+_MOST = 1e30  #: largest argument of Hankel's expansions; their powers of larger arguments would overflow
 #: for smaller arguments, the first term of the power series is exact up to rounding. The quadrature would
 #: need more nodes
 _SMALL = 1e-18

@@ -290,8 +290,8 @@ def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return matmul(y, kept)
 
 
-#: ``cholesky(a)``: the lower triangular factor L of the symmetric (Hermitian) part of ``a``: (A + Aᴴ) / 2 = L
-#: Lᴴ. L depends on all elements of ``a``. It is NaN if the Hermitian part is not positive definite
+#: ``cholesky(a)``: the lower triangular L with L Lᴴ = (A + Aᴴ) / 2, the symmetric (Hermitian) part of ``a``.
+#: L depends on all elements of ``a``. It is NaN if the Hermitian part is not positive definite
 cholesky = general(
     "cholesky",
     taint="starts",

@@ -123,7 +123,8 @@ log_gamma_tail = elementwise(
     ],
 )
 
-#: the upper tail is the lower tail of the density of 1 − t, for which the parameters a and b are exchanged
+#: ``gamma_hazard``: x p(x) / T, where T is the tail that ``incomplete_gamma`` returns, and p = |∂T / ∂x| is
+#: the density
 gamma_hazard = elementwise(
     "gamma_hazard",
     type_rule=orders_type("gamma_hazard"),

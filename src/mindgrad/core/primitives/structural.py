@@ -87,8 +87,8 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
 
 def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
     if x.dtype.kind == "b" and dtype.is_inexact:
-        # select 1 or 0. XLA would turn a product with `convert_element_type(x)` into a selection, for which 0
-        # · NaN is 0
+        # select 1 or 0. XLA would turn a product with `convert_element_type(x)` into a selection, and then 0
+        # · NaN would be 0
         return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])
     return jax.lax.convert_element_type(
         x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy

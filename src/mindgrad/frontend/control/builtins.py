@@ -200,7 +200,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
-            else:  # a value without symbols remains valid after the trace, so it can be cached
+            else:  # a value without traced tensors remains valid after the trace, so it can be cached
                 owner.__dict__[name] = computed
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
@@ -286,8 +286,8 @@ def _unread(name: str) -> Callable[..., Any]:
     return read
 
 
-#: list that contains the ``Runtime`` object. The module ``runtime`` appends it, because importing it here
-#: would be circular
+#: contains the ``Runtime`` object. The module ``runtime`` appends it, because an import here would be
+#: circular
 RUNTIME_OF: list[Any] = []
 
 

@@ -56,10 +56,10 @@ class _Entry:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: the snapshots of the branches and iterations that are being traced, innermost last
+        #: snapshots of the branches and loop iterations that are being traced, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function that is being traced, innermost last: the iterators and files that it can access,
-        #: by ``id``
+        #: for each function that is being traced, innermost last: ``id`` -> iterator or file that the
+        #: function can access
         self.advancing: list[dict[int, _Entry]] = []
 
 

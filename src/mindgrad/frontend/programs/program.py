@@ -87,8 +87,8 @@ class Program:
         self._written = written
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # donate nothing if the program calls Python, because donated values would be lost if the callback
-        # failed
+        # donate no arrays if the program calls Python code: if the callback failed, the donated values would
+        # be lost
         may_give = not calls_back(graph) and not is_checking
         is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
@@ -174,7 +174,8 @@ class Program:
         The next trace makes these tensors inputs.
         """
         places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        # in a detached program, ``holder`` is the index of a closure cell of the snapshot, not a live cell
+        # in a detached program, ``holder`` is the index of a closure variable in the snapshot instead of the
+        # variable
         return [each for each in places if type(each.holder) is not int]
 
     def changes(self) -> Iterator[Change]:
@@ -203,7 +204,7 @@ class Program:
             if self._written:
                 return run_and_store(executable, arrays, self._donation, self._written, self._finish)
             results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # the cause may be an array on several devices, or not on the selected device
+        except ValueError:  # the cause may be an array on several devices, or on another device
             operands = [*tensors, *outcome.inputs(), *self._parameters()]
             if self._divided is not None or not gathered(operands):
                 raise
