@@ -16,8 +16,9 @@ from mindgrad.eager.structure import Segment, Structure
 
 __all__ = ["keep", "used"]
 
-#: limit of the compiled code of all eager calls in bytes; estimated bytes per compiled structure; estimated
-#: bytes per operator. If the estimate exceeds the limit, the least recently used structures lose their code
+#: limit in bytes for the compiled code of all eager calls, estimated bytes of the code of one structure, and
+#: estimated bytes per operator. The bytes of large constants are added to the estimate. Above the limit, the
+#: least recently used structures lose their code
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()

@@ -60,8 +60,8 @@ _KINDS = 64
 _STRUCTURES = 8
 
 #: environment variable that controls the compilation of eager calls, and its values for tests. With these
-#: values, the second call of a kind compiles immediately, in its own thread, regardless of the measured
-#: times. The value ``numpy`` turns compilation off.
+#: values, the second call of a kind compiles immediately, in the thread of the call, regardless of the
+#: measured times. The value ``numpy`` turns compilation off.
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 

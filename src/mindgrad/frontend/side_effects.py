@@ -66,8 +66,8 @@ class _Input:
         #: for each leaf of the value: ``(type of the input, whether it is a number)``, or ``None`` for a
         #: constant
         self.kinds = [self._kind(x) for x in self.leaves]
-        # replace tensors by empty tensors of the same type, because this object must not keep a large batch
-        # of data in memory
+        # replace tensors by tensors of the same type without data, because this object must not keep a large
+        # batch of data in memory
         self.leaves = [_blank(x) if _is_value(x) else x for x in self.leaves]
 
     def _kind(self, leaf: Any) -> tuple[TensorType, bool] | None:

@@ -82,7 +82,7 @@ class Trace:
             self.parameters: list[Any] = scope.parameters
             # Return the new values of Parameters first, in the order in which the Parameters are inputs. JAX
             # stores the first output of a type in the first donated buffer of this type, so each new value
-            # overwrites the old value of its own Parameter
+            # overwrites the old value of the same Parameter
             order = {id(p): index for index, p in enumerate(self.parameters)}
             written = scope.written
             self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]

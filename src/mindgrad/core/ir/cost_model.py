@@ -29,8 +29,8 @@ class Costs(NamedTuple):
     #: ``(a - b) @ c`` is computed as a single product with a contracted axis longer by 1, if the contracted
     #: axis has one of these sizes, and ``a`` or ``b`` is equal for all samples
     merged_columns: range = range(8, 25)
-    #: an operand of a matrix product that is a difference is split into its terms, and a broadcast operand is
-    #: replaced by the array that it repeats, only if the operand has at least this many elements
+    #: an operand of a matrix product is rewritten only if it has at least this many elements. A difference is
+    #: split into its terms, and a broadcast is replaced by the array that it repeats
     distributed_elements: int = 4096
     #: ``(a - b) @ c`` becomes ``a @ c - b @ c`` only if ``a - b`` has at least this many times the elements
     #: of ``a``, and of ``b``. A scalar factor is moved only to a value with at most 1 / ``distributed_part``
@@ -113,8 +113,8 @@ class Costs(NamedTuple):
     #: the batch axis of a batch that is not tiled is moved to the end only if the results of its matrix
     #: products have on average at most this many elements per sample
     tiled_features: int = 64
-    #: a batch is tiled only if the results of its matrix products have more bytes in total than this. From
-    #: this size on, glibc requests the memory from the operating system in every call
+    #: a batch is tiled only if the results of its matrix products have more bytes in total than this. Above
+    #: this size, glibc requests the memory from the operating system in every call
     whole_bytes: int = 30 << 20
     #: target size of a tile: bytes of the results of all matrix products for the samples of the tile
     tile_bytes: int = 18 << 20

@@ -41,8 +41,7 @@ STATE_WORDS = 6
 _GROUPS = 5
 _PARITY = np.uint32(0x1BD11BDA)
 
-#: number of bits by which the odd words (1 and 3) are rotated: ``[group, round, word, 1]``. Two groups
-#: alternate
+#: rotation of the odd words (1 and 3) in bits: ``[group, round, word, 1]``. Two groups alternate
 _ROTATIONS = np.array(
     [
         [[10, 26], [11, 21], [13, 27], [23, 5]],

@@ -30,8 +30,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``). They are
-#: Bool flags, and returned values, which are read only if the flag of the ``return`` is set
+#: prefixes of the variables that replace ``break``, ``continue``, and ``return`` (``python.jumps``). They
+#: contain Bool flags, or values that a jump passes on, which are read only if the flag of the jump is set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
 #: those prefixes in ``FLAGS`` whose variables contain a value instead of a flag
 HANDED_ON = ("result__", LEAVE)
