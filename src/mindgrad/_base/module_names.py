@@ -15,7 +15,8 @@ __all__ = ["SECOND_NAMES", "loaded_second_names", "own_name"]
 PACKAGE = __name__.partition(".")[0]
 
 _PARTS: dict[str, tuple[str, str]] = {
-    # mindgrad's module -> (package of MindSpore, modules in this package that mindgrad's module replaces)
+    # maps each module of mindgrad to a pair: a package of MindSpore, and the modules in this package that
+    # mindgrad's module replaces
     "boost": ("boost", "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze"),
     "experimental.optim": ("experimental.optim", "adamw"),
     "hal": ("hal", "device event memory stream"),
@@ -61,7 +62,7 @@ _PARTS: dict[str, tuple[str, str]] = {
     "train.train_thor": ("train.train_thor", "convert_utils"),
 }  # fmt: skip
 
-#: path of a module below ``mindspore`` -> path of the corresponding module below ``mindgrad``
+#: maps the path of a module below ``mindspore`` to the path of the corresponding module below ``mindgrad``
 SECOND_NAMES: dict[str, str] = {
     "_extends.parse": "_extends",
     "common.jit_config": "api.jit",

@@ -44,8 +44,8 @@ _TWO = (
     "    ValueError: If the shapes of the operands do not broadcast."
 )
 
-#: name of a docstring block -> its text. A reference such as ``{errors of one x}`` inserts the block and
-#: replaces {0} by the argument name x
+#: maps the name of each docstring block to its text. A reference such as ``{errors of one x}`` inserts the
+#: block and replaces {0} by the argument name x
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
@@ -247,7 +247,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
                 if names in defaults
                 else entry[0]
             )
-        alike: dict[str, list[str]] = {}  # default value -> arguments with this default
+        alike: dict[str, list[str]] = {}  # maps each default value to the arguments with this default
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
         return "\n".join(

@@ -144,8 +144,8 @@ class Inputs:
         positions: Sequence[int],
         only_tensors: bool = False,
     ) -> None:
-        # Pass tensors as copies, so that the function cannot change tensors of its caller. Pass Parameters as
-        # their values, so that a Parameter that is an argument does not count as a weight.
+        # Pass the other tensors as copies, so that the function cannot change tensors of its caller. Pass
+        # Parameters as their values, so that a Parameter that is an argument does not count as a weight.
         self._others = [
             x if position in positions or type(x) is Number or not isinstance(x, Tensor) else _copied(x)
             for position, x in enumerate(args)

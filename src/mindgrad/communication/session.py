@@ -37,8 +37,8 @@ from mindgrad.distributed.processes import broadcast, start, start_in_cluster, s
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
 
-#: after another process has ended, a collective of this process waits at most this many seconds; then this
-#: process exits
+#: after another process has ended, a collective of this process waits at most this many seconds; then the job
+#: fails
 STUCK_SECONDS = 5.0
 #: after another process has failed, this process exits after this many seconds, unless it ends by itself
 END_SECONDS = 5.0

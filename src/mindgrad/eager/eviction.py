@@ -22,8 +22,8 @@ __all__ = ["keep", "used"]
 _MOST_BYTES, _BYTES_PER_PROGRAM, _BYTES_PER_OPERATOR = 2**30, 2**17, 2**12
 
 _lock = threading.Lock()
-#: ``id`` of a structure with compiled segments -> (weak reference to it, its size in bytes). The most
-#: recently used structure is last
+#: maps the ``id`` of each structure with compiled segments to a weak reference to the structure and its size
+#: in bytes; the most recently used structure is last
 _with_programs: collections.OrderedDict[int, tuple[weakref.ref[Structure], int]] = collections.OrderedDict()
 
 

@@ -38,13 +38,13 @@ __all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction"
 Text = tuple[str, int]
 Form = Callable[..., Text | None]
 
-#: Python operator for arrays -> its precedence
+#: maps each operator that Python code applies to arrays to its precedence
 _PRECEDENCE = {
     "+": ADD, "-": ADD, "*": MULTIPLY, "/": MULTIPLY, "&": AND, "|": OR, "^": XOR, "<<": SHIFT,
     "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
-#: name of a primitive -> its form, a function that returns the Python expression of a call
+#: maps the name of each primitive to its form, a function that returns the Python expression of a call
 FORMS: dict[str, Form] = {}
 
 
@@ -213,7 +213,7 @@ def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
     return [f"{xs[0].text}[{k}]" for k in range(count)]
 
 
-#: name of a primitive with several results -> its form, which returns one string per result
+#: maps the name of a primitive with several results to its form, which returns one string for each result
 SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
 
 
@@ -335,7 +335,7 @@ def _operator(sign: str) -> Form:
     return lambda target, xs, result: infix(sign, _PRECEDENCE[sign], *xs)
 
 
-#: name of a primitive without a form -> its Python operator
+#: maps the name of a primitive without a form to its Python operator, if it has one
 INFIX = {
     name: row.symbol for name, row in REGISTRY.items() if row.symbol in _PRECEDENCE and name not in FORMS
 }

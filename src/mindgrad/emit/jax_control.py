@@ -181,7 +181,7 @@ def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return []
 
 
-#: name of a primitive with inner graphs -> rule that writes its call
+#: maps the name of each primitive with inner graphs to the rule that writes it
 CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
     "cond": _cond,
     "while": _while,

@@ -29,7 +29,7 @@ from mindgrad.core.ir.primitive import Primitive
 __all__ = ["Definitions"]
 
 _PACKAGE = __name__.partition(".")[0]
-#: module -> its usual short name
+#: conventional short names of modules
 _SHORT = {"numpy": "np", "jax.numpy": "jnp"}
 #: suffix of the names of functions that ``np.frompyfunc`` created
 _VECTORIZED = " (vectorized)"

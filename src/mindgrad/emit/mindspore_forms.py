@@ -18,7 +18,7 @@ __all__ = ["FORMS"]
 
 Text = tuple[str, int]
 
-#: name of a primitive -> function of ``ops`` with the same operands and result
+#: maps the name of a primitive to the function of ``ops`` that has the same operands and result
 _FUNCTIONS = {
     **{name: name for name in (
         "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_or",

@@ -271,7 +271,7 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
     return ops.flip(b, (axis,)) if reverse else b
 
 
-#: name of a primitive -> helper function that the emitted program calls for it
+#: maps the name of a primitive to the helper function that the emitted program calls for it
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (

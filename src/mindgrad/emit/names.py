@@ -118,7 +118,7 @@ def target_of(source: Source) -> str | None:
     return _targets(source[0]).get(source[1])
 
 
-#: syntax node of a Python operator -> its symbol
+#: the symbols of Python's operators
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 

@@ -39,10 +39,10 @@ _MOST_PATHS = 1000
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: ``id`` of a tensor -> the tensor, and a list of tensors that may be the same object, each with the
-        #: condition for it
+        #: maps the ``id`` of a tensor to the tensor and a list of tensors that may be the same object, each
+        #: with the condition under which it is
         self.names: dict[int, tuple[Tensor, list[tuple[Tensor, Condition]]]] = {}
-        #: ``id`` -> tensor, for the tensors that represent variables at the start of a loop iteration
+        #: the tensors that represent variables at the start of a loop iteration, by ``id``
         self.given: dict[int, Tensor] = {}
 
 

@@ -35,7 +35,7 @@ def _nothing(cell: Any, name: str) -> None:
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: ``id`` of a Cell -> names of its attributes that the trace has read; ``None`` outside traces
+        #: maps the ``id`` of a Cell to the names of its attributes read so far; ``None`` outside traces
         self.names: dict[int, set[str]] | None = None
         #: called with the Cell and the attribute name when a trace first reads this attribute
         self.met: Callable[[Any, str], None] = _nothing

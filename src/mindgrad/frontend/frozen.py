@@ -30,7 +30,7 @@ __all__ = ["note_call", "watched_generators"]
 _GENERATORS = (random.Random, np.random.RandomState, np.random.Generator)
 #: methods of random number generators that draw no random numbers
 _SETTINGS = {"seed", "getstate", "setstate", "get_state", "set_state", "bit_generator", "spawn"}
-#: module -> names of its functions that return another value in each call
+#: maps modules to names of functions that return a different value in each call
 _FUNCTIONS = {
     "time": {
         "time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
@@ -46,8 +46,7 @@ _CLOCKS = {"now", "utcnow", "today"}
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
 _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
-#: name of a logging function or method -> its level. ``log`` gets the highest level, because its level is an
-#: argument
+#: levels of logging functions and methods. ``log`` has the highest level, because its level is an argument
 _LEVELS = {
     "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
     "fatal": 50, "log": 50,

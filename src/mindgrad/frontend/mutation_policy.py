@@ -49,13 +49,13 @@ _MUTATORS = {
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: ``id`` of a container -> the container, and lists of containers that may be the same object,
-        #: because a tensor decides to which one a variable refers
+        #: maps the ``id`` of a container to the container, and to lists of containers that may be the same
+        #: object because a tensor selects which one a variable refers to
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
         #: whether a recursive call at the end of a function is compiled as the next iteration of a loop
         self.tail_calls_are_loops = False
-        #: (file, function, variable) -> ``(line, reason)``, for each variable without a value after a branch
-        #: or loop
+        #: maps (file, function, variable) to ``(line, reason)``, for each variable without a value after a
+        #: branch or loop
         self.dropped: dict[tuple[str, str, str], tuple[int, str]] = {}
 
 

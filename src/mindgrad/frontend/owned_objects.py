@@ -24,8 +24,8 @@ __all__ = [
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: for the traced function, and each loop body or branch that is being traced, innermost last: ``id``
-        #: -> object that it created
+        #: for the traced function and each body that is being traced, innermost last: the objects that it
+        #: created, by ``id``
         self.owned: list[dict[int, Any]] = []
 
 

@@ -124,7 +124,7 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: module whose functions change a hidden object -> this object, such as a random generator
+#: maps modules whose functions change a hidden object, such as a random generator, to this object
 _HELD: dict[types.ModuleType, Any] = {
     os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]

@@ -94,7 +94,7 @@ class _Hooks:
         return _traced(self, tuple(self.functions), types)
 
 
-#: ``id`` of a tensor -> its hooks
+#: maps the ``id`` of a tensor to the hooks of the tensor
 _HOOKS: dict[int, _Hooks] = {}
 
 

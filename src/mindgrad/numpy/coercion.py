@@ -15,7 +15,7 @@ __all__ = ["common", "converted", "count", "element_type", "floating", "tensor",
 
 #: Python and NumPy numbers with 64 bits are converted to these dtypes; tensors keep their dtype
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
-#: Python type passed as ``dtype`` -> dtype. NumPy would use 64 bits
+#: dtype that each Python type means as the argument ``dtype``; NumPy would use 64 bits
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 

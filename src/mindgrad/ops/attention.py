@@ -36,8 +36,8 @@ __all__ = ["flash_attention_score"]
 
 _NAME = "FlashAttentionScore"
 _ALL = 2147483647
-#: ``input_layout`` -> permutation to (batch, heads, positions, elements). The letter H stands for an axis
-#: with heads and elements together, which ``_in_heads`` splits before the permutation.
+#: maps each ``input_layout`` to the permutation to (batch, heads, positions, elements). The letter H stands
+#: for an axis with heads and elements together, which ``_in_heads`` splits before the permutation.
 _ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
 #: unsupported argument -> end of the error message, with the reason and an alternative
 _REFUSED = {

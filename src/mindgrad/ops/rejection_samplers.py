@@ -207,7 +207,7 @@ def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = 
 #: terms. The probability of a larger variate is below 2⁻⁴⁶.
 _SMALL_MEAN, _TERMS = 10.0, 43
 #: number of candidates for each Poisson variate. Each candidate is accepted with a probability of at least
-#: 3/4, so all are rejected in one of 10⁹ draws
+#: 3/4, so all are rejected about once in 10⁹ draws
 _CANDIDATES = 16
 
 

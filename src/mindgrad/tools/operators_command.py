@@ -139,7 +139,7 @@ def nearest_operators(name: str) -> list[str]:
     module, _, short = name.lower().rpartition(".")
     module = f"{module.rpartition('.')[2] or 'ops'}."
     public = sorted((path for path, _ in _public_functions()), key=lambda path: not path.startswith(module))
-    # last part of a name, in lower case -> full name of an operator or public function
+    # maps the last part of a name, in lower case, to the full name of an operator or public function
     spellings: dict[str, str] = {}
     for full in [*REGISTRY, *public]:
         spellings.setdefault(full.rpartition(".")[2].lower(), full)

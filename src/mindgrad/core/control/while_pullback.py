@@ -157,8 +157,8 @@ def _pullback_xla(
     constants, state = operands[:consts], operands[consts:]
     carries = (len(state) - 2 - len(moving)) // 2
     fixed = outside(*constants)
-    # A vector of ones for `Totals.emit`. It is computed from the iteration count, because XLA would evaluate
-    # a constant vector at compile time
+    # A vector of ones for `Totals.emit`. It is computed from the iteration count, so that XLA cannot replace
+    # it by a constant
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
     iteration = checkpoints.Iteration(
         step=lambda x: tuple(body(*constants, *x)),

@@ -17,8 +17,8 @@ __all__ = [
     "tensor_element",
 ]  # fmt: skip
 
-# type code of a NumPy array made from Python numbers -> dtype of the tensor. Complex numbers have no entry,
-# because they keep the dtype complex128
+# maps the NumPy type code of an array of Python numbers to the element type of the tensor. Complex numbers
+# have no entry, so they keep the type complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
 #: an array with at least this many bytes is allocated at an aligned address, so that tensors may share it

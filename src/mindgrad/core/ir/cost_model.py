@@ -343,7 +343,7 @@ class HostCosts(NamedTuple):
     library_seconds: float = 1e-7
 
 
-#: device name, as in ``set_device`` -> cost constants. The defaults are tile sizes that fit the caches of a
+#: maps each device name of ``set_device`` to its cost constants. The default tile sizes fit the caches of a
 #: CPU
 DEVICES = {
     "CPU": Costs(),

@@ -262,7 +262,7 @@ class Equation:
         #: Whether value numbering must not merge this equation with an equal equation. True if the field
         #: ``unique`` is set for its primitive, or for a primitive in its inner graphs
         self.is_unique = primitive.unique
-        #: parameter name -> graph, for all parameters that are graphs, such as a loop body
+        #: maps parameter names to graphs, for all parameters that are graphs, such as a loop body
         self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
             self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}

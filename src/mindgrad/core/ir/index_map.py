@@ -142,7 +142,7 @@ class Uniform(Axes):
         return Relabeling(dict(new.parameters), (new.operands[0],))
 
 
-#: the index map of all pointwise operators
+#: value of the field ``axes`` of all pointwise primitives
 UNIFORM = Uniform()
 
 

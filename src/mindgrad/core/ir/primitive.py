@@ -96,7 +96,7 @@ from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
-#: name of a primitive -> primitive
+#: maps the name of each primitive to the primitive
 REGISTRY: dict[str, Primitive] = {}
 
 

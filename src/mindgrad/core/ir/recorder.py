@@ -49,7 +49,8 @@ class Recorder(Scope):
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
-        #: index of an entry without a derivative -> its source line, for warnings about zero gradients
+        #: maps the index of an entry without a derivative to its source line, for warnings about zero
+        #: gradients
         self.lines: dict[int, Any] = {}
         #: Indices of recorded values. A function that was differentiated inside this scope depends smoothly
         #: on them, so its gradient is not zero by mistake (``transforms.zero_gradients``)

@@ -20,7 +20,7 @@ from mindgrad.core.ir import settings
 
 __all__ = ["REWRITES", "Rewrite", "is_rewriting", "watching", "without_rewrites"]
 
-#: name of a graph rewrite -> the rewrite
+#: maps the name of each rewrite to the rewrite
 REWRITES: dict[str, Rewrite] = {}
 
 

@@ -51,13 +51,12 @@ LEFT_BEHIND = (
 class _Local(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
+        #: scope of the innermost loop body or branch that is being traced
+        self.body: BodyScope | None = None
         #: the deferred eager call that records the operators of this thread; ``None`` if operators are not
         #: deferred
-        self.body: BodyScope | None = None
-        #: the derivative treats values as constants if their scope is nested at most this deep
-        #: (:func:`hold_constant`)
         self.deferral: Any = None
-        #: the derivative treats values of scopes up to this nesting level as constants
+        #: the derivative treats values as constants if their scope is nested at most this deep
         #: (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None

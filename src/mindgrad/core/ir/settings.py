@@ -10,13 +10,14 @@ from typing import Any
 
 __all__ = ["define", "get", "options", "store", "version"]
 
-#: option name -> value. Frequently executed code reads this dict directly; only :func:`store` changes it
+#: maps option names to values. Frequently executed code reads this dict directly; only :func:`store` changes
+#: it
 options: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
     # maximum number of carries that a `while` loop saves for reverse mode
     "checkpoint_slots": 1024,
-    # whether types of custom derivatives are compared with the types of the inputs
+    # whether the types of gradients from custom derivatives are compared with the types of the inputs
     "check_bprop": False,
     # whether an operator raises an error if its result contains NaN or infinity (see `finite`)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",

@@ -50,8 +50,8 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # recompute the mark INFINITE by the `taint` rules. Do not read the marks of operands: a variable may get
-    # a mark after later values were computed from it
+    # values that can be infinite, recomputed by the `taint` rules. The marks of operands are not read,
+    # because a variable may get a mark after other values were computed from it
     infinite: set[Any] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:

@@ -193,7 +193,7 @@ def _centered(x: _Difference) -> tuple[Repeated, Repeated]:
     total = reduce_sum(stop_gradient(small.atom), axes=averaged)
     mean = total * full(total.type, 1 / count)
     center = select(isfinite(mean), mean, zeros(mean.type))
-    # index of each axis of the smaller term -> index of the corresponding axis of the difference
+    # map each axis of the smaller term to the corresponding axis of the difference
     places = {axis: k for k, axis in enumerate(small.axes) if axis is not None}
     names = [places[axis] for axis in shared]
 

@@ -129,12 +129,12 @@ class TiledLoop:
         self._graph, self._region = graph, region
         self._size, self._rows, self._batch_last = size, rows, batch_last
         self._body, self._outer = Builder(), Builder()
-        #: variable of the old graph -> its value in the new graph: ``_outside`` for values outside the loop,
-        #: ``_inside`` for values of one tile
+        #: dicts that map each variable of the old graph to its value in the new graph: ``_outside`` for
+        #: values outside the loop, and ``_inside`` for values of one tile
         self._outside: dict[Any, Any] = {}
         self._inside: dict[Any, Any] = {}
-        #: inputs of the loop body. ``_whole``: value without a batch axis -> its input. ``_sliced``: (value,
-        #: batch axis) -> input for one slice of the value
+        #: inputs of the loop body: ``_whole`` maps a value without a batch axis to its input, and ``_sliced``
+        #: maps (value, batch axis) to the input that receives one slice of the value
         self._whole: dict[Any, Variable] = {}
         self._sliced: dict[tuple[Any, int], Variable] = {}
 

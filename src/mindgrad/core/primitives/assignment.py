@@ -131,9 +131,9 @@ def _xla(jax: Any, cost: Any, limit: Any, maximize: bool) -> Any:
     return solver(cost.astype(np.float64), limit)
 
 
-#: ``assignment(cost, limit, maximize)``: optimal assignment of rows to columns of a cost matrix of shape (m,
-#: n). The result has shape (2, min(m, n)) and contains the row and column of each pair, in the order of rows.
-#: Only the first ``limit`` columns are paired; unused entries are −1
+#: ``assignment(cost, limit, maximize)``: optimal assignment of rows to columns of an m × n cost matrix. The
+#: result has shape (2, min(m, n)) and contains the row and column of each pair, in the order of rows. Only
+#: the first ``limit`` columns are paired; unused entries are −1
 assignment = constant(
     "assignment",
     type_rule=_type_rule,

@@ -195,8 +195,8 @@ def _i_partial(x: Any, n: int) -> Any:
     return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
 
 
-#: ``bessel_i(x, n)``: Iₙ(x). It is a separate primitive, because derivatives of exp(|x|) · ``bessel_ie(x,
-#: n)`` would have cancellation near 0
+#: ``bessel_i(x, n)``: Iₙ(x). It is a separate primitive, because the product exp(|x|) · ``bessel_ie(x, n)``
+#: would have cancellation in its derivatives near 0
 bessel_i = elementwise(
     "bessel_i",
     type_rule=order_type("bessel_i"),

@@ -271,7 +271,7 @@ def _moved(equation: Equation) -> Steps:
     return not_equal(moved, zeros(moved.type))
 
 
-#: operator -> rule for its result: computes the mask of nonzeros
+#: maps each operator with one result to the rule that computes the mask of nonzeros of the result
 RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     neg: _same,
     div: _same,
@@ -289,8 +289,8 @@ RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
 }
 
-#: branch or loop -> rule for one of its results: computes the mask of nonzeros. The second argument of the
-#: rule is the index of the result
+#: maps each branch or loop operator to a rule that computes the mask of nonzeros of one result. The second
+#: argument of the rule is the index of this result
 OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 

@@ -38,8 +38,8 @@ def _highest(dtype: Any) -> Any:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
-#: Name of a reduction or cumulative operator -> function that returns its neutral element for a dtype, such
-#: as 0 for a sum. Padding with the neutral element does not change the result
+#: maps the name of a reduction or cumulative operator to a function that returns the neutral element of a
+#: dtype, such as 0 for a sum. Padding with the neutral element does not change the result
 _NEUTRAL: dict[str, Callable[[Any], Any]] = {
     "argmax": _lowest,
     "argmin": _highest,

@@ -43,8 +43,8 @@ class Root(NamedTuple):
     parts: Sequence[Any] = ()
 
 
-#: Primitive that can be a root -> function ``rule(*operands, **parameters)``, which returns the
-#: :class:`Root`, or ``None`` if the operator is not a root for these parameters
+#: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``. The function
+#: returns the :class:`Root`, or ``None`` if the operator is not a root for these parameters
 ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
 #: primitives that only move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()

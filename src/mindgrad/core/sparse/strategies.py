@@ -129,7 +129,7 @@ class _Level:
         self.cut = split
         self._second = second
         self._constants = len(split.others)
-        # the graph of a Hessian has a scalar output; replace it by the graph of the gradient
+        # for a Hessian, the graph has a scalar output; replace it by the graph of its gradient
         self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
         self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
         self._parts = [z.type for z in split.parts]
@@ -151,8 +151,8 @@ class _Level:
     def _propagated(self, environment: Known) -> Any:
         """Compute the sparsity pattern of φ with respect to the parts z."""
         graph, first = self.graph, self._constants
-        # `step` has copied the graph for a Hessian. The copy has new variables in the same order, so replace
-        # the names
+        # `step` has copied the graph for a Hessian. The copy has new variables in the same order, so rename
+        # the variables of the environment
         renamed = environment.renamed(self.cut.others, graph.inputs[:first])
         patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [

@@ -99,7 +99,6 @@ class Plan:
             self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
         #: indices of the values from outside on which the results depend through differentiable operators
-        #: only
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):

@@ -91,9 +91,9 @@ class _Series:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
-        #: variable of a rate ẋ -> variable x
+        #: maps the variable of each rate ẋ to the variable of x
         self._rate_of: dict[Variable, Variable] = {}
-        #: value -> its rate, which the forward rule computed
+        #: maps each value to its rate, which the forward rule returned
         self._rates: dict[Variable, Any] = {}
         #: cache: whether each value depends on ``s``
         self._depends: dict[Any, bool] = {}

@@ -33,8 +33,8 @@ __all__ = [
     "smooth_variables", "steps_of", "warn_of_zeros",
 ]  # fmt: skip
 
-#: How an output depends on a value. ``"smooth"``, or the equation of a piecewise constant operator that is
-#: part of every path from the value to the output
+#: how an output depends on a value: ``"smooth"``, or the equation of a piecewise constant operator through
+#: which every path from the value to the output leads
 _Path = Literal["smooth"] | Equation
 
 

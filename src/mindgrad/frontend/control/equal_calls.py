@@ -31,8 +31,9 @@ _NAMELESS = object()
 
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: recursive function that is being traced -> {key of a call: ``(result, objects)``}. The key contains
-        #: the ``id`` of ``objects``, which must therefore stay alive
+        #: maps each recursive function that is being traced to its calls so far: a dict from the key of a
+        #: call to ``(result, objects)``. The key contains the ``id`` of ``objects``, which must therefore
+        #: stay alive
         self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
 
 

@@ -58,8 +58,8 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: snapshots of the branches and loop iterations that are being traced, innermost last
         self.snapshots: list[Snapshot] = []
-        #: for each function that is being traced, innermost last: ``id`` -> iterator or file that the
-        #: function can access
+        #: for each function that is being traced, innermost last: the iterators and files that it can access,
+        #: by ``id``
         self.advancing: list[dict[int, _Entry]] = []
 
 

@@ -25,7 +25,7 @@ __all__ = ["any_array", "as_constants", "leaves_as_tensors", "note_large_array",
 _LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
-#: cache: class -> its role (container, array, or leaf)
+#: cache: maps a class to its role: container, array, or leaf (all other classes)
 _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
 #: maximum number of classes in the cache ``_ROLES``. The roles of further classes are computed in each call
 _ROLES_KNOWN = 256

@@ -200,9 +200,9 @@ _functions: weakref.WeakSet[Any] = weakref.WeakSet()
 _eager_calls: weakref.WeakSet[Any] = weakref.WeakSet()
 _histories: weakref.WeakValueDictionary[Any, History] = weakref.WeakValueDictionary()
 _all_histories: weakref.WeakSet[History] = weakref.WeakSet()
-#: function name -> compile histories of the latest objects that were compiled for the first time
+#: maps a function name to the compile histories of the latest objects that were compiled for the first time
 _first_calls: dict[str, collections.deque[History]] = {}
-#: code objects of a function -> weak references to programs that later, equal functions may reuse
+#: maps the code objects of a function to weak references to programs that later, equal functions may reuse
 _programs: dict[tuple[Any, ...], list[weakref.ref[Any]]] = {}
 #: a list with one number. If ``_programs`` has more keys than this number, the keys without live programs are
 #: deleted

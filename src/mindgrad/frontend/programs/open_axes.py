@@ -35,7 +35,7 @@ from mindgrad.core.primitives.structural import broadcast_in_dim, iota, reshape
 
 __all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
 
-#: symbol (an int that identifies an open size of the inputs) -> value of this size
+#: maps each symbol (an int that identifies an open size of the inputs) to the value of this size
 Sizes = Mapping[int, int]
 
 

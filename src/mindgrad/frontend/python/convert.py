@@ -71,8 +71,8 @@ class _Code:
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
 
 
-#: ``id`` of a code object -> its entry. The code object cannot be the key, because code objects from two
-#: files may be equal
+#: maps the ``id`` of a code object to its entry. The code object itself is not a suitable key, because code
+#: objects from two files may be equal
 _codes: dict[int, _Code] = {}
 #: code objects inside rewritten code that were not rewritten: methods, generators, and classes
 _inside: dict[int, weakref.ref[types.CodeType]] = {}

@@ -117,7 +117,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
 _files: dict[str, _File] = {}
-#: text of a statement typed at a prompt -> its file name in ``linecache``
+#: maps the text of a statement typed at a prompt to its file name in ``linecache``
 _prompted: dict[str, str] = {}
 
 

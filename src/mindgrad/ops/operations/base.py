@@ -455,7 +455,7 @@ _ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
     "number": number,
     "text": text,
 }
-#: function that checks an attribute -> type of the attribute in docstrings
+#: maps each function that checks an attribute to the type of the attribute in docstrings
 _TYPES: dict[Callable[[Any], Any], str] = {
     _boolean: "bool",
     _integer: "int",
@@ -464,7 +464,7 @@ _TYPES: dict[Callable[[Any], Any], str] = {
     _text: "str",
     as_dtype: "mindgrad.dtype",
 }
-#: type of a default value -> function that creates an attribute with this default
+#: maps the type of a default value to the function that creates an attribute with this default
 _KINDS: dict[type, Callable[..., Attribute]] = {
     bool: boolean, int: integer, float: number, str: text, dtype_names.DType: element_type,
 }  # fmt: skip
