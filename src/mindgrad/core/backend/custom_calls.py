@@ -24,7 +24,7 @@ from mindgrad.core.ir.graph import Equation, Graph, Variable, all_equations
 
 __all__ = ["described", "is_prepared", "targets_of"]
 
-#: pairs (target, platform) of the custom calls that this process has lowered. JAX has loaded the libraries
+#: pairs (target, platform) of the custom calls that this process has lowered. Lowering prepares the libraries
 #: that contain them
 _prepared: set[tuple[str, str]] = set()
 

@@ -45,8 +45,7 @@ stopped_by_forks: WeakSet[Any] = WeakSet()
 
 #: name of the XLA flag that sets options of XLA's back ends
 _BACKEND_OPTIONS = "--xla_backend_extra_options"
-#: XLA compiles a loop whose iteration moves fewer bytes than this to a single function instead of one
-#: function for each operator
+#: XLA compiles a loop to a single function if each iteration moves fewer bytes than this
 _LOOP_BYTES = 65_536
 
 #: lock that a thread holds while it imports JAX
