@@ -132,7 +132,7 @@ def _hint(module: ModuleType, name: str) -> str:
 
 
 class _Latest(threading.local):
-    #: the module and name of the last failed lookup of this thread
+    #: the last failed lookup of this thread: the module and the missing name
     missing: tuple[ModuleType, str] | None = None
 
 

@@ -30,7 +30,7 @@ ALL = "__dict__"
 UNREAD = frozenset(
     ["_compiled", "_custom", "_declared_inputs", "_derivatives", "_eager", "_flags", "_made_in"]
 )
-#: dictionaries of a Cell that mindgrad changes in place, so that guards compare their items
+#: dicts of a Cell. mindgrad changes them in place, so guards compare their items
 INVENTORY = ("_params", "_cells", "_hooks")
 #: attributes that each call of a Cell reads
 OF_CALLS = ("_hooks", "_recomputes", "_to_float", "requires_grad")

@@ -191,7 +191,7 @@ class Dependencies(Reads):
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
         complete = {id(vars(entry[1])) for entry in attributes if entry[0] is NAMES}
         for entry in [*self._names, *self._bound_cells()]:
-            # the comparison of all names covers a missing attribute, too
+            # the comparison of all names also detects a missing attribute
             if entry[3] is not MISSING or entry[0] is not dict.get or id(entry[1]) not in complete:
                 named.get(entry[0], others).append(entry)
         passes: list[Any] = [_Inventory(inventory).hold] if inventory else []

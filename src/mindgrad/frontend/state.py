@@ -175,7 +175,7 @@ def read_attribute(owner: Any, name: str) -> Any:
             record.method(owner, computed)
     elif isinstance(descriptor := getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
-        if is_cell(kind) and in_package(descriptor.fget):  # it runs unconverted
+        if is_cell(kind) and in_package(descriptor.fget):  # mindgrad's own property, which runs unconverted
             record.read_of_cell(owner, ALL)
     else:
         record.attribute(owner, name, value)

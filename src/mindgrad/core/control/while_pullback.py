@@ -269,7 +269,7 @@ def _pullback_xla(jax: Any, *operands: Any, **parameters: Any) -> Any:
     pullback = Pullback(**parameters)
     constants, _, saved, cts = pullback.split(operands)
     rows, ones = pullback.rows, []
-    if rows > 1:  # ones for `Totals.emit`, computed from an operand so that XLA cannot infer their value
+    if rows > 1:  # ones for `Totals.emit`, computed from an operand, so that they are not constants for XLA
         ones.append((jax.lax.iota(np.int32, rows) < saved.iterations + rows).astype(np.float32))
     iteration = pullback.iteration(constants, ones)
     sums = [jax.numpy.zeros_like(constants[k]) for k in pullback.active_consts]

@@ -190,8 +190,8 @@ def _gather_numpy(
     return y
 
 
-#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``. With
-#: ``inside``, all indices are known to be in range (``passes.peepholes``)
+#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``.
+#: ``inside`` promises that all indices are in range (``passes.peepholes``)
 gather = linear(
     "gather",
     work=MOVE,
