@@ -106,7 +106,7 @@ def stands(entry: list[Any]) -> bool:
     now = read_entry(read, holder, name)
     if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
         return False
-    entry[3] = now  # so that the next comparison compares by identity
+    entry[3] = now  # so that the next comparison is by identity
     return True
 
 
@@ -120,8 +120,7 @@ class Reads:
     __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
-        # the recorded reads: one entry for each attribute, variable, or container. The key contains
-        # ``id(holder)`` and usually the name
+        # one entry for each recorded read; the key contains ``id(holder)`` and usually the name
         self._entries: dict[Any, list[Any]] = {}
         # recorded reads of library functions and classes, which are constants of the compiled function
         self._constants: dict[Any, list[Any]] = {}
@@ -398,8 +397,7 @@ class Reads:
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             self._base(value, code)
-            # ``function`` may be a decorator's wrapper that calls ``value``, so record the reads of
-            # ``value``, too
+            # if ``function`` is a decorator's wrapper, it may call ``value``, so record its reads, too
             if isinstance(value, types.FunctionType):
                 self.function(value)
 
