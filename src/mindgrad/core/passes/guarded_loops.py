@@ -156,7 +156,7 @@ def _last_with_nan(equations: Sequence[Equation], products: set[Any]) -> list[Va
 
     The flag tests these values instead of every product, because they are fewer.
     """
-    holders = set(products)  # products, and values that are NaN if a product is NaN
+    holders = set(products)  # products, and values that are NaN if such a product is NaN
     for equation in equations:
         if _keeps_nan(equation) and not holders.isdisjoint(equation.inputs):
             holders.update(equation.outputs)
