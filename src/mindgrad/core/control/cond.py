@@ -18,7 +18,7 @@ for all samples if at least one sample takes it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -62,6 +62,9 @@ from mindgrad.core.primitives.kinds import marked as marked_as
 from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["cond"]
 
@@ -208,7 +211,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            _nothing(other) if graph is None else graph
+            _nothing(other) if graph is None else graph  # type: ignore[arg-type]  # one of them is a graph
             for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
@@ -269,7 +272,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
         yield Inner(equation.parameters[name], equation.inputs[1:])
 
 
-cond = Primitive(
+cond: Primitive[tuple[Atom, ...]] = Primitive(
     "cond",
     "control",
     type_rule=_types,

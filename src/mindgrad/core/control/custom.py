@@ -15,7 +15,7 @@ cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.control.batches import batched_graph, fronted
 from mindgrad.core.control.loop_patterns import customized
@@ -27,6 +27,9 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import ones, zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["custom", "custom_tangent"]
 
@@ -78,7 +81,7 @@ def _batch(
     return results, [0] * outputs
 
 
-custom = Primitive(
+custom: Primitive[tuple[Atom, ...]] = Primitive(
     "custom",
     "control",
     work=FREE,
@@ -120,7 +123,7 @@ def _never(*_: Any, **__: Any) -> Any:
 
 #: the linear map ``t ↦ J t`` of a custom VJP. It exists only while reverse mode builds a graph: transposition
 #: replaces it by the pullback. So no rule other than ``transpose`` is implemented
-custom_tangent = Primitive(
+custom_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "custom_tangent",
     "control",
     type_rule=_tangent_type,

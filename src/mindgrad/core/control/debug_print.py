@@ -15,7 +15,7 @@ on one device.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.callback import from_words, in_words
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["show"]
 
@@ -58,7 +61,7 @@ def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Cal
     return (), ()
 
 
-show = Primitive(
+show: Primitive[tuple[Atom, ...]] = Primitive(
     "show",
     "control",
     work=FREE,

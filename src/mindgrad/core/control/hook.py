@@ -14,7 +14,7 @@ through the hook raises ``RuntimeError``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.ir.types import type_of
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["hook"]
 
@@ -85,7 +88,7 @@ def _compiled(*_: Any, **__: Any) -> Any:
     raise RuntimeError("a gradient hook cannot run inside a compiled function.")
 
 
-hook = Primitive(
+hook: Primitive[tuple[Atom, ...]] = Primitive(
     "hook",
     "control",
     work=FREE,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import FREE
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.reverse import pull_back
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -196,7 +200,9 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
     return tangents
 
 
-def _solved(system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]) -> list:
+def _solved(
+    system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]
+) -> Sequence[Tangent]:
     if all(b is None for b in bs):
         return [None] * len(types)
     operands = [zeros(type) if b is None else b for b, type in zip(bs, types, strict=True)]
@@ -221,7 +227,9 @@ def _solve_numpy(*operands: Any, system: System, solution: Graph) -> Any:
     return tuple(evaluate(solution, operands))
 
 
-def _solve_jvp(y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> list[Any]:
+def _solve_jvp(
+    y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], **parameters: Any
+) -> Sequence[Tangent]:
     system, count = parameters["system"], parameters["system"].consts
     consts = operands[:count]
     changed = _change(system.product, consts, y, ts[:count])
@@ -243,7 +251,7 @@ def _solve_batch(size: int, operands: Any, at: Sequence[int | None], system: Sys
     return found, [0] * len(found)
 
 
-linear_solve = Primitive(
+linear_solve: Primitive[tuple[Atom, ...]] = Primitive(
     "linear_solve",
     "control",
     type_rule=_solve_types,
@@ -262,7 +270,7 @@ linear_solve = Primitive(
 
 def _root_jvp(
     y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], function: Graph, system: System, count: int
-) -> list[Any]:
+) -> Sequence[Tangent]:
     consts = operands[count:]
     changed = _change(function, consts, y, ts[count:])
     bs = [None if each is None else -each for each in changed]
@@ -283,7 +291,7 @@ def _root_batch(
     return solution, [0] * count
 
 
-root = Primitive(
+root: Primitive[tuple[Atom, ...]] = Primitive(
     "root",
     "control",
     work=FREE,

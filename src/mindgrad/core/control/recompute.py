@@ -25,7 +25,7 @@ Reverse mode costs one more run of the body. Limits:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
 from mindgrad.core.control.cond import cond
@@ -55,6 +55,9 @@ from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.reverse import pull_back
 from mindgrad.core.transforms.zero_gradients import paths_of_block
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["recomputed"]
 
@@ -110,7 +113,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     return series_results(results, count, results[count:], active_outputs, order)
 
 
-recomputed = Primitive(
+recomputed: Primitive[tuple[Atom, ...]] = Primitive(
     "recomputed",
     "control",
     type_rule=_types,
@@ -182,7 +185,7 @@ def _transpose(
     inputs = [*operands[:count], *cts]
     predicate = _always([*cts, *operands[:count]])
     if predicate is None:
-        pulled = current().inline(pullback, inputs)
+        pulled: Sequence[Atom] = current().inline(pullback, inputs)
     else:
         pulled = cond(predicate, *inputs, true=pullback, false=_nothing(pullback))
     return [None] * count + list(pulled)
@@ -200,7 +203,7 @@ def _never(*_: Any, **__: Any) -> Any:
 
 #: the linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph,
 #: because transposition replaces it by the pullback. Therefore ``transpose`` is its only rule
-recomputed_tangent = Primitive(
+recomputed_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "recomputed_tangent",
     "control",
     type_rule=_tangent_types,

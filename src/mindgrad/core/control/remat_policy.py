@@ -20,13 +20,16 @@ a matrix product or another library routine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.control.subgraphs import Split, in_loop, split
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.core.ir.memo import memoized
 from mindgrad.core.ir.work import flops_of
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["PartialEval", "partial_eval_body"]
 
@@ -79,7 +82,7 @@ class PartialEval:
             groups[(k >= consts) + (k >= consts + carries)].append(direction)
         inputs = [*outside, *groups[0], *groups[1], *streamed, *reused, *stacked, *groups[2]]
         again = [e for e in part.equations if e in plan.again]
-        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)
+        self.linear = Graph(inputs, [*again, *part.linear], part.tangents)  # type: ignore[arg-type]  # variables
 
 
 def _is_known(atom: Any) -> bool:
@@ -127,15 +130,15 @@ class _Plan:
     def __init__(
         self, equations: Sequence[Equation], fixed: Sequence[Variable], scanned: Sequence[Variable]
     ) -> None:
-        self.streamed: dict[Variable, None] = {}
-        self.stacked: dict[Variable, None] = {}
-        self.outside: dict[Variable, None] = {}
+        self.streamed: dict[Atom, None] = {}
+        self.stacked: dict[Atom, None] = {}
+        self.outside: dict[Atom, None] = {}
         self.invariant: dict[Equation, None] = {}
         self.again: dict[Equation, None] = {}
         self._equations = equations
         self._scanned = set(scanned)
         self._fixed = set(fixed)
-        self._made_by: dict[Variable, Equation] = {}
+        self._made_by: dict[Atom, Equation] = {}
         for equation in equations:
             self._made_by.update((y, equation) for y in equation.outputs)
             if not equation.has_effect and all(
@@ -155,7 +158,7 @@ class _Plan:
         """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
-    def keep_least(self, needed: set[Variable]) -> None:
+    def keep_least(self, needed: set[Atom]) -> None:
         """Make ``needed`` available to the linear part, stacking as little as possible."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
@@ -193,7 +196,7 @@ class _Plan:
                 return True
         return False
 
-    def _is_free(self, x: Variable) -> bool:
+    def _is_free(self, x: Atom) -> bool:
         """Return whether cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):
@@ -208,7 +211,7 @@ class _Plan:
             waiting.extend(equation.inputs)
         return False
 
-    def _make_again(self, x: Variable) -> None:
+    def _make_again(self, x: Atom) -> None:
         equation = self._made_by[x]
         if equation not in self.again:
             self.again[equation] = None

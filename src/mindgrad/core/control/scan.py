@@ -23,7 +23,7 @@ residuals of every iteration.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,6 +55,9 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import moved
 from mindgrad.core.primitives.kinds import is_zero, zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_scan
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["scan"]
 
@@ -377,7 +380,7 @@ def _simplify(
     return scan(*operands, body=simplified, length=length, consts=consts, carries=carries, reverse=reverse)
 
 
-scan = Primitive(
+scan: Primitive[tuple[Atom, ...]] = Primitive(
     "scan",
     "control",
     type_rule=_types,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
@@ -29,6 +29,9 @@ from mindgrad.core.primitives.kinds import full
 from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.batch import push_batch
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["Totals", "summed_graph"]
 
@@ -58,7 +61,7 @@ class Totals:
             if any(x in self._varying for x in equation.inputs if type(x) is Variable):
                 self._varying.update(equation.outputs)
         self._outputs = list(outputs)
-        self.leaves: dict[Variable, None] = {}
+        self.leaves: dict[Atom, None] = {}
         self._plan()
 
     def is_fixed(self, x: Any) -> bool:

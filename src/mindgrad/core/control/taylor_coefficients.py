@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.control.lazy import expand_lazy, never, pushed, series
 from mindgrad.core.ir.build import Builder, building
@@ -32,6 +32,9 @@ from mindgrad.core.ir.types import TensorType
 from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.batch import push_batch
 from mindgrad.core.transforms.taylor import taylor
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["taylor_coefficients", "expanded"]
 
@@ -148,7 +151,7 @@ def _of_input(program: Graph, argnum: int) -> dict[Variable, Carried]:
     return alignment(program.equations, program.inputs[argnum])
 
 
-taylor_coefficients = Primitive(
+taylor_coefficients: Primitive[tuple[Atom, ...]] = Primitive(
     "taylor_coefficients",
     "control",
     type_rule=_types,

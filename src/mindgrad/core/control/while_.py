@@ -22,7 +22,7 @@ Limits: a loop has at most 2³¹ iterations. The condition has no derivative.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,6 +62,9 @@ from mindgrad.core.ir.primitive import REGISTRY, Primitive
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.primitives.kinds import zeros
 from mindgrad.core.transforms.zero_gradients import paths_of_while
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
 
@@ -238,8 +241,8 @@ def _jvp_with_values(
             results = while_(*operands, **parameters)
             tangents = results[carries : carries + len(moving)]
             # the saved results contain the buffers of values first, then the buffers of tangents
-            saved = len(_saved_types([y.type for y in body.outputs], slots))
-            ys = (*results[:carries], *results[carries + len(moving) :][:saved])
+            buffers = len(_saved_types([y.type for y in body.outputs], slots))
+            ys = (*results[:carries], *results[carries + len(moving) :][:buffers])
         else:
             ys, tangents = while_(*xs, **parameters), ()
     of_ys: list[Any] = [None] * len(ys)
@@ -417,7 +420,7 @@ def _programs(equation: Equation, iterations: int) -> Iterator[Inner]:
         yield Inner(equation.parameters[name], equation.inputs, iterations, is_known=False)
 
 
-while_ = Primitive(
+while_: Primitive[tuple[Atom, ...]] = Primitive(
     "while",
     "control",
     type_rule=_types,

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +52,9 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.primitives.batching import at_front
 from mindgrad.core.primitives.kinds import is_zero, zeros
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["while_pullback"]
 
@@ -84,7 +87,7 @@ def _tangent_transpose(
 
 #: the linear map of a loop, from the tangents of the constants ``active_consts`` and of the parts ``start``
 #: of the first carry to the tangents of the parts ``moving`` of the last carry
-while_tangent = Primitive(
+while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_tangent",
     "control",
     type_rule=_tangent_types,
@@ -370,7 +373,7 @@ def _iteration(equation: Equation) -> tuple[Graph, Sequence[Any]]:
     return reverse_iteration(*[parameters[name] for name in names]), [*xs, *cts]
 
 
-while_pullback = Primitive(
+while_pullback: Primitive[tuple[Atom, ...]] = Primitive(
     "while_pullback",
     "control",
     type_rule=_pullback_types,
@@ -418,7 +421,7 @@ def _pullback_tangent_transpose(
 #: the linear map of ``while_pullback``, to the tangents of its results. Its arguments are the tangents of
 #: the constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
 #: ``rated``
-while_pullback_tangent = Primitive(
+while_pullback_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_pullback_tangent",
     "control",
     type_rule=_pullback_tangent_types,

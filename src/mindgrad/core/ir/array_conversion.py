@@ -6,11 +6,16 @@ import array as buffers
 import math
 import reprlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import DType, as_dtype, bfloat16, float32, int64
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mindgrad.core.ir.rules import Array, Element, NumpyType, Stored
 
 __all__ = [
     "array_of", "array_of_object", "initialized", "is_other_array", "is_shareable", "of_type",
@@ -32,7 +37,7 @@ _shortened.maxlist = _shortened.maxtuple = 8
 _shortened.maxstring = _shortened.maxother = 60
 
 
-def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> np.ndarray:
+def array_of(data: object, dtype: DType | None, element: Callable[[object], object]) -> Array:
     """Create a new array from ``data``.
 
     Args:
@@ -77,7 +82,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
     return of_type(array, dtype)
 
 
-def array_of_object(data: Any) -> np.ndarray:
+def array_of_object(data: object) -> Array:
     """Return a NumPy array of another library's array, a ``range``, or a buffer.
 
     Raises:
@@ -88,7 +93,7 @@ def array_of_object(data: Any) -> np.ndarray:
         if isinstance(data, (range, buffers.array, memoryview)) or hasattr(kind, "__array__"):
             return np.asarray(data)
         if hasattr(kind, "__dlpack__"):
-            return np.from_dlpack(data)
+            return np.from_dlpack(data)  # type: ignore[arg-type]  # its class has __dlpack__
     except Exception as error:
         raise TypeError(
             f"For 'Tensor', the elements of the input_data of type {kind.__name__} cannot be read: "
@@ -101,13 +106,13 @@ def array_of_object(data: Any) -> np.ndarray:
     )
 
 
-def is_other_array(data: Any) -> bool:
+def is_other_array(data: object) -> bool:
     """Whether ``data``, which is not a NumPy array, is an array of another library."""
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
 
-def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
+def of_type(array: Array | Element, dtype: DType) -> Array:
     """Copy ``array`` to another element type; a real type takes the real part."""
     if array.dtype.kind == "c" and dtype.kind != "complex":
         array = array.real
@@ -120,31 +125,31 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
     return copy
 
 
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _aligned(shape: tuple[int, ...], dtype: NumpyType) -> Array:
     """Create an aligned array, which XLA uses without a copy."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
 
 
-def is_shareable(array: Any, dtype: DType) -> bool:
+def is_shareable(array: object, dtype: DType) -> bool:
     """Whether tensors may share this array: it is large, and no code can write to it."""
     if type(array) is not np.ndarray or array.nbytes < _LARGE or array.dtype != dtype.numpy:
         return False
-    memory: Any = array.base
+    memory = array.base
     if memory is None:
         return True
     return type(memory) is np.ndarray and memory.base is None and memory.nbytes == array.nbytes + _ALIGNMENT
 
 
-def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
+def _with_elements(data: object, element: Callable[[object], object]) -> object:
     """Return nested Python data with ``element(x)`` for every element ``x``."""
     if isinstance(data, (list, tuple)):
         return [_with_elements(each, element) for each in data]
     return element(data)
 
 
-def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
+def initialized(init: object, shape: int | Iterable[int] | None, dtype: object) -> Array:
     """Create an array that a number or an initializer fills; ``None`` means zeros.
 
     In MindSpore, the elements of ``Tensor(shape=..., dtype=...)`` are uninitialized.
@@ -171,7 +176,7 @@ def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
     return array
 
 
-def tensor_element(data: Any) -> Any:
+def tensor_element(data: Stored) -> object:
     """Return the array of a tensor in a list, and any other element unchanged.
 
     Raises:

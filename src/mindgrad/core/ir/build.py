@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,9 +35,11 @@ from mindgrad.core.ir.graph import (
 from mindgrad.core.ir.types import TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
+    from mindgrad.core.ir.graph import Atom
     from mindgrad.core.ir.primitive import Primitive
+    from mindgrad.core.ir.rules import Array, Parameters, Results, Rule
 
 __all__ = [
     "EVERYTHING",
@@ -91,13 +93,13 @@ def building(builder: Builder) -> Iterator[Builder]:
 
 
 def is_tainted(
-    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
+    primitive: Primitive, inputs: tuple[Atom, ...], parameters: Parameters, passed: int | None = None
 ) -> int:
     """Return the marks of a result of ``primitive``.
 
     ``passed`` contains the marks of its operands. Default: they are computed from ``inputs``.
     """
-    taint: Any = primitive.taint
+    taint: str | int | Rule = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)
     if taint == "stops":
@@ -106,10 +108,10 @@ def is_tainted(
         passed = 0
         for atom in inputs:
             passed |= atom.tainted & INHERITED
-    return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)
+    return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)  # type: ignore[operator]  # other values are marks
 
 
-def pass_taint(old: Any, new: Any) -> None:
+def pass_taint(old: Atom, new: Atom) -> None:
     """Copy the marks of ``old`` to ``new``, an atom with the same value.
 
     A constant gets only the marks ``SET_LATER``.
@@ -120,7 +122,7 @@ def pass_taint(old: Any, new: Any) -> None:
         new.tainted |= old.tainted & INHERITED
 
 
-def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+def _is_equal(a: Array, b: Array) -> bool:
     """Whether two arrays of at most ``_COMPARED`` bytes are equal, byte by byte."""
     if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
@@ -144,27 +146,27 @@ class Builder:
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
         #: graphs derived from compiled functions, by their structural keys (``trace.record``)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Hashable, tuple[Graph, Graph | None]] = {}
         #: operands of all operators that the traced function called, including simplified operators
-        self.operands: set[Any] = set()
-        self._table: dict[Any, Any] = {}
-        self._constants: dict[Any, Constant] = {}
+        self.operands: set[Atom] = set()
+        self._table: dict[Hashable, Results] = {}
+        self._constants: dict[Hashable, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
-        self._inlined: dict[Any, list[Any]] = {}
+        self._inlined: dict[tuple[Graph | Atom, ...], list[Atom]] = {}
         #: maps each atom that :meth:`rebind` has replaced to its replacement
-        self._rebound: dict[Any, Any] = {}
+        self._rebound: dict[Atom, Atom] = {}
         #: whether a derivative is being built. ``nonzeros`` holds its masks of ``primitives.exact_zeros``
         self.is_differentiating = False
-        self.nonzeros: dict[Any, Any] = {}
+        self.nonzeros: dict[tuple[Atom, int | None], Atom | None] = {}
         #: maps masks that depend only on constants to their arrays (``primitives.exact_zeros``)
-        self.known_masks: dict[Any, Any] = {}
+        self.known_masks: dict[Atom, Array | None] = {}
         #: whether the mark ``INFINITE`` is set on every input with infinite elements, as in eager mode. In
         #: compiled functions, the values of inputs are not known
         self.knows_infinite = False
         #: bit mask of inputs of the derivative: those on which the operand of the current cotangent depends
         self.moving: int | None = -1
-        self._moves: dict[Any, int] = {}
-        self._always_move: list[Any] = []
+        self._moves: dict[Atom, int] = {}
+        self._always_move: list[Atom] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
         """Create an input of the graph; if ``linear``, a tangent that is not an input."""
@@ -173,11 +175,11 @@ class Builder:
             self.inputs.append(variable)
         return variable
 
-    def inputs_like(self, atoms: Iterable[Any]) -> list[Variable]:
+    def inputs_like(self, atoms: Iterable[Atom]) -> list[Variable]:
         """Create inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
-    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+    def constant(self, value: Array, type: TensorType | None = None) -> Constant:
         """Return the representative of this constant in the graph."""
         return self._kept(Constant(value, type))
 
@@ -203,10 +205,10 @@ class Builder:
     def trace(
         self,
         primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
+        inputs: tuple[Atom, ...],
+        parameters: Parameters,
         source: tuple[str, int] | None,
-    ) -> Any:
+    ) -> Results:
         """Emit an operator of the traced function, and add its operands to ``operands``."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
@@ -218,10 +220,10 @@ class Builder:
     def emit(
         self,
         primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
+        inputs: tuple[Atom, ...],
+        parameters: Parameters,
         counterparts: tuple[Variable, ...] | None = None,
-    ) -> Any:
+    ) -> Results:
         """Apply ``primitive`` and return the variable (or variables) of the result.
 
         ``counterparts`` are the results of the same operator on other operands of the same types. If they are
@@ -252,7 +254,7 @@ class Builder:
             if simpler is not None:
                 return simpler
         if folds and inputs:
-            folded = self._fold(primitive, inputs, parameters)
+            folded = self._fold(primitive, inputs, parameters)  # type: ignore[arg-type]  # all are constants
             if folded is not None:
                 folded.marks |= tainted & SET_LATER
                 return folded
@@ -268,7 +270,7 @@ class Builder:
         if primitive.multiple:
             types = types if counterparts is None else [y.type for y in counterparts]
             outputs = tuple([Variable(each, linear, tainted) for each in types])
-            result: Any = outputs
+            result: Variable | tuple[Variable, ...] = outputs
         else:
             result = Variable(types if counterparts is None else counterparts[0].type, linear, tainted)
             outputs = (result,)
@@ -280,12 +282,14 @@ class Builder:
             self._table[key] = result
         return result
 
-    def _key(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
+    def _key(self, primitive: Primitive, inputs: tuple[Atom, ...], parameters: Parameters) -> Hashable:
         if primitive.commutative and id(inputs[0]) > id(inputs[1]):
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())
 
-    def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
+    def _fold(
+        self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: Parameters
+    ) -> Constant | None:
         """Evaluate an equation on constants if that is cheap and the result is small."""
         if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
             return None
@@ -305,7 +309,7 @@ class Builder:
                 return self.constant(np.asarray(value, result_type.dtype.numpy))
         return None
 
-    def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
+    def emit_again(self, equation: Equation, operands: Sequence[Atom], **changed: object) -> tuple[Atom, ...]:
         """Emit ``equation`` on other operands, with ``changed`` parameters.
 
         Returns the results. The new equation has the source line of ``equation``, or the current line if
@@ -327,12 +331,12 @@ class Builder:
                 pass_taint(old, new)
         return results
 
-    def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
+    def inline(self, graph: Graph, inputs: Sequence[Atom]) -> list[Atom]:
         """Emit the equations of ``graph`` on ``inputs`` and return its outputs."""
         call = (graph, *inputs)
         if call in self._inlined:  # the same graph on the same inputs has the same results
             return list(self._inlined[call])
-        values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
+        values: dict[Variable, Atom] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:
             operands = [values[atom] if type(atom) is Variable else atom for atom in equation.inputs]
             values.update(zip(equation.outputs, self.emit_again(equation, operands), strict=True))
@@ -343,19 +347,19 @@ class Builder:
 
     # -- which values a derivative moves ------------------------------------------------------------
 
-    def differentiate(self, inputs: Iterable[Any]) -> None:
+    def differentiate(self, inputs: Iterable[Atom]) -> None:
         """Start a derivative with respect to ``inputs``."""
         self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
-    def let_move(self, atom: Any) -> None:
+    def let_move(self, atom: Atom) -> None:
         """Count ``atom`` as dependent on the inputs, in this derivative and in later ones."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
-    def moves(self, atom: Any) -> bool:
+    def moves(self, atom: Atom) -> bool:
         """Whether ``atom`` depends differentiably on one of the inputs in ``moving``."""
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
@@ -377,14 +381,14 @@ class Builder:
 
     # -- recomputed values, together with their derivatives ---------------------------------------
 
-    def value(self, atom: Any) -> Any:
+    def value(self, atom: Atom) -> Atom:
         """Return the atom that replaced ``atom`` when loops and branches were replayed."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]
         return atom
 
-    def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
+    def rebind(self, atoms: Sequence[Atom], values: Sequence[Atom]) -> None:
         """Replace ``atoms`` by ``values`` in the outputs and in equations emitted later."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
@@ -412,7 +416,7 @@ class Builder:
         for equation in emitted:
             yield equation, equation in selection
 
-    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
+    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Atom]:
         """Emit ``equation`` again during a replay, on the present values of its operands.
 
         If an operand has changed and ``simplifies`` is true, the equation is simplified again. Returns the
@@ -428,7 +432,7 @@ class Builder:
             if not is_kept:
                 inputs = tuple([self.value(x) if type(x) is Variable else self._kept(x) for x in inputs])
             key = self._key(equation.primitive, inputs, equation.parameters)
-            result: Any = self._table.get(key)
+            result: Results = self._table.get(key)
             if result is None:
                 emitted = equation if is_kept else self._copied(equation, inputs)
                 self.equations.append(emitted)
@@ -440,7 +444,7 @@ class Builder:
         return results
 
     @staticmethod
-    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+    def _copied(equation: Equation, inputs: tuple[Atom, ...]) -> Equation:
         """Copy ``equation`` with other operands that have the same values."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
@@ -449,7 +453,7 @@ class Builder:
             output.made_by = copy
         return copy
 
-    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+    def close(self, outputs: Sequence[Atom], inputs: Sequence[Variable] | None = None) -> Graph:
         """Return the graph of ``outputs``, without equations on which they do not depend."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)

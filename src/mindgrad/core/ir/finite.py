@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -17,10 +17,16 @@ from mindgrad.core.base.refusal import SourceLocation, located_text, location_of
 from mindgrad.core.ir.graph import DerivativeOf, is_finite
 from mindgrad.core.ir.types import type_of
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.primitive import Primitive
+    from mindgrad.core.ir.rules import Array, Parameters, Results, Source, Stored
+
 __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
-def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def first_fault(
+    operands: Sequence[Stored], results: Sequence[Stored], parameters: Parameters
+) -> Array | None:
     """Return the first result with an unexpected infinity or NaN, or ``None``.
 
     If all operands are finite, every infinity or NaN is a fault. If an operand is infinite, only NaN is a
@@ -44,11 +50,13 @@ def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dic
     return faulty if all(map(isfinite, numbers)) else None
 
 
-def _has_nan(array: np.ndarray) -> bool:
+def _has_nan(array: Array) -> bool:
     return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
-def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, parameters: dict[str, Any]) -> None:
+def check_kernel(
+    primitive: Primitive, operands: Sequence[Stored], results: Results, parameters: Parameters
+) -> None:
     """Check the results of an eager kernel.
 
     Raises:
@@ -62,7 +70,7 @@ def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, paramete
         refuse_fault(primitive.name, operands, faulty, location)
 
 
-def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source: Any) -> NoReturn:
+def refuse_fault(name: str, operands: Sequence[Stored], faulty: Array, source: Source) -> NoReturn:
     """Raise the error for a result that is not finite.
 
     Args:
@@ -93,7 +101,7 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
     raise FloatingPointError(located_text(reason, instead, location))
 
 
-def _range(operand: np.ndarray) -> str:
+def _range(operand: Array) -> str:
     if not operand.size or operand.dtype.kind == "c":
         return str(type_of(operand))
     return f"{type_of(operand)} from {operand.min()} to {operand.max()}"

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import cmath
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from keyword import iskeyword
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, final
 
 import numpy as np
 
@@ -28,11 +28,13 @@ from mindgrad.core.ir.memo import interned, memoized
 from mindgrad.core.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:
+    from mindgrad.core.ir.dtype import DType
     from mindgrad.core.ir.primitive import Primitive
+    from mindgrad.core.ir.rules import Array, Operand, Parameters, Rule
 
 __all__ = [
-    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom",
-    "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
+    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "OPERATORS", "STEADY", "UNIFORM",
+    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
     "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
@@ -58,11 +60,11 @@ INHERITED = INFINITE | MASKED | CUT | DISCARDS
 #: marks with which a product treats zero times infinity as zero
 ABSORBING = INFINITE | MASKED | DISCARDS
 
-_NO_GRAPHS: dict[str, Any] = {}
+_NO_GRAPHS: dict[str, Graph] = {}
 _SMALL = 64  # constants with at most this many elements are compared by value
 
 
-def is_finite(array: Any) -> bool:
+def is_finite(array: Array) -> bool:
     """Whether no element of a NumPy array is infinite or NaN."""
     if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to bfloat16 and other types of extensions
         return True
@@ -73,16 +75,15 @@ def is_finite(array: Any) -> bool:
     return bool(np.logical_and.reduce(np.isfinite(array), axis=None))
 
 
-class Atom:
-    """A value in a graph: a :class:`Variable` or a :class:`Constant`."""
+#: functions that implement Python's operators on atoms. ``primitives.arithmetic`` fills this table
+OPERATORS: dict[str, Rule] = {}
+
+
+class _Arithmetic:
+    """Base class of the two atoms, with Python's operators."""
 
     __slots__ = ()
     type: TensorType
-    linear: bool
-    tainted: int
-
-    #: functions that implement Python's operators. ``primitives.arithmetic`` fills this table
-    operators: dict[str, Callable[..., Any]] = {}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -90,54 +91,55 @@ class Atom:
         return self.type.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         """The element type of the value."""
         return self.type.dtype
 
-    def __add__(self, other: Any) -> Any:
-        return Atom.operators["add"](self, other)
+    def __add__(self, other: Operand) -> Atom:
+        return OPERATORS["add"](self, other)
 
-    def __radd__(self, other: Any) -> Any:
-        return Atom.operators["add"](other, self)
+    def __radd__(self, other: Operand) -> Atom:
+        return OPERATORS["add"](other, self)
 
-    def __sub__(self, other: Any) -> Any:
-        return Atom.operators["sub"](self, other)
+    def __sub__(self, other: Operand) -> Atom:
+        return OPERATORS["sub"](self, other)
 
-    def __rsub__(self, other: Any) -> Any:
-        return Atom.operators["sub"](other, self)
+    def __rsub__(self, other: Operand) -> Atom:
+        return OPERATORS["sub"](other, self)
 
-    def __mul__(self, other: Any) -> Any:
-        return Atom.operators["mul"](self, other)
+    def __mul__(self, other: Operand) -> Atom:
+        return OPERATORS["mul"](self, other)
 
-    def __rmul__(self, other: Any) -> Any:
-        return Atom.operators["mul"](other, self)
+    def __rmul__(self, other: Operand) -> Atom:
+        return OPERATORS["mul"](other, self)
 
-    def __truediv__(self, other: Any) -> Any:
-        return Atom.operators["div"](self, other)
+    def __truediv__(self, other: Operand) -> Atom:
+        return OPERATORS["div"](self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
-        return Atom.operators["div"](other, self)
+    def __rtruediv__(self, other: Operand) -> Atom:
+        return OPERATORS["div"](other, self)
 
-    def __pow__(self, other: Any) -> Any:
-        return Atom.operators["pow"](self, other)
+    def __pow__(self, other: Operand) -> Atom:
+        return OPERATORS["pow"](self, other)
 
-    def __neg__(self) -> Any:
-        return Atom.operators["neg"](self)
+    def __neg__(self) -> Atom:
+        return OPERATORS["neg"](self)
 
-    def __lt__(self, other: Any) -> Any:
-        return Atom.operators["less"](self, other)
+    def __lt__(self, other: Operand) -> Atom:
+        return OPERATORS["less"](self, other)
 
-    def __le__(self, other: Any) -> Any:
-        return Atom.operators["less_equal"](self, other)
+    def __le__(self, other: Operand) -> Atom:
+        return OPERATORS["less_equal"](self, other)
 
-    def __gt__(self, other: Any) -> Any:
-        return Atom.operators["greater"](self, other)
+    def __gt__(self, other: Operand) -> Atom:
+        return OPERATORS["greater"](self, other)
 
-    def __ge__(self, other: Any) -> Any:
-        return Atom.operators["greater_equal"](self, other)
+    def __ge__(self, other: Operand) -> Atom:
+        return OPERATORS["greater_equal"](self, other)
 
 
-class Variable(Atom):
+@final
+class Variable(_Arithmetic):
     """A value defined by an equation, or an input of its graph.
 
     Attributes:
@@ -158,7 +160,8 @@ class Variable(Atom):
         return f"<variable {self.type}>"
 
 
-class Constant(Atom):
+@final
+class Constant(_Arithmetic):
     """A value known when the graph is built.
 
     A *splat* is a constant whose elements are all equal. Only one element is stored, together with the full
@@ -168,7 +171,7 @@ class Constant(Atom):
     __slots__ = ("_tainted", "is_splat", "key", "marks", "type", "value")
     linear = False
 
-    def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
+    def __init__(self, value: Array, type: TensorType | None = None) -> None:
         self.value = np.asarray(value)
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
@@ -176,23 +179,27 @@ class Constant(Atom):
         self.marks = 0  #: marks of the cotangent that constant folding replaced by this constant
         small = self.value.size <= _SMALL
         if small:
-            self.key: Any = (self.type, self.value.shape, self.value.tobytes())
+            self.key: tuple[TensorType, Hashable, Hashable] = (
+                self.type,
+                self.value.shape,
+                self.value.tobytes(),
+            )
         else:  # the key is the address, because constants in the same memory are equal
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
 
     @property
-    def tainted(self) -> int:  # type: ignore[override]
+    def tainted(self) -> int:
         """The marks, with ``INFINITE`` if an element is infinite or NaN."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
 
-    def array(self) -> np.ndarray:
+    def array(self) -> Array:
         """Return the value in its full shape (for a splat, a read-only view)."""
         return np.broadcast_to(self.value, self.type.shape)
 
-    def smallest(self) -> np.ndarray:
+    def smallest(self) -> Array:
         """Return the elements without repetition along axes of stride 0."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
@@ -204,6 +211,10 @@ class Constant(Atom):
 
     def __repr__(self) -> str:
         return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
+
+
+#: a value in a graph
+Atom: TypeAlias = Variable | Constant
 
 
 class DerivativeOf(tuple):
@@ -244,8 +255,8 @@ class Equation:
     def __init__(
         self,
         primitive: Primitive,
-        inputs: tuple[Any, ...],
-        parameters: dict[str, Any],
+        inputs: tuple[Atom, ...],
+        parameters: Parameters,
         outputs: tuple[Variable, ...],
         source: tuple[str, int] | None = None,
     ) -> None:
@@ -293,7 +304,7 @@ class Graph:
         self,
         inputs: Sequence[Variable],
         equations: Sequence[Equation],
-        outputs: Sequence[Any],
+        outputs: Sequence[Atom],
     ) -> None:
         self.inputs = tuple(inputs)
         self.equations = tuple(equations)
@@ -301,7 +312,7 @@ class Graph:
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
         #: memoized results that were computed from the graph (``ir.memo``)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # each key has its type of values
         if Graph.verifier is not None:
             Graph.verifier(self)
 
@@ -319,7 +330,7 @@ class Graph:
         """Whether the graph computes a float16 or bfloat16 value."""
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[tuple, tuple, tuple]:
         """Return a key that is equal for graphs that differ only in their variables.
 
         The key includes inner graphs. Large constants are compared by identity (``id``), so the graph must
@@ -330,10 +341,10 @@ class Graph:
             key = self.derived["key"] = self._key()
         return key
 
-    def _key(self) -> tuple[Any, ...]:
-        numbers: dict[Any, int] = {v: k for k, v in enumerate(self.inputs)}
+    def _key(self) -> tuple[tuple, tuple, tuple]:
+        numbers: dict[Variable, int] = {v: k for k, v in enumerate(self.inputs)}
 
-        def named(atom: Any) -> Any:
+        def named(atom: Atom) -> Hashable:
             return numbers[atom] if type(atom) is Variable else atom.key
 
         rows = []
@@ -357,13 +368,13 @@ class Graph:
         return counts
 
 
-def _interned(value: Any) -> Any:
+def _interned(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(map(_interned, value))
     return interned(value) if isinstance(value, Graph) else value
 
 
-def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
+def live_equations(equations: Sequence[Equation], outputs: Iterable[Atom]) -> list[Equation]:
     """Return the equations that ``outputs`` need or that have effects, in order."""
     needed = {atom for atom in outputs if type(atom) is Variable}
     live: list[Equation] = []
@@ -422,7 +433,7 @@ def without_effects(graph: Graph) -> Graph:
     return Graph(graph.inputs, live_equations(equations, graph.outputs), graph.outputs)
 
 
-def silent(parameters: dict[str, Any]) -> dict[str, Any]:
+def silent(parameters: Parameters) -> Parameters:
     """Apply :func:`without_effects` to the graphs among ``parameters``."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 

@@ -23,9 +23,13 @@ maps do not contain index arithmetic.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mindgrad.core.ir.types import Shape
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom, Equation
+    from mindgrad.core.ir.rules import Parameters
 
 __all__ = [
     "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
@@ -78,7 +82,7 @@ class Arrangement(NamedTuple):
     operands: Sequence[Labels]
     results: Sequence[Labels]
     sizes: Mapping[int, int]
-    parameters: Mapping[str, Any]
+    parameters: Parameters
 
 
 class Relabeling(NamedTuple):
@@ -90,7 +94,7 @@ class Relabeling(NamedTuple):
         swaps: whether the two operands (of a product) must be exchanged.
     """
 
-    parameters: dict[str, Any]
+    parameters: Parameters
     results: tuple[Labels, ...]
     swaps: bool = False
 
@@ -101,7 +105,7 @@ class Axes:
     #: whether :meth:`preferred` can return an order
     prefers: bool = False
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
         """Return the map of an equation on operands of these shapes."""
         raise NotImplementedError
 
@@ -114,7 +118,7 @@ class Axes:
         """
         return Relabeling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
-    def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
+    def preferred(self, axes: IndexMap, parameters: Parameters) -> tuple[Labels, ...] | None:
         """Return the order of operand axes for which CPU kernels are fast, or ``None``.
 
         Args:
@@ -127,7 +131,7 @@ class Axes:
 class Uniform(Axes):
     """Axes of a pointwise operator: all operands and the result have the same labels."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
         labels = tuple(range(len(shapes[0]))) if shapes else ()
         return IndexMap((labels,) * len(shapes), (labels,))
 
@@ -141,7 +145,7 @@ class Uniform(Axes):
 UNIFORM = Uniform()
 
 
-def index_map(equation: Any) -> IndexMap | None:
+def index_map(equation: Equation) -> IndexMap | None:
     """Return the map of ``equation``; ``None`` if any element may depend on any other.
 
     >>> from mindgrad.core.ir.build import Builder, building
@@ -156,7 +160,7 @@ def index_map(equation: Any) -> IndexMap | None:
     return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
 
 
-def repetition(atom: Any) -> tuple[Any, Labels] | None:
+def repetition(atom: Atom) -> tuple[Atom, Labels] | None:
     """Return the value that ``atom`` repeats along new axes, and its axes in ``atom``.
 
     >>> from mindgrad.core.ir.build import Builder, building
@@ -181,7 +185,7 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
     return (equation.inputs[0], dims) if list(dims) == sorted(dims) else None
 
 
-def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
+def label_sizes(equation: Equation, axes: IndexMap) -> dict[int, int]:
     """Return the size of every label in the map of ``equation``.
 
     Values can have different sizes along a windowed label. Its size is then the size in one of the values.
@@ -194,7 +198,7 @@ def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
 
 
 def relabeled(
-    equation: Any,
+    equation: Equation,
     axes: IndexMap,
     operands: Sequence[Labels],
     results: Sequence[Labels],
@@ -216,4 +220,4 @@ def relabeled(
     new = Arrangement(
         operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters
     )
-    return equation.primitive.axes.relabeled(axes, new)
+    return equation.primitive.axes.relabeled(axes, new)  # type: ignore[union-attr]  # it returned `axes`

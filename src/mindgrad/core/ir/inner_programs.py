@@ -7,9 +7,12 @@ If a primitive has no such field, each of its graphs runs once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mindgrad.core.ir.graph import Equation, Graph
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["Inner", "inner_programs"]
 
@@ -26,7 +29,7 @@ class Inner(NamedTuple):
     """
 
     graph: Graph
-    operands: Sequence[Any]
+    operands: Sequence[Atom]
     times: int = 1
     is_known: bool = True
 

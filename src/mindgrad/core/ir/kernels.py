@@ -10,13 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.tensor import Tensor
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Kernel, Parameters, Results, Stored
 
 __all__ = [
     "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
@@ -25,6 +28,11 @@ __all__ = [
 ]  # fmt: skip
 
 # ``contextvars`` contexts with NumPy warnings turned off, which no kernel is using at present
+#: ``runner(primitive, arrays, parameters)`` runs a kernel
+KernelRunner = Callable[["Primitive", Sequence["Stored"], "Parameters"], "Results"]
+#: ``check(primitive, arrays, results, parameters)`` checks the results of a kernel
+KernelCheck = Callable[["Primitive", Sequence["Stored"], "Results", "Parameters"], None]
+
 _FREE: list[Context] = []
 
 
@@ -34,7 +42,7 @@ def _silent_context() -> Context:
     return context
 
 
-def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def silently(function: Kernel, arguments: Sequence[Stored], parameters: Parameters) -> Results:
     """Call ``function`` without NumPy warnings; it must not run user functions."""
     try:
         context = _FREE.pop()
@@ -46,7 +54,7 @@ def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters:
         _FREE.append(context)
 
 
-def numpy_kernel(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Parameters) -> Results:
     """Run the NumPy kernel of ``primitive``, which returns an array or a tuple."""
     if primitive.kind == "control":  # `runs_functions(primitive)`, inlined for speed
         with np.errstate(all="ignore"):
@@ -59,15 +67,15 @@ def runs_functions(primitive: Primitive) -> bool:
     return primitive.kind == "control"
 
 
-_run_kernel: Callable[..., Any] = numpy_kernel
+_run_kernel: KernelRunner = numpy_kernel
 #: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether, in addition, no function
 #: checks their results
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
-_check: Callable[..., None] | None = None
+_check: KernelCheck | None = None
 
 
-def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
+def set_kernel_runner(runner: KernelRunner | None) -> None:
     """Set the function that runs eager kernels; ``None`` for NumPy kernels.
 
     It is called as ``runner(primitive, arrays, parameters)``.
@@ -78,7 +86,7 @@ def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
     _is_direct = _is_plain and _check is None
 
 
-def set_kernel_check(check: Callable[..., None] | None) -> None:
+def set_kernel_check(check: KernelCheck | None) -> None:
     """Set the function that checks the results of each eager kernel, or ``None``.
 
     It is called as ``check(primitive, arrays, results, parameters)``.
@@ -93,7 +101,7 @@ def is_checking_kernels() -> bool:
     return _check is not None
 
 
-def _run_checked(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def _run_checked(primitive: Primitive, arrays: Sequence[Stored], parameters: Parameters) -> Results:
     results = _run_kernel(primitive, arrays, parameters)
     if _check is not None:
         _check(primitive, arrays, results, parameters)
@@ -105,13 +113,13 @@ def runs_on_host() -> bool:
     return _is_plain
 
 
-def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
+def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
     """Run one kernel on the values of ``tensors``; the result is an array or a tuple."""
     plain = _is_plain
     pointwise = primitive.pointwise
-    arrays: list[Any] = []
+    arrays: list[Stored] = []
     for tensor in tensors:
-        array: Any = tensor._array
+        array = tensor._array
         if type(array) is not np.ndarray:
             if array is None or (plain and not isinstance(array, (np.ndarray, np.generic))):
                 array = tensor.host_array()
@@ -134,7 +142,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
         _FREE.append(context)
 
 
-def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_arrays(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run steps in order. Operands and results are elements of the list ``slots``.
 
     A step is ``(primitive, operand slots, result slots, parameters)``, where a slot is an index into
@@ -145,7 +153,7 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
             run_step(step, slots)
 
 
-def run_step(step: tuple, slots: list[Any]) -> None:
+def run_step(step: tuple, slots: list[Stored]) -> None:
     """Run one step of :func:`run_arrays` with the current warning settings."""
     primitive, operands, results, parameters = step
     arrays = [slots[position] for position in operands]
@@ -171,7 +179,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
         kernel = np.broadcast_to if primitive is None else primitive.numpy
         parameters = {"shape": parameters} if primitive is None else parameters
         if len(operands) == 1:
-            source: Any = operands[0]
+            source = operands[0]
         else:
             source = itemgetter(*operands) if operands else _no_arrays
         is_multiple = primitive is not None and primitive.multiple
@@ -179,7 +187,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
     return compact
 
 
-def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
+def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Stored]) -> None:
     """Run :func:`run_compact`, and empty the slots in ``dead`` after each step."""
     for step, emptied in zip(steps, dead, strict=True):
         run_compact((step,), slots)
@@ -187,11 +195,11 @@ def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: l
             slots[position] = None
 
 
-def _no_arrays(_: list[Any]) -> tuple[()]:
+def _no_arrays(_: list[Stored]) -> tuple[()]:
     return ()
 
 
-def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_compact(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted` on ``slots``, inside :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:

@@ -12,29 +12,31 @@ A memoized function must depend only on its arguments. A repeated call costs one
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
     from mindgrad.core.ir.graph import Graph
 
 __all__ = ["forget", "interned", "memoized", "retained"]
 
+P = ParamSpec("P")
 Result = TypeVar("Result")
 
-_graphs: WeakValueDictionary[Any, Graph] = WeakValueDictionary()
+_graphs: WeakValueDictionary[Hashable, Graph] = WeakValueDictionary()
 
 #: number of graphs that :func:`retained` keeps alive
 _RETAINED = 256
 
 
-def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
+def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Concatenate[Graph, P], Result]:
     """Compute ``function(graph, …)`` once, and store the result in the graph."""
 
     @wraps(function)
-    def once(graph: Graph, *arguments: Any, **options: Any) -> Result:
+    def once(graph: Graph, *arguments: P.args, **options: P.kwargs) -> Result:
         key = (function, arguments, *options.items()) if options else (function, arguments)
         if key not in graph.derived:
             graph.derived[key] = function(graph, *arguments, **options)

@@ -9,13 +9,24 @@ converts it, its value is computed. The deferred call decides which operators ru
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from mindgrad.core.ir.types import TensorType
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array, NumpyType, Stored
+    from mindgrad.core.ir.tensor import Tensor
+
 __all__ = ["PendingArray", "host_copy", "resolved"]
+
+
+class Source(Protocol):
+    """The object that computes a pending array, such as a deferred call (``ir.scope.Deferral``)."""
+
+    def requested(self, array: PendingArray, /) -> Stored:
+        """Return the value of ``array``, and compute it first."""
 
 
 class PendingArray:
@@ -32,14 +43,14 @@ class PendingArray:
 
     __slots__ = ("__weakref__", "deferral", "number", "shadow", "type", "value")
 
-    def __init__(self, deferral: Any, number: int, type: TensorType) -> None:
-        self.deferral = deferral
+    def __init__(self, deferral: Source, number: int, type: TensorType) -> None:
+        self.deferral: Stored = deferral
         self.number = number
         self.type = type
-        self.value: Any = None
-        self.shadow: Any = None
+        self.value: Stored = None
+        self.shadow: Tensor | None = None
 
-    def get(self) -> Any:
+    def get(self) -> Stored:
         """Return the array, and compute it first if necessary."""
         return self.deferral.requested(self) if self.value is None else self.value
 
@@ -59,23 +70,23 @@ class PendingArray:
         return self.type.size
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> NumpyType:
         """The element type as a NumPy dtype."""
         return self.type.dtype.numpy
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: NumpyType | None = None, copy: bool | None = None) -> Array:
         return np.array(np.broadcast_to(np.asarray(self.get()), self.type.shape), dtype, copy=copy)
 
-    def __jax_array__(self) -> Any:
+    def __jax_array__(self) -> Stored:
         return self.get()
 
 
-def resolved(array: Any) -> Any:
+def resolved(array: Stored) -> Stored:
     """Return the value of a :class:`PendingArray`, and any other array unchanged."""
     return array.get() if type(array) is PendingArray else array
 
 
-def host_copy(array: Any) -> np.ndarray:
+def host_copy(array: Stored) -> Array:
     """Copy the array of a device to the host.
 
     Raises:

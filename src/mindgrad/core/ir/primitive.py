@@ -79,23 +79,40 @@ Only for operators with inner graphs:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from mindgrad.core.ir import build
-from mindgrad.core.ir.graph import Atom, Constant, Variable
+from mindgrad.core.ir.graph import Constant, Variable
 from mindgrad.core.ir.index_map import UNIFORM, Axes
 from mindgrad.core.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import (
+        Batch,
+        Jvp,
+        JvpWithValues,
+        Kernel,
+        Operand,
+        Rule,
+        Transpose,
+        TypeRule,
+        XlaKernel,
+    )
+
 __all__ = ["REGISTRY", "Primitive"]
+
+#: what a call on atoms returns: an atom, or a tuple of atoms if the primitive is ``multiple``
+R = TypeVar("R", covariant=True)
 
 #: registry that maps the name of each primitive to the primitive
 REGISTRY: dict[str, Primitive] = {}
 
 
-class Primitive:
+class Primitive(Generic[R]):
     """One operator. Calling it on atoms emits an equation into the current builder."""
 
     # defaults of fields that few primitives set
@@ -104,19 +121,19 @@ class Primitive:
     stops: bool = False
     runs_graphs: bool = True
     symbol: str | None = None
-    pattern: Callable[..., Any] | None = None
-    recurrence: Callable[..., Any] | None = None
-    contracted: Callable[..., Any] | None = None
-    passage: Callable[..., Any] | None = None
-    expand: Callable[..., Any] | None = None
+    pattern: Rule | None = None
+    recurrence: Rule | None = None
+    contracted: Rule | None = None
+    passage: Rule | None = None
+    expand: Rule | None = None
     closed: bool = False
     calls_back: bool = False
     by_user: bool = False
     reads_cotangent: bool = False
     replaceable: bool = False
-    programs: Callable[..., Any] | None = None
-    iteration: Callable[..., Any] | None = None
-    paths: Callable[..., Any] | None = None
+    programs: Rule | None = None
+    iteration: Rule | None = None
+    paths: Rule | None = None
 
     __slots__ = (
         "__dict__", "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values",
@@ -129,26 +146,26 @@ class Primitive:
         name: str,
         kind: str,
         *,
-        type_rule: Callable[..., Any],
-        numpy: Callable[..., Any],
-        xla: str | Callable[..., Any],
-        jvp: Callable[..., Any] | None = None,
-        jvp_with_values: Callable[..., Any] | None = None,
-        transpose: Callable[..., Any] | None = None,
-        batch: Callable[..., Any] | None = None,
-        samples: Any = None,
+        type_rule: TypeRule,
+        numpy: Kernel,
+        xla: str | XlaKernel,
+        jvp: Jvp | None = None,
+        jvp_with_values: JvpWithValues | None = None,
+        transpose: Transpose | None = None,
+        batch: Batch | None = None,
+        samples: tuple | list | None = None,
         multiple: bool = False,
         commutative: bool = False,
-        simplify: Callable[..., Any] | None = None,
-        taint: str | Callable[..., str | int] = "stops",
+        simplify: Rule | None = None,
+        taint: str | Rule = "stops",
         effect: bool = False,
         unique: bool = False,
         communicates: bool = False,
         sends: bool | None = None,
-        series: Callable[..., Any] | None = None,
+        series: Rule | None = None,
         axes: Axes | None = None,
         work: Work | None = None,
-        **further: Any,
+        **further: object,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"an operator named {name!r} already exists.")
@@ -212,23 +229,26 @@ class Primitive:
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"
 
-    def __call__(self, *operands: Any, **parameters: Any) -> Any:
+    def __call__(self, *operands: Operand, **parameters: object) -> R:
         """Emit the operator on atoms. Python numbers get the type of the first atom."""
+        atoms: tuple = operands
         for operand in operands:
             if type(operand) is not Variable and type(operand) is not Constant:
-                operands = lift(operands)
+                atoms = lift(operands)
                 break
-        return build.current().emit(self, operands, parameters)
+        return build.current().emit(self, atoms, parameters)
 
 
-def _tangents_of(jvp_with_values: Callable[..., Any]) -> Callable[..., Any]:
+def _tangents_of(jvp_with_values: JvpWithValues) -> Jvp:
     return lambda ys, xs, ts, **parameters: jvp_with_values(xs, ts, **parameters)[1]
 
 
-def lift(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def lift(operands: tuple[Operand, ...]) -> tuple[Atom, ...]:
     """Convert Python numbers to constants of the type of the first atom."""
-    like = next(operand for operand in operands if isinstance(operand, Atom)).type
+    like = next(operand for operand in operands if isinstance(operand, (Variable, Constant))).type
     return tuple(
-        operand if isinstance(operand, Atom) else Constant(np.asarray(operand, like.dtype.numpy), like)
+        operand
+        if isinstance(operand, (Variable, Constant))
+        else Constant(np.asarray(operand, like.dtype.numpy), like)
         for operand in operands
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,11 @@ from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.scope import Scope, as_it_is, held_constant, identity, lifted
 from mindgrad.core.ir.tensor import Tensor, make_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from mindgrad.core.ir.rules import Parameters, Results, Stored
 
 __all__ = ["LocatedRecorder", "Recorder"]
 
@@ -43,15 +48,15 @@ class Recorder(Scope):
         # `Scope.__init__`, inlined for speed, because each call of a gradient creates a recorder
         self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
-        self.values: list[Any] = []
+        self.values: list[Stored] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
         #: maps the index of an entry without a derivative to its source line, for warnings
-        self.lines: dict[int, Any] = {}
+        self.lines: dict[int, tuple[str, int]] = {}
         #: numbers of the values on which functions differentiated inside the recording depend smoothly
         self.differentiated: dict[int, None] = {}
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[tuple[int, Hashable], int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
 
     def input(self, tensor: Tensor) -> Tensor:
@@ -81,8 +86,12 @@ class Recorder(Scope):
         return number
 
     def record(
-        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, computed: Any = None
-    ) -> Any:
+        self,
+        primitive: Primitive,
+        tensors: Sequence[Tensor],
+        parameters: Parameters,
+        computed: Results = None,
+    ) -> Results:
         if len(tensors) == 1 and tensors[0]._scope is self:
             numbers: tuple[int, ...] = (tensors[0]._atom,)
         else:
@@ -104,7 +113,7 @@ class Recorder(Scope):
         tensor._scope, tensor._atom = self, first
         return tensor
 
-    def handed_over(self) -> list[Any]:
+    def handed_over(self) -> list[Stored]:
         """Return the values to the gradient, and remove large ones from the recording.
 
         If a removed value is needed later, :meth:`lift` computes it again.
@@ -150,7 +159,7 @@ class Recorder(Scope):
             computed = run_kernel(primitive, operands, dict(parameters))
             values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]
-        results: Any = map(make_tensor, values)
+        results: Results = map(make_tensor, values)
         if traced:
             result = tuple(values) if primitive.multiple else values[0]
             scope, line = max(traced, key=lambda scope: scope.level), self.lines.get(entry)
@@ -170,8 +179,12 @@ class LocatedRecorder(Recorder):
         self.sources: list[tuple[str, int]] = []
 
     def record(
-        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, computed: Any = None
-    ) -> Any:
+        self,
+        primitive: Primitive,
+        tensors: Sequence[Tensor],
+        parameters: Parameters,
+        computed: Results = None,
+    ) -> Results:
         result = super().record(primitive, tensors, parameters, computed)
         self.sources.append(user_location())
         return result

@@ -21,7 +21,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,12 @@ from mindgrad.core.ir.pending import PendingArray
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.tensor import Tensor, assign, make_tensor
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from mindgrad.core.ir.graph import Atom, Equation
+    from mindgrad.core.ir.rules import Kernel, Parameters, Results, Stored
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is", "constant_block",
@@ -47,13 +53,59 @@ LEFT_BEHIND = (
 )
 
 
+#: a level, and the function that converts values up to this level to constants (:func:`hold_constant`)
+ConstantBlock = tuple[int, Callable[[Tensor], Tensor] | None]
+
+
+#: the class of a scope
+S = TypeVar("S", bound="Scope")
+
+
+class Deferral(Protocol):
+    """A deferred eager call: it receives the operators of its thread (``eager.deferral``)."""
+
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters, /) -> Results:
+        """Apply ``primitive``, now or later."""
+
+    def requested(self, pending: PendingArray, /) -> Stored:
+        """Return the value of ``pending``."""
+
+    def lifted(self, tensor: Tensor, /) -> Tensor:
+        """Return a value of a recording that has ended as a value of the open recordings."""
+
+    def detached(self, tensor: Tensor, /) -> Tensor:
+        """Return a tensor with the value of ``tensor``, without derivative."""
+
+    def stores(self, parameter: Tensor, /) -> None:
+        """Keep the array of ``parameter``, which is about to be replaced."""
+
+    def new_scope(self) -> DeferredScope:
+        """Create the scope of a recording."""
+
+    def opens(self, scope: DeferredScope, tensors: Sequence[Tensor], /) -> list[Tensor]:
+        """Open a recording, and return its inputs."""
+
+    def closes(self, scope: DeferredScope, /) -> None:
+        """Close a recording."""
+
+    def returns(self, scope: DeferredScope, recorded: object, /) -> None:
+        """Observe whether ``recorded`` outlives the call."""
+
+    def recording(self, scope: DeferredScope, /) -> tuple[Scope, list[Tensor]] | None:
+        """Return the scope and inputs of a recording whose operators have run."""
+
+    @property
+    def finishes(self) -> Kernel:
+        """The method that takes the place of ``trace.record.finish``."""
+
+
 class _Local(threading.local):
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
         #: the innermost open body of a loop or branch
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
-        self.deferral: Any = None
+        self.deferral: Deferral | None = None
         #: values of scopes up to this level are constants (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
@@ -74,17 +126,17 @@ def outermost_program() -> GraphScope | None:
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
-def current_deferral() -> Any:
+def current_deferral() -> Deferral | None:
     """Return the deferred call that receives the operators, or ``None``."""
     return _local.deferral
 
 
-def defer_to(deferral: Any) -> None:
+def defer_to(deferral: Deferral | None) -> None:
     """Send the operators of this thread to ``deferral``; ``None`` for none."""
     _local.deferral = deferral
 
 
-def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
+def hold_constant(block: ConstantBlock) -> ConstantBlock:
     """Treat values of the scopes up to a level as constants on this thread.
 
     Args:
@@ -99,7 +151,7 @@ def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple
     return before
 
 
-def constant_block() -> tuple[int, Callable[[Tensor], Tensor] | None]:
+def constant_block() -> ConstantBlock:
     """Return the level and the function set by :func:`hold_constant`."""
     return _local.constant_level, _local.as_constant
 
@@ -114,7 +166,7 @@ class executing:
 
     __slots__ = ("before", "constants", "deferral", "scopes")
 
-    def __init__(self, scopes: list[Scope], deferral: Any = None) -> None:
+    def __init__(self, scopes: list[Scope], deferral: Deferral | None = None) -> None:
         self.scopes = scopes
         self.deferral = deferral
 
@@ -124,7 +176,7 @@ class executing:
         local.scopes, local.body, local.deferral = self.scopes, None, self.deferral
         self.constants = hold_constant((0, None))
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         _local.scopes, _local.body, _local.deferral = self.before
         hold_constant(self.constants)
 
@@ -135,15 +187,15 @@ def innermost() -> Scope | None:
     return scopes[-1] if scopes else None
 
 
-class opened:
+class opened(Generic[S]):
     """Open ``scope`` for the ``with`` block, and close it at the end."""
 
     __slots__ = ("deferral", "outer_body", "scope")
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: S) -> None:
         self.scope = scope
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> S:
         local, scope = _local, self.scope
         scopes = local.scopes
         scopes.append(scope)
@@ -156,7 +208,7 @@ class opened:
                 local.body = scope
         return scope
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         local, scope = _local, self.scope
         local.scopes.pop()
         scope.level = 0
@@ -214,7 +266,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
         value._scope.rebound.append(weakref.ref(tensor))
 
 
-def identity(tensor: Tensor) -> Any:
+def identity(tensor: Tensor) -> tuple[int, Hashable]:
     """Return a key that identifies a value: its scope and atom, or its array."""
     if tensor.is_traced:
         atom = tensor._atom
@@ -246,9 +298,9 @@ class Scope:
 
     def __init__(self) -> None:
         self.level = 0
-        self.runs: dict[int, Any] | None = None
+        self.runs: dict[int, Stored] | None = None
         self.bindings: dict[int, Tensor] = {}
-        self.written: dict[int, Any] = {}
+        self.written: dict[int, Stored] = {}
         self.rebound: list[weakref.ref[Tensor]] = []
         self.restored: dict[int, tuple[Tensor, Tensor, tuple[str, int] | None]] = {}
         self.opaque = False
@@ -264,7 +316,7 @@ class Scope:
         """Create a tensor of this scope that represents ``tensor``."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
         """Apply ``primitive`` inside this scope."""
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
@@ -285,15 +337,15 @@ class DeferredScope(Scope):
 
     __slots__ = ("deferral", "index", "shadow")
 
-    def __init__(self, deferral: Any, index: int) -> None:
+    def __init__(self, deferral: Deferral, index: int) -> None:
         super().__init__()
-        self.deferral = deferral
+        self.deferral: Deferral | None = deferral
         self.index = index
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
         # this line is reached if a function is being traced and all operands are from outside it
-        return self.deferral.record(primitive, tensors, parameters)
+        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
 
 
 class GraphScope(Scope):
@@ -321,9 +373,11 @@ class GraphScope(Scope):
         self.builder = Builder()
         self.captures: list[tuple[Variable, Tensor]] = []
         self.parameters: list[Tensor] = []
-        self.dependencies: dict[int, tuple[Any, int]] = {}
-        self.differentiated: list[Any] = []
-        self._captured: dict[int, Any] = {}
+        self.dependencies: dict[int, tuple[object, int]] = {}
+        self.differentiated: list[
+            tuple[Sequence[Equation], Sequence[Atom], list[tuple[Variable, Tensor]]]
+        ] = []
+        self._captured: dict[tuple[int, Hashable], tuple[Atom, Stored, Stored]] = {}
         self.has_scalars = False
 
     def input(self, tensor: Tensor) -> Tensor:
@@ -343,11 +397,11 @@ class GraphScope(Scope):
         """Create an input of the graph that does not represent a tensor from outside."""
         return make_tensor(None, type, self, self.builder.input(type))
 
-    def tensor(self, atom: Any) -> Tensor:
+    def tensor(self, atom: Atom) -> Tensor:
         """Return the tensor of an atom of this scope's builder."""
         return make_tensor(None, atom.type, self, atom)
 
-    def atom(self, tensor: Tensor) -> Any:
+    def atom(self, tensor: Tensor) -> Atom:
         """Return the atom of ``tensor``; capture it if it is from outside."""
         if tensor._scope is self:
             return tensor._atom
@@ -358,8 +412,9 @@ class GraphScope(Scope):
         array = tensor._array
         is_value = array is not None and (np.ndim(array) > 0 or type(array) is PendingArray)
         if tensor.is_traced or tensor.is_parameter or (self._values_are_inputs and is_value):
-            atom: Any = self._variable(tensor)
-            self._capture(atom, tensor)
+            variable = self._variable(tensor)
+            self._capture(variable, tensor)
+            atom: Atom = variable
         elif array is None:
             raise RuntimeError(LEFT_BEHIND)
         else:
@@ -378,7 +433,7 @@ class GraphScope(Scope):
         if (outer := innermost()) is not None:
             outer.opaque |= self.opaque or bool(self.differentiated)
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
         atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])
         result = self.builder.trace(primitive, atoms, parameters, user_location())
         if primitive.multiple:
@@ -420,7 +475,7 @@ def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         hold_constant(block)
 
 
-def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
+def apply(primitive: Primitive, *tensors: Tensor, **parameters: object) -> Results:
     """Apply ``primitive``: run it, record it, defer it, or emit an equation.
 
     The types of ``tensors`` must match.

@@ -6,12 +6,14 @@ Upper layers define further options with :func:`define`.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeAlias
 
 __all__ = ["define", "get", "options", "store", "version"]
 
+Setting: TypeAlias = Any  # type: ignore[explicit-any]  # each option has its type
+
 #: options by name. Frequently executed code reads this dict directly; :func:`store` sets an option
-options: dict[str, Any] = {
+options: dict[str, Setting] = {
     "device_target": "CPU",
     "device_id": 0,
     # largest number of carries that a `while` saves for reverse mode
@@ -29,17 +31,17 @@ options: dict[str, Any] = {
 version = 0
 
 
-def define(name: str, default: Any) -> None:
+def define(name: str, default: object) -> None:
     """Add option ``name``, unless it exists."""
     options.setdefault(name, default)
 
 
-def get(name: str) -> Any:
+def get(name: str) -> Setting:
     """Return the value of option ``name``, or ``None`` if it was never set."""
     return options.get(name)
 
 
-def store(name: str, value: Any) -> None:
+def store(name: str, value: object) -> None:
     """Set option ``name``."""
     global version
     options[name] = value

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from mindgrad.core.transforms.axis_propagation import Carried, alignment
 from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import dependent
 from mindgrad.core.transforms.transpose import pull_cotangents
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
 
@@ -75,9 +78,9 @@ class _Cut(NamedTuple):
     """
 
     x: Variable
-    values: dict[Variable, Carried]
+    values: dict[Atom, Carried]
     tail: list[Equation]
-    weights: dict[Variable, Any]
+    weights: dict[Atom, Any]
 
     @property
     def columns(self) -> list[int]:
@@ -218,7 +221,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         return None
     places = alignment(live, x)
     fewest = _fewest(live, x, moving, places)
-    values: dict[Variable, Carried] = {}
+    values: dict[Atom, Carried] = {}
     tail: dict[Equation, None] = {}
     waiting = [y for y in ys if y in moving]
     while waiting:

@@ -6,12 +6,12 @@ Python's operators on atoms, so that a rule can contain ``1 - y * y``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, Atom, Constant, Variable
+from mindgrad.core.ir.graph import ABSORBING, INFINITE, MASKED, OPERATORS, Constant, Variable
 from mindgrad.core.ir.primitive import Primitive, lift
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import ARITHMETIC, QUOTIENT, VIEW
@@ -30,6 +30,9 @@ from mindgrad.core.primitives.movement_fusion import sum_of_parts
 from mindgrad.core.primitives.patterns import multiplied, selected
 from mindgrad.core.primitives.roots import product_of_roots
 from mindgrad.core.primitives.samples import booleans, case, reals
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "masked_multiply", "add", "div", "equal", "greater", "greater_equal", "less", "less_equal", "mul", "neg",
@@ -319,7 +322,7 @@ def _quotient(equation: Any, k: int) -> Any:
     return product(1 / (zeros(b.type) if below is None else below), top)
 
 
-div = Primitive(
+div: Primitive[Atom] = Primitive(
     "div",
     "pointwise multilinear",
     symbol="/",
@@ -405,7 +408,7 @@ select = linear(
 
 def _operator(primitive: Primitive) -> Any:
     def apply(a: Any, b: Any) -> Any:
-        if not (isinstance(a, Atom) and isinstance(b, Atom)):
+        if not (isinstance(a, (Variable, Constant)) and isinstance(b, (Variable, Constant))):
             a, b = lift((a, b))
         return primitive(a, b)
 
@@ -422,7 +425,7 @@ def _power(x: Any, n: Any) -> Any:
     return half * half * x if n % 2 else half * half
 
 
-Atom.operators.update(
+OPERATORS.update(
     add=_operator(add),
     sub=_operator(sub),
     mul=_operator(mul),

@@ -14,7 +14,7 @@ copies of operands and results.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from mindgrad.core.ir.scope import executing
 from mindgrad.core.ir.types import TensorType, tensor_type
 from mindgrad.core.ir.work import LIBRARY
 from mindgrad.core.primitives.batching import at_front
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["Callback", "callback", "from_words", "in_words"]
 
@@ -188,7 +191,7 @@ def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Cal
     return results, [0] * len(results)
 
 
-callback = Primitive(
+callback: Primitive[tuple[Atom, ...]] = Primitive(
     "callback",
     "control",
     work=LIBRARY,

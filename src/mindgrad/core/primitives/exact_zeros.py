@@ -20,14 +20,14 @@ zero counts as exact if the value can have exact zeros at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import EVERYTHING, Builder, current
 from mindgrad.core.ir.dtype import bool_
-from mindgrad.core.ir.graph import CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.core.ir.graph import CUT, DISCARDS, INFINITE, MASKED, OPERATORS, Constant, Equation, Variable
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.ir.work import VIEW
@@ -51,6 +51,9 @@ from mindgrad.core.primitives.samples import booleans, case, reals
 from mindgrad.core.primitives.slicing import dynamic_slice
 from mindgrad.core.primitives.static_slices import concatenate, pad, reverse, slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, reshape, transpose
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "OF_CONTROL",
@@ -98,7 +101,7 @@ def _simplify_shield(x: Any, keep: Any) -> Any:
 #: ``shield(x, keep)``: ``x``, with infinite and NaN elements replaced by zero except where ``keep`` is true.
 #: It applies only to factors of products. The tangent is not shielded, because the rule of the product
 #: shields it
-shield = Primitive(
+shield: Primitive[Atom] = Primitive(
     "shield",
     "elementwise",
     work=VIEW,
@@ -350,4 +353,4 @@ _LARGEST = 1 << 20
 #: constants
 _LONGEST_CHAIN = 16
 
-Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)
+OPERATORS.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -20,13 +20,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.core.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, Atom, Constant, Variable
+from mindgrad.core.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, OPERATORS, Constant, Variable
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "accumulate",
@@ -101,12 +104,12 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
         return None
     if type(slope) is Variable and singular:
         slope.tainted |= INFINITE
-    if not isinstance(slope, Atom):
+    if not isinstance(slope, (Variable, Constant)):
         return slope * tangent
-    slope = Atom.operators["unshielded"](slope)
+    slope = OPERATORS["unshielded"](slope)
     is_plain = slope.linear or tangent.linear or not tangent.dtype.is_inexact
     if not is_plain and (slope.tainted | tangent.tainted) & ABSORBING:
-        slope, tangent = Atom.operators["shielded_factors"](slope, tangent)
+        slope, tangent = OPERATORS["shielded_factors"](slope, tangent)
     return slope * tangent
 
 
@@ -289,7 +292,9 @@ def linear(
         return found if isinstance(found, (list, tuple)) else [found]
 
     fields.setdefault("jvp", jvp)
-    primitive = Primitive(name, kind, transpose=transposed, taint="passes", linear_in=linear_in, **fields)
+    primitive: Primitive[Atom] = Primitive(
+        name, kind, transpose=transposed, taint="passes", linear_in=linear_in, **fields
+    )
     return primitive
 
 
@@ -338,7 +343,7 @@ def multilinear(
         samples = (samples, len(transpose), accepts)
     fields.setdefault("taint", "passes")
     fields.setdefault("jvp", jvp)
-    primitive = Primitive(name, kind, transpose=transposed, samples=samples, **fields)
+    primitive: Primitive[Atom] = Primitive(name, kind, transpose=transposed, samples=samples, **fields)
     return primitive
 
 

@@ -7,7 +7,7 @@ At a nondifferentiable point, the derivative is a convention. The comment above 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from mindgrad.core.primitives.logic import logical_and, logical_or
 from mindgrad.core.primitives.roots import ROOTS, Root
 from mindgrad.core.primitives.samples import reals
 from mindgrad.core.primitives.structural import convert
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "abs", "ceil", "clip", "floor", "floor_div", "fmod", "maximum", "minimum", "mod", "relu", "relu6",
@@ -79,7 +82,7 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 #: ``abs(x)``: the absolute value, which is real for complex x, too. Its derivative at 0 is 0
-abs = Primitive(
+abs: Primitive[Atom] = Primitive(
     "abs",
     "elementwise",
     work=ARITHMETIC,

@@ -9,8 +9,8 @@ not overflow, and its memory is linear in the length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from mindgrad.core.primitives.elementwise import exp, safe_reciprocal
 from mindgrad.core.primitives.kinds import accumulate, full, general, product, zeros
 from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.structural import convert
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Parameters
 
 __all__ = ["linear_recurrence", "logcumsumexp"]
 
@@ -90,7 +93,7 @@ def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> 
 class _RecurrenceAxes(Uniform):
     """Axes of ``linear_recurrence``: shared by both operands, one is ordered."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: ORDERED})
 
     def relabeled(self, old: IndexMap, new: Arrangement) -> Relabeling | None:

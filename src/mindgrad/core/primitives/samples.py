@@ -81,7 +81,7 @@ def draw(primitive: Primitive, dtype: DType, seed: int = 0) -> Iterator[tuple[li
         listed = domains if isinstance(domains, tuple) else (domains,) * count
         cases = [Case(tuple(d[s] for d in listed), {}, accepts, None) for s in _SHAPES]
     else:
-        cases = samples
+        cases = samples  # type: ignore[assignment]  # an operator that is sampled has cases
     for case in cases:
         arrays = [_typed(d.make(generator, d.shape), dtype, generator, d) for d in case.domains]
         if case.prepare is not None:

@@ -10,7 +10,7 @@ simplification of ``concatenate`` returns the array, and no slice is computed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from mindgrad.core.ir.work import MOVE
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import reshape
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["unstack"]
 
@@ -53,7 +56,7 @@ class _UnstackAxes(Axes):
         return None if labels[0] else Relabeling(dict(new.parameters), (labels[1:],) * len(old.results))
 
 
-unstack = Primitive(
+unstack: Primitive[tuple[Atom, ...]] = Primitive(
     "unstack",
     "general",
     work=MOVE,

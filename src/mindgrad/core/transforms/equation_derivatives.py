@@ -13,13 +13,16 @@ twice, so that operators need no rules for second derivatives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.ir.build import Builder, building, is_tainted
 from mindgrad.core.ir.graph import Equation, Graph, Variable, without_effects
 from mindgrad.core.primitives.kinds import ones
 from mindgrad.core.transforms.forward import forward, push_tangents
 from mindgrad.core.transforms.taylor import taylor
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "first_derivative", "has_moderate_partials", "nested_forward", "equation_tangents", "second_derivative",
@@ -138,7 +141,7 @@ def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence
     if is_tainted(equation.primitive, tuple(xs), equation.parameters, 0):
         return False
     graph, _ = second_derivative(equation, xs, moved, [False] * (2 * len(moved)))
-    factors = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
+    factors: dict[Atom, int] = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
     for following in graph.equations:
         counts = [factors[x] for x in following.inputs if x in factors]
         if counts:

@@ -23,12 +23,15 @@ all forward rules exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.graph import Equation, Graph, Variable, derivative_of, silent
 from mindgrad.core.primitives.kinds import accumulate, zeros
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["taylor"]
 
@@ -91,7 +94,7 @@ class _Series:
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
         #: the variable x of each rate ẋ
-        self._rate_of: dict[Variable, Variable] = {}
+        self._rate_of: dict[Variable, Atom] = {}
         #: the rate of each nonlinear value
         self._rates: dict[Variable, Any] = {}
         #: whether a value varies with ``s``, if that was already determined
