@@ -50,7 +50,7 @@ class Placement(NamedTuple):
         return self.sharding(self.inputs[position])
 
     def output_shardings(self) -> list[Any]:
-        """Return the JAX sharding of each result; ``None`` if XLA's partitioner chooses it."""
+        """Return the JAX sharding of each result; ``None`` if XLA chooses it."""
         return list(map(self.sharding, self.outputs))
 
     @contextmanager
@@ -97,7 +97,7 @@ class Placement(NamedTuple):
         ]
 
     def noted(self, compiled: Any, graph: Any) -> Any:
-        """Return the compiled function, which records its calls if several processes run it."""
+        """Return a function that records its calls if several processes run it."""
         return noted(compiled, graph) if is_joint(self.devices) else compiled
 
 

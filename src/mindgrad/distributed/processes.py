@@ -34,6 +34,8 @@ START_SECONDS = 300
 _STOP_SECONDS = 10
 #: size of the buffer of a broadcast, in bytes: two bytes for the length of the message, and the message
 _BROADCAST = 512
+#: largest number of bytes of a broadcast message
+_LONGEST = _BROADCAST - 2
 
 #: :func:`left` stores a result with at most this many elements, to check later whether it has been computed
 _KEPT = 2**16
@@ -139,13 +141,15 @@ def is_started() -> bool:
 
 
 def broadcast(content: bytes) -> bytes:
-    """Send up to 510 bytes of process 0 to all processes, and return them.
+    """Send at most ``_LONGEST`` bytes of process 0 to all processes, and return them.
 
     Raises:
         ValueError: If ``content`` is longer.
     """
-    if len(content) > _BROADCAST - 2:
-        raise ValueError(f"cannot broadcast {len(content)} bytes: at most 510 are supported")
+    if len(content) > _LONGEST:
+        raise ValueError(
+            f"For 'broadcast', the content has {len(content)} bytes, but at most {_LONGEST} are supported."
+        )
     block = np.zeros(_BROADCAST, np.uint8)
     block[:2] = np.frombuffer(len(content).to_bytes(2, "big"), np.uint8)
     block[2 : 2 + len(content)] = np.frombuffer(content, np.uint8)

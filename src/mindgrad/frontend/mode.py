@@ -1,4 +1,4 @@
-"""The mode of MindSpore's context: whether whole functions are compiled, or operators run one by one."""
+"""The mode of MindSpore's context: compile whole functions, or run operators."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
 
 
 class Assigned:
-    """An attribute or variable with tensors of a recording (``core.trace.frontend.Assigned``)."""
+    """An attribute or variable with tensors of a recording."""
 
     __slots__ = ("_place", "_structure", "leaves")
 

@@ -1,4 +1,4 @@
-"""Python state that a function reads while it is compiled, random streams, and the dtype of Cells.
+"""Reads of Python state in a compiled function, random streams, dtypes of Cells.
 
 The functions ``read_…`` and ``depends_on…`` create entries of the guards of the function that is being
 compiled (``guards``).

@@ -138,7 +138,7 @@ def _keys(structure: Any) -> Iterator[Any]:
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
     """Return a symbol for a tensor or ``mutable`` number, and other leaves unchanged."""
     if isinstance(leaf, Tensor):
-        # a Parameter becomes an input when the function reads it (state.read)
+        # a Parameter becomes an input when the function reads it (references.read)
         if leaf.is_parameter or is_constant(leaf):
             return leaf
         return inherit_hooks(scope.symbol(leaf.type), leaf)

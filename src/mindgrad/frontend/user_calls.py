@@ -148,7 +148,7 @@ def _explain_undefined(error: NameError) -> None:
 
 
 class _Converting(Frontend):
-    """The frontend that converts Python control flow, and follows assignments of Python state."""
+    """The frontend that converts Python control flow and follows assignments."""
 
     def call(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return run(function, *args, **kwargs)

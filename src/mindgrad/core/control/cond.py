@@ -7,9 +7,9 @@ Operands are ``(predicate, *xs)``, where the predicate is a scalar Bool. The par
 ``false`` are graphs from ``xs`` to results of equal types.
 
 Forward mode emits one ``cond``, whose branches return values and tangents. Reverse mode needs the residuals
-of the branch that ran. Each branch of the ``cond`` therefore returns its residuals as further results. Both
-branches must return equal types, so a result (a *slot*) holds a residual of either branch. A second ``cond``
-on the residuals computes the linear part.
+of the branch that ran. Each branch of the ``cond`` therefore returns its residuals as further results, the
+*slots*. Both branches must return equal types, so a residual of one branch and a residual of the other branch
+share a slot if their types are equal. A second ``cond`` on the residuals computes the linear part.
 
 A ``cond`` costs as much as the branch that runs. In a batch with one predicate per sample, each branch runs
 for all samples if at least one sample takes it.
@@ -63,10 +63,7 @@ from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
 
-if TYPE_CHECKING:
-    from mindgrad.core.ir.graph import Atom
-
-__all__ = ["cond"]
+__all__ = ["cond", "zero_graph"]
 
 
 def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> Any:
@@ -128,7 +125,7 @@ def _linear(
     xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
 ) -> tuple[Any, Any]:  # fmt: skip
-    """Emit one ``cond`` for values and residuals, and a linear ``cond`` for tangents.
+    """Emit a ``cond`` for values and residuals, and a linear one for tangents.
 
     Returns:
         The values and the tangents.
@@ -150,7 +147,7 @@ def _linear(
 
 
 def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[int]]]:
-    """Assign the residuals of both branches to shared slots.
+    """Assign a slot to each residual; both branches share slots of equal type.
 
     Returns:
         The types of the slots, and for each branch the slot of each of its residuals.
@@ -187,7 +184,8 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
-        # the branch discards an operand that it does not use, as `select` discards elements
+        # one branch does not use this operand, so its cotangent is zero if that branch runs. Mark the zeros
+        # as discarded by a selection, so that their product with an infinite value is zero
         discards = any(is_zero(graph.outputs[at]) for graph in graphs)
         result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result
@@ -211,7 +209,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            _nothing(other) if graph is None else graph  # type: ignore[arg-type]  # one of them is a graph
+            zero_graph(other) if graph is None else graph
             for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
@@ -256,13 +254,13 @@ def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: G
     results = []
     for graph, takes in ((true, predicate), (false, logical_not(predicate))):
         run = batched_graph(graph, flags, every, size)
-        none = _nothing(run)
+        none = zero_graph(run)
         results.append(cond(any_of(takes), *only_for(takes, xs, flags), true=run, false=none))
     return tuple([chosen(predicate, a, b) for a, b in zip(*results, strict=True)]), [0] * len(every)
 
 
 @memoized
-def _nothing(graph: Graph) -> Graph:
+def zero_graph(graph: Graph) -> Graph:
     """Return a graph with the input and output types of ``graph`` that returns zeros."""
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 

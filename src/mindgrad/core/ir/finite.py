@@ -29,10 +29,11 @@ def first_fault(
 ) -> Array | None:
     """Return the first result with an unexpected infinity or NaN, or ``None``.
 
-    If all operands are finite, every infinity or NaN is a fault. If an operand is infinite, only NaN is a
-    fault, for example from a difference of infinities or a product of zero and infinity. An infinite result
-    is allowed in this case because masks use −∞. If an operand is NaN, the fault occurred earlier. An
-    operator without operands, or with an infinite parameter (padding with −∞), may return infinities.
+    If all operands are finite, every infinity or NaN is unexpected. If an operand is infinite, only NaN is
+    unexpected, for example from a difference of infinities or a product of zero and infinity. An infinite
+    result is allowed in this case because masks use −∞. If an operand is NaN, an earlier operator has
+    returned it. An operator without operands, or with an infinite parameter (padding with −∞), may return
+    infinities.
     """
     for faulty in results:
         if type(faulty) is not np.ndarray:
@@ -60,7 +61,7 @@ def check_kernel(
     """Check the results of an eager kernel.
 
     Raises:
-        FloatingPointError: If :func:`first_fault` finds a fault.
+        FloatingPointError: If :func:`first_fault` finds an unexpected infinity or NaN.
     """
     listed = results if primitive.multiple else (results,)
     faulty = first_fault(operands, listed, parameters)
@@ -77,7 +78,7 @@ def refuse_fault(name: str, operands: Sequence[Stored], faulty: Array, source: S
         name: name of the operator that returned the result.
         operands: operands of the operator.
         faulty: the result that contains NaN or infinity.
-        source: line of the user's code, as the source of an equation or a ``SourceLocation``; ``None`` if the
+        source: line of user code, as the source of an equation or a ``SourceLocation``; ``None`` if the
             line is not known.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Kernels of eager mode: the kernels of NumPy or of a device.
+"""Run operators in eager mode, by NumPy kernels or by the kernels of a device.
 
 NumPy kernels run without floating-point warnings, so that infinities and NaN appear only in the results.
 NumPy stores its warning settings in a context variable. Running a kernel in a ``contextvars`` context without
@@ -27,12 +27,7 @@ __all__ = [
     "silently",
 ]  # fmt: skip
 
-# ``contextvars`` contexts with NumPy warnings turned off, which no kernel is using at present
-#: ``runner(primitive, arrays, parameters)`` runs a kernel
-KernelRunner = Callable[["Primitive", Sequence["Stored"], "Parameters"], "Results"]
-#: ``check(primitive, arrays, results, parameters)`` checks the results of a kernel
-KernelCheck = Callable[["Primitive", Sequence["Stored"], "Results", "Parameters"], None]
-
+# pool of unused ``contextvars`` contexts in which NumPy warnings are turned off
 _FREE: list[Context] = []
 
 
@@ -42,8 +37,11 @@ def _silent_context() -> Context:
     return context
 
 
-def silently(function: Kernel, arguments: Sequence[Stored], parameters: Parameters) -> Results:
-    """Call ``function`` without NumPy warnings; it must not run user functions."""
+def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
+    """Call ``function`` without NumPy warnings.
+
+    It must not call user functions, because they would run in another ``contextvars`` context.
+    """
     try:
         context = _FREE.pop()
     except IndexError:  # ``_FREE`` is empty: other threads, signal handlers, or finalizers use all contexts
@@ -63,13 +61,13 @@ def numpy_kernel(primitive: Primitive, arrays: Sequence[Stored], parameters: Par
 
 
 def runs_functions(primitive: Primitive) -> bool:
-    """Whether the kernel may run user functions, which read context variables."""
+    """Return whether the kernel of ``primitive`` may call user functions."""
     return primitive.kind == "control"
 
 
-_run_kernel: KernelRunner = numpy_kernel
-#: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether, in addition, no function
-#: checks their results
+_run_kernel: Callable[..., Any] = numpy_kernel
+#: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether it uses NumPy kernels and
+#: does not check their results
 _is_plain = _is_direct = True
 #: function that checks the results of each eager kernel (``debug_nans``); ``None``: no check
 _check: KernelCheck | None = None
@@ -86,8 +84,8 @@ def set_kernel_runner(runner: KernelRunner | None) -> None:
     _is_direct = _is_plain and _check is None
 
 
-def set_kernel_check(check: KernelCheck | None) -> None:
-    """Set the function that checks the results of each eager kernel, or ``None``.
+def set_kernel_check(check: Callable[..., None] | None) -> None:
+    """Set the function that checks the results of eager kernels; ``None``: no check.
 
     It is called as ``check(primitive, arrays, results, parameters)``.
     """
@@ -97,7 +95,7 @@ def set_kernel_check(check: KernelCheck | None) -> None:
 
 
 def is_checking_kernels() -> bool:
-    """Whether a function checks the results of each eager kernel."""
+    """Return whether the results of each eager kernel are checked."""
     return _check is not None
 
 
@@ -109,7 +107,7 @@ def _run_checked(primitive: Primitive, arrays: Sequence[Stored], parameters: Par
 
 
 def runs_on_host() -> bool:
-    """Whether eager kernels are NumPy's."""
+    """Return whether eager mode uses NumPy kernels."""
     return _is_plain
 
 
@@ -142,11 +140,11 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Para
         _FREE.append(context)
 
 
-def run_arrays(steps: Sequence[tuple], slots: list[Stored]) -> None:
-    """Run steps in order. Operands and results are elements of the list ``slots``.
+def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
+    """Run operators in order. Their operands and results are elements of the list ``slots``.
 
     A step is ``(primitive, operand slots, result slots, parameters)``, where a slot is an index into
-    ``slots``. If the primitive is ``None``, the step broadcasts one element to the shape in ``parameters``.
+    ``slots``. If the primitive is ``None``, the step broadcasts one element to the shape ``parameters``.
     """
     with np.errstate(all="ignore"):
         for step in steps:
@@ -169,10 +167,11 @@ def run_step(step: tuple, slots: list[Stored]) -> None:
 
 
 def compacted(steps: Sequence[tuple]) -> list[tuple]:
-    """Convert steps of :func:`run_arrays` for :func:`run_compact` and NumPy.
+    """Convert steps of :func:`run_arrays` to faster steps for :func:`run_compact`.
 
-    A new step is ``(kernel, operands, result, parameters)``. ``operands`` is one slot, or a function that
-    returns several arrays from the slots. ``result`` is one slot, or a tuple of slots.
+    A new step is ``(kernel, operands, result, parameters)``, where ``kernel`` is a NumPy kernel. ``operands``
+    is one slot, or a function from the list of slots to several arrays. ``result`` is one slot, or a tuple of
+    slots.
     """
     compact: list[tuple] = []
     for primitive, operands, results, parameters in steps:
@@ -187,8 +186,11 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
     return compact
 
 
-def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Stored]) -> None:
-    """Run :func:`run_compact`, and empty the slots in ``dead`` after each step."""
+def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
+    """Run the steps of :func:`compacted`, and free arrays after their last use.
+
+    ``dead`` contains, for each step, the slots to empty after it.
+    """
     for step, emptied in zip(steps, dead, strict=True):
         run_compact((step,), slots)
         for position in emptied:
@@ -199,8 +201,8 @@ def _no_arrays(_: list[Stored]) -> tuple[()]:
     return ()
 
 
-def run_compact(steps: Sequence[tuple], slots: list[Stored]) -> None:
-    """Run the steps of :func:`compacted` on ``slots``, inside :func:`silently`."""
+def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
+    """Run the steps of :func:`compacted` on ``slots``, within :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
             computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])

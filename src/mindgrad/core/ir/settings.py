@@ -10,24 +10,23 @@ from typing import Any, TypeAlias
 
 __all__ = ["define", "get", "options", "store", "version"]
 
-Setting: TypeAlias = Any  # type: ignore[explicit-any]  # each option has its type
-
-#: options by name. Frequently executed code reads this dict directly; :func:`store` sets an option
-options: dict[str, Setting] = {
+#: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
+#: options
+options: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
     # largest number of carries that a `while` saves for reverse mode
     "checkpoint_slots": 1024,
     # whether the derivatives of custom functions are checked against the types of the inputs
     "check_bprop": False,
-    # whether the first operator that returns NaN or infinity raises an error (see `finite`)
+    # whether an operator that returns NaN or infinity raises an error (see `finite`)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
     # whether graphs are transformed into cheaper equivalent graphs (see `rewriting`)
     "rewrites": os.environ.get("MINDGRAD_OPT", "1") != "0",
 }
 
 
-#: counter of changes: the number of times that :func:`store` has set an option
+#: number of times that :func:`store` has set an option. Caches compare it to find out whether options changed
 version = 0
 
 

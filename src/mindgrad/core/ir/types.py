@@ -59,8 +59,10 @@ class TensorType:
 _INTERNED: dict[tuple[NumpyType, Shape], TensorType] = {}
 
 
-def tensor_type(dtype: object, shape: Shape) -> TensorType:
-    """Return the unique :class:`TensorType` of this element type and shape.
+def tensor_type(dtype: Any, shape: Shape) -> TensorType:
+    """Return the :class:`TensorType` object for this element type and shape.
+
+    Equal types are one object.
 
     Raises:
         MemoryError: If a tensor of this type would need 1 TiB or more.

@@ -1,4 +1,4 @@
-"""The protocol between the core and a frontend, which converts Python code before it is traced.
+"""Frontend protocol: convert Python code before it is traced.
 
 The core traces a function by calling it. A frontend may replace the call, for example to compile branches and
 loops on tensors, and it may follow Python state that the function assigns. Without a frontend, functions run
@@ -15,7 +15,7 @@ __all__ = ["Assigned", "Frontend", "assigned_in", "call", "isolated", "register"
 
 
 class Assigned(Protocol):
-    """A location of Python state that holds tensors of a recording, such as an attribute."""
+    """A location of Python state, such as an attribute, with tensors of a recording."""
 
     #: leaves of the value of the location
     leaves: list[Any]
@@ -36,7 +36,7 @@ class Frontend:
         return nullcontext()
 
     def assigned_in(self, scope: Any) -> Sequence[Assigned]:
-        """Return the locations of Python state that hold tensors of ``scope``, a closed recording."""
+        """Return the locations that hold tensors of the closed recording ``scope``."""
         return ()
 
 
@@ -44,7 +44,7 @@ _frontend = Frontend()
 
 
 def register(frontend: Frontend) -> Frontend:
-    """Use ``frontend`` for all later calls, and return the frontend that was used before."""
+    """Use ``frontend`` for all later calls, and return the previous frontend."""
     global _frontend
     before, _frontend = _frontend, frontend
     return before
@@ -61,5 +61,5 @@ def isolated() -> AbstractContextManager[Any]:
 
 
 def assigned_in(scope: Any) -> Sequence[Assigned]:
-    """Return the locations of Python state that hold tensors of ``scope``, a closed recording."""
+    """Return the locations that hold tensors of the closed recording ``scope``."""
     return _frontend.assigned_in(scope)

@@ -23,21 +23,14 @@ from mindgrad.core.primitives.logic import logical_and, logical_or
 from mindgrad.core.primitives.static_slices import concatenate
 from mindgrad.core.primitives.structural import convert, reshape, stop_gradient
 from mindgrad.core.trace import references
-from mindgrad.frontend import aliases, mutation_policy, owned_objects, state
+from mindgrad.frontend import aliases, effect_log, mutation_policy, owned_objects, state
 from mindgrad.frontend.control import snapshots
 from mindgrad.frontend.control.choices import choice, functions_in
 from mindgrad.frontend.control.predicates import plain_truth, predicate
 from mindgrad.frontend.control.printing import printed
 from mindgrad.frontend.control.texts import UnknownText, with_marks
 from mindgrad.frontend.control.variables import is_symbolic
-from mindgrad.frontend.effect_log import (
-    UNDEFINED,
-    Attribute,
-    changed_since,
-    current_values,
-    name_of,
-    note_read,
-)
+from mindgrad.frontend.effect_log import UNDEFINED, Attribute, changed_since, name_of, note_read
 from mindgrad.frontend.unconverted_calls import constructor_for
 
 __all__ = [
@@ -341,7 +334,7 @@ def _decided(is_any: bool, items: Any) -> Any:
         value = plain_truth(item)
         listed.append(value)
         if isinstance(value, Tensor):
-            before = current_values() if iter(items) is items else None
+            before = effect_log.current_values() if iter(items) is items else None
         elif bool(value) is is_any:
             break
     parts = [lambda value=value: value for value in listed]

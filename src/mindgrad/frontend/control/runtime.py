@@ -31,6 +31,7 @@ from mindgrad.core.ir.graph import Equation
 from mindgrad.core.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.core.ir.tensor import Number, Tensor
 from mindgrad.core.primitives.logic import logical_not
+from mindgrad.core.trace import references
 from mindgrad.frontend import (
     aliases,
     effect_log,
@@ -199,7 +200,7 @@ class Runtime(Exceptions):
         if isinstance(items, range):
             stack, is_number = Tensor(list(items)), True
         else:
-            stack, is_number = (state.read(items) if items.is_parameter else as_it_is(items)), False
+            stack, is_number = (references.read(items) if items.is_parameter else as_it_is(items)), False
         worth: list[bool] = []
 
         def is_worth(equations: Sequence[Equation]) -> bool:

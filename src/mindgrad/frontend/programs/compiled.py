@@ -26,11 +26,15 @@ from mindgrad.core.ir.graph import Graph
 from mindgrad.core.ir.scope import as_it_is, open_scopes
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.passes.pipeline import before_compilation
-from mindgrad.distributed.layouts import joint_args
 from mindgrad.frontend import user_calls
 from mindgrad.frontend.effect_log import Place, Variable
 from mindgrad.frontend.guards import Change
-from mindgrad.frontend.programs.array_arguments import as_constants, leaves_as_tensors, with_tensors
+from mindgrad.frontend.programs.array_arguments import (
+    as_constants,
+    leaves_as_tensors,
+    note_large_array,
+    with_tensors,
+)
 from mindgrad.frontend.programs.cache import (
     MAXSIZE,
     CacheInfo,
@@ -44,6 +48,7 @@ from mindgrad.frontend.programs.cache import (
     withdraw,
 )
 from mindgrad.frontend.programs.cache_miss import UNKNOWN, between_functions, between_signatures, refused
+from mindgrad.frontend.programs.divided_arrays import joint_args
 from mindgrad.frontend.programs.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.frontend.programs.open_sizes import OpenSizes
 from mindgrad.frontend.programs.program import Program
@@ -266,6 +271,8 @@ class Compiled:
             else:
                 self._by_value.add(key)
                 return lambda: program.call(tensors)
+        elif error is not None:
+            note_large_array(error, args, kwargs)
         raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:

@@ -19,11 +19,12 @@ from mindgrad.core.ir import settings
 from mindgrad.core.ir.graph import calls_back
 from mindgrad.core.ir.tensor import Tensor, make_tensor
 from mindgrad.core.passes.pipeline import before_compilation
-from mindgrad.distributed.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
+from mindgrad.distributed.layouts import partition_of, placement_of, stay
 from mindgrad.distributed.partition import in_force
 from mindgrad.frontend.effect_log import Place
 from mindgrad.frontend.guards import Change, Dependencies
 from mindgrad.frontend.programs.cache import History
+from mindgrad.frontend.programs.divided_arrays import gathered, lay_out, moved
 from mindgrad.frontend.programs.donation import Donation, run_and_store
 from mindgrad.frontend.programs.open_template import SharedTrace
 from mindgrad.frontend.signature import matched, snapshot, users_functions
