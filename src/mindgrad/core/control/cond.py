@@ -63,6 +63,9 @@ from mindgrad.core.primitives.logic import logical_not
 from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+
 __all__ = ["cond", "zero_graph"]
 
 
@@ -209,7 +212,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            zero_graph(other) if graph is None else graph
+            zero_graph(other) if graph is None else graph  # type: ignore[arg-type]  # one is a graph
             for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)

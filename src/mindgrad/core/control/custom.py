@@ -126,7 +126,7 @@ def _never(*_: Any, **__: Any) -> Any:
 
 #: the linear map ``t ↦ J t`` of a custom VJP. It exists only while reverse mode builds a graph, because
 #: transposition replaces it by the pullback. It therefore has no rule except ``transpose``
-custom_tangent = Primitive(
+custom_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "custom_tangent",
     "control",
     type_rule=_tangent_type,

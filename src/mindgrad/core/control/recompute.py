@@ -196,7 +196,7 @@ def _never(*_: Any, **__: Any) -> Any:
 
 #: the linear map ``t ↦ J t`` of a ``recomputed`` equation. It exists only while reverse mode builds a graph,
 #: because transposition replaces it by the pullback. It therefore has no rule except ``transpose``
-recomputed_tangent = Primitive(
+recomputed_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "recomputed_tangent",
     "control",
     type_rule=_tangent_types,

@@ -159,7 +159,7 @@ class _Plan:
         """
         return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
 
-    def keep_least(self, needed: set[Variable]) -> None:
+    def keep_least(self, needed: set[Atom]) -> None:
         """Make the residuals ``needed`` available to the linear part by the second plan."""
         waiting = {x: None for x in needed if not self._is_there(x)}
         for equation in reversed(self._equations):
@@ -197,7 +197,7 @@ class _Plan:
                 return True
         return False
 
-    def _is_free(self, x: Variable) -> bool:
+    def _is_free(self, x: Atom) -> bool:
         """Return whether a few cheap equations compute ``x`` from available values."""
         waiting = [x]
         for _ in range(costs().rematerialized_equations):

@@ -252,8 +252,8 @@ def _jvp_with_values(
             tangents = results[carries : carries + len(moving)]
             # the last results are the buffers of saved values, then the buffers of saved tangents; return
             # only the buffers that the original loop has
-            saved = len(_saved_types([y.type for y in body.outputs], slots))
-            ys = (*results[:carries], *results[carries + len(moving) :][:saved])
+            buffers = len(_saved_types([y.type for y in body.outputs], slots))
+            ys = (*results[:carries], *results[carries + len(moving) :][:buffers])
         else:
             ys, tangents = while_(*xs, **parameters), ()
     of_ys: list[Any] = [None] * len(ys)

@@ -92,7 +92,7 @@ def _tangent_transpose(
 #: linear map from the tangents of the constants ``active_consts`` and of the parts ``start`` of the first
 #: carry to the tangents of the parts ``moving`` of the last carry. It exists only while reverse mode builds a
 #: graph, because transposition replaces it by ``while_pullback``
-while_tangent = Primitive(
+while_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_tangent",
     "control",
     type_rule=_tangent_types,
@@ -430,7 +430,7 @@ def _pullback_tangent_transpose(
 #: linear map to the tangents of the results of ``while_pullback``. Its arguments are the tangents of the
 #: constants ``turned``, of the parts ``start`` of the first carry, and of the cotangents of the parts
 #: ``rated`` of the last carry. Like ``while_tangent``, it exists only while reverse mode builds a graph
-while_pullback_tangent = Primitive(
+while_pullback_tangent: Primitive[tuple[Atom, ...]] = Primitive(
     "while_pullback_tangent",
     "control",
     type_rule=_pullback_tangent_types,

@@ -107,13 +107,13 @@ def array_of_object(data: object) -> Array:
     )
 
 
-def is_other_array(data: Any) -> bool:
+def is_other_array(data: object) -> bool:
     """Return whether ``data`` is an array of another library than NumPy."""
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
 
-def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
+def of_type(array: Array | Element, dtype: DType) -> Array:
     """Copy ``array`` to the element type ``dtype``.
 
     If ``array`` is complex and ``dtype`` is real, the imaginary part is dropped.
@@ -129,14 +129,14 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
     return copy
 
 
-def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def _aligned(shape: tuple[int, ...], dtype: NumpyType) -> Array:
     """Create an uninitialized array at an aligned address (``_ALIGNMENT``)."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
 
 
-def is_shareable(array: Any, dtype: DType) -> bool:
+def is_shareable(array: object, dtype: DType) -> bool:
     """Return whether tensors can share ``array`` instead of copying it.
 
     The array must be large, and must own its memory or be the result of :func:`_aligned`.
@@ -149,14 +149,14 @@ def is_shareable(array: Any, dtype: DType) -> bool:
     return type(memory) is np.ndarray and memory.base is None and memory.nbytes == array.nbytes + _ALIGNMENT
 
 
-def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
+def _with_elements(data: object, element: Callable[[object], object]) -> object:
     """Apply ``element`` to every element of nested lists or tuples."""
     if isinstance(data, (list, tuple)):
         return [_with_elements(each, element) for each in data]
     return element(data)
 
 
-def initialized(init: Any, shape: Any, dtype: Any) -> np.ndarray:
+def initialized(init: object, shape: int | Iterable[int] | None, dtype: object) -> Array:
     """Create an array filled by a number or an initializer; ``None`` means zeros.
 
     In MindSpore, the elements of ``Tensor(shape=..., dtype=...)`` are uninitialized.

@@ -112,7 +112,7 @@ def is_tainted(
     return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)  # type: ignore[operator]  # other values are marks
 
 
-def pass_taint(old: Any, new: Any) -> None:
+def pass_taint(old: Atom, new: Atom) -> None:
     """Copy the marks of ``old`` to ``new``, an atom that replaces it.
 
     If ``new`` is a constant, only marks in ``SET_LATER`` are copied, because its elements are known.
@@ -123,7 +123,7 @@ def pass_taint(old: Any, new: Any) -> None:
         new.tainted |= old.tainted & INHERITED
 
 
-def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+def _is_equal(a: Array, b: Array) -> bool:
     """Return whether two arrays are equal, byte by byte; false for large arrays."""
     if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
         return False
@@ -147,22 +147,22 @@ class Builder:
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
         #: cache of derivative graphs, by the keys of the differentiated graphs (``trace.record``)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Hashable, tuple[Graph, Graph | None]] = {}
         #: operands of all operators that the traced function called, even of operators that folding or
         #: simplification removed
-        self.operands: set[Any] = set()
-        self._table: dict[Any, Any] = {}
-        self._constants: dict[Any, Constant] = {}
+        self.operands: set[Atom] = set()
+        self._table: dict[Hashable, Results] = {}
+        self._constants: dict[Hashable, Constant] = {}
         self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[tuple[Graph | Atom, ...], list[Atom]] = {}
         #: maps each atom that :meth:`rebind` has replaced to its replacement
-        self._rebound: dict[Any, Any] = {}
+        self._rebound: dict[Atom, Atom] = {}
         #: whether a derivative is being built
         self.is_differentiating = False
         #: cache of the masks of exact zeros in this derivative (``primitives.exact_zeros``)
-        self.nonzeros: dict[Any, Any] = {}
+        self.nonzeros: dict[tuple[Atom, int | None], Atom | None] = {}
         #: maps masks of exact zeros that depend only on constants to their arrays
-        self.known_masks: dict[Any, Any] = {}
+        self.known_masks: dict[Atom, Array | None] = {}
         #: whether every input with infinite elements has the mark ``INFINITE``. This holds in eager mode, but
         #: not in compiled functions, because the values of their inputs are not known
         self.knows_infinite = False
@@ -183,7 +183,7 @@ class Builder:
         """Create inputs with the types and marks of ``atoms``."""
         return [self.input(atom.type, tainted=atom.tainted) for atom in atoms]
 
-    def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
+    def constant(self, value: Array, type: TensorType | None = None) -> Constant:
         """Return a constant with this value; equal constants of a graph are one object."""
         return self._kept(Constant(value, type))
 
@@ -212,7 +212,7 @@ class Builder:
         inputs: tuple[Atom, ...],
         parameters: Parameters,
         source: tuple[str, int] | None,
-    ) -> Any:
+    ) -> Results:
         """Emit an operator that the traced function called at the line ``source``."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
@@ -227,7 +227,7 @@ class Builder:
         inputs: tuple[Atom, ...],
         parameters: Parameters,
         counterparts: tuple[Variable, ...] | None = None,
-    ) -> Any:
+    ) -> Results:
         """Emit an equation that applies ``primitive``, and return its result.
 
         If ``counterparts`` is given, the results have the types of these variables, and the type rule is not
@@ -291,7 +291,9 @@ class Builder:
             inputs = (inputs[1], inputs[0])
         return primitive, inputs, tuple(parameters.items())
 
-    def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
+    def _fold(
+        self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: Parameters
+    ) -> Constant | None:
         """Evaluate an operator on constants; ``None`` if the constants are too large."""
         if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
             return None
@@ -311,7 +313,7 @@ class Builder:
                 return self.constant(np.asarray(value, result_type.dtype.numpy))
         return None
 
-    def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
+    def emit_again(self, equation: Equation, operands: Sequence[Atom], **changed: object) -> tuple[Atom, ...]:
         """Emit the operator of ``equation`` on ``operands``, with parameters ``changed``.
 
         Returns the results. The new equation has the source line of ``equation``, or the current line if
@@ -356,12 +358,12 @@ class Builder:
         self._moves = {x: 1 << k for k, x in enumerate(inputs)}
         self._moves.update(dict.fromkeys(self._always_move, -1))
 
-    def let_move(self, atom: Any) -> None:
+    def let_move(self, atom: Atom) -> None:
         """Let :meth:`moves` be true for ``atom``, in this derivative and in later ones."""
         self._always_move.append(atom)
         self._moves[atom] = -1
 
-    def moves(self, atom: Any) -> bool:
+    def moves(self, atom: Atom) -> bool:
         """Return whether ``atom`` depends differentiably on an input in ``moving``."""
         if type(atom) is not Variable or self.moving is EVERYTHING:
             return type(atom) is Variable
@@ -383,14 +385,14 @@ class Builder:
 
     # -- replacement of loops by loops that also compute derivatives -------------------------------
 
-    def value(self, atom: Any) -> Any:
+    def value(self, atom: Atom) -> Atom:
         """Return the replacement of ``atom`` (:meth:`rebind`), or ``atom`` itself."""
         rebound = self._rebound
         while atom in rebound:
             atom = rebound[atom]
         return atom
 
-    def rebind(self, atoms: Sequence[Any], values: Sequence[Any]) -> None:
+    def rebind(self, atoms: Sequence[Atom], values: Sequence[Atom]) -> None:
         """Replace ``atoms`` by ``values`` in outputs and in equations emitted later."""
         for old, new in zip(atoms, values, strict=True):
             if new is old:
@@ -419,7 +421,7 @@ class Builder:
         for equation in emitted:
             yield equation, equation in selection
 
-    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
+    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Atom]:
         """Emit ``equation`` again during a :meth:`replay`, and return its results.
 
         Operands that have been replaced are read from :meth:`value`. If there are any and ``simplifies`` is
@@ -447,7 +449,7 @@ class Builder:
         return results
 
     @staticmethod
-    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+    def _copied(equation: Equation, inputs: tuple[Atom, ...]) -> Equation:
         """Copy ``equation`` with operands that replace its operands."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
         outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
@@ -456,7 +458,7 @@ class Builder:
             output.made_by = copy
         return copy
 
-    def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
+    def close(self, outputs: Sequence[Atom], inputs: Sequence[Variable] | None = None) -> Graph:
         """Return the graph of ``outputs``, without unused equations."""
         outputs = [self.value(y) for y in outputs]
         kept = live_equations(self.equations, outputs)

@@ -33,11 +33,11 @@ def mark(tensor: object, is_marked: object = True) -> None:
         _MARKED.pop(key, None)
 
 
-def is_constant(tensor: Any) -> bool:
+def is_constant(tensor: object) -> bool:
     """Return whether ``tensor`` is a compile-time constant (``const_arg=True``)."""
     return bool(_MARKED) and id(tensor) in _MARKED
 
 
-def any_constant(values: Iterable[Any]) -> bool:
+def any_constant(values: Iterable[object]) -> bool:
     """Return whether ``values`` contain a tensor with ``const_arg=True``."""
     return bool(_MARKED) and any(id(x) in _MARKED for x in values)

@@ -37,6 +37,6 @@ class constants_below:
         _local.level = self.before
 
 
-def is_constant(scope: Any) -> bool:
+def is_constant(scope: Scope) -> bool:
     """Return whether code can read tensors of ``scope`` without a warning at present."""
     return scope.level <= _local.level

@@ -51,7 +51,7 @@ def evaluate(graph: Graph, inputs: Sequence[Array]) -> list[Array]:
 
 def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
     """Apply the operators of ``graph`` to ``tensors``, as a Python function would."""
-    values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
+    values: dict[Atom, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
 
     def read(atom: Atom) -> Tensor:
         tensor = values.get(atom)

@@ -65,7 +65,7 @@ _NO_GRAPHS: dict[str, Graph] = {}
 _SMALL = 64  # constants with at most this many elements are compared by value
 
 
-def is_finite(array: Any) -> bool:
+def is_finite(array: Array) -> bool:
     """Return whether all elements of a NumPy array are finite."""
     if array.dtype.kind not in "fcV":  # NumPy assigns kind "V" to bfloat16 and other types of extensions
         return True
@@ -85,11 +85,6 @@ class _Arithmetic:
 
     __slots__ = ()
     type: TensorType
-    linear: bool
-    tainted: int
-
-    #: functions that implement Python's arithmetic operators; ``primitives.arithmetic`` fills this dict
-    operators: dict[str, Callable[..., Any]] = {}
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,7 +180,7 @@ class Constant(_Arithmetic):
         self.marks = 0  #: marks of the cotangents that constant folding has replaced by this constant
         small = self.value.size <= _SMALL
         if small:
-            self.key: Any = (self.type, self.value.shape, self.value.tobytes())
+            self.key: tuple = (self.type, self.value.shape, self.value.tobytes())
         else:  # large constants are equal only if they are the same memory, so that no elements are compared
             memory = self.value.__array_interface__["data"][0]
             self.key = (self.type, memory, self.value.strides)
@@ -201,7 +196,7 @@ class Constant(_Arithmetic):
         """Return the value in its full shape (for a splat, a read-only view)."""
         return np.broadcast_to(self.value, self.type.shape)
 
-    def smallest(self) -> np.ndarray:
+    def smallest(self) -> Array:
         """Return the value without repeated elements: axes of stride 0 have size 1."""
         value = self.value
         index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
@@ -317,7 +312,7 @@ class Graph:
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
         #: cache of results that were computed from the graph (``ir.memo``)
-        self.derived: dict[Any, Any] = {}
+        self.derived: dict[Hashable, Any] = {}  # type: ignore[explicit-any]  # each key has its type
         if Graph.verifier is not None:
             Graph.verifier(self)
 
@@ -335,7 +330,7 @@ class Graph:
         """Return whether the graph computes a float16 or bfloat16 value."""
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
-    def key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[tuple, tuple, tuple]:
         """Return a cache key that is equal for two graphs with the same structure.
 
         Two such graphs have the same primitives, parameters, types, and constants, but different ``Variable``
@@ -380,7 +375,7 @@ def _interned(value: object) -> object:
     return interned(value) if isinstance(value, Graph) else value
 
 
-def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
+def live_equations(equations: Sequence[Equation], outputs: Iterable[Atom]) -> list[Equation]:
     """Return the equations on which ``outputs`` depend, and equations with effects.
 
     They have the same order as in ``equations``.

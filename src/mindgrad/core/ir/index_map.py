@@ -108,7 +108,7 @@ class Axes:
     #: whether :meth:`preferred` can return an order instead of ``None``
     prefers: bool = False
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
         """Return the index map of an equation on operands of these shapes."""
         raise NotImplementedError
 
@@ -150,7 +150,7 @@ class Uniform(Axes):
 UNIFORM = Uniform()
 
 
-def index_map(equation: Any) -> IndexMap | None:
+def index_map(equation: Equation) -> IndexMap | None:
     """Return the index map of ``equation``; ``None`` if its primitive has no ``axes``.
 
     >>> from mindgrad.core.ir.build import Builder, building
@@ -165,7 +165,7 @@ def index_map(equation: Any) -> IndexMap | None:
     return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
 
 
-def repetition(atom: Any) -> tuple[Any, Labels] | None:
+def repetition(atom: Atom) -> tuple[Atom, Labels] | None:
     """Return the value that ``atom`` broadcasts, and the positions of its axes.
 
     Returns ``None`` if ``atom`` does not repeat a value along new axes.
@@ -192,7 +192,7 @@ def repetition(atom: Any) -> tuple[Any, Labels] | None:
     return (equation.inputs[0], dims) if list(dims) == sorted(dims) else None
 
 
-def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
+def label_sizes(equation: Equation, axes: IndexMap) -> dict[int, int]:
     """Return a dict from every label in the index map of ``equation`` to its size.
 
     For a windowed label, the sizes of operands and results can differ. The dict contains one of them.

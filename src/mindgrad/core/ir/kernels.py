@@ -7,7 +7,7 @@ warnings is 10× faster than ``np.errstate``, which takes as long as three kerne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextvars import Context
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.tensor import Tensor
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Kernel, Parameters, Results, Stored
+    from mindgrad.core.ir.rules import Kernel, KernelCheck, KernelRunner, Parameters, Results, Stored
 
 __all__ = [
     "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
@@ -37,7 +37,7 @@ def _silent_context() -> Context:
     return context
 
 
-def silently(function: Callable[..., Any], arguments: Sequence[Any], parameters: dict[str, Any]) -> Any:
+def silently(function: Kernel, arguments: Sequence[Stored], parameters: Parameters) -> Results:
     """Call ``function`` without NumPy warnings.
 
     It must not call user functions, because they would run in another ``contextvars`` context.
@@ -65,7 +65,7 @@ def runs_functions(primitive: Primitive) -> bool:
     return primitive.kind == "control"
 
 
-_run_kernel: Callable[..., Any] = numpy_kernel
+_run_kernel: KernelRunner = numpy_kernel
 #: ``_is_plain``: whether eager mode uses NumPy kernels. ``_is_direct``: whether it uses NumPy kernels and
 #: does not check their results
 _is_plain = _is_direct = True
@@ -84,7 +84,7 @@ def set_kernel_runner(runner: KernelRunner | None) -> None:
     _is_direct = _is_plain and _check is None
 
 
-def set_kernel_check(check: Callable[..., None] | None) -> None:
+def set_kernel_check(check: KernelCheck | None) -> None:
     """Set the function that checks the results of eager kernels; ``None``: no check.
 
     It is called as ``check(primitive, arrays, results, parameters)``.
@@ -140,7 +140,7 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: Para
         _FREE.append(context)
 
 
-def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_arrays(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run operators in order. Their operands and results are elements of the list ``slots``.
 
     A step is ``(primitive, operand slots, result slots, parameters)``, where a slot is an index into
@@ -186,7 +186,7 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
     return compact
 
 
-def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
+def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted`, and free arrays after their last use.
 
     ``dead`` contains, for each step, the slots to empty after it.
@@ -201,7 +201,7 @@ def _no_arrays(_: list[Stored]) -> tuple[()]:
     return ()
 
 
-def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
+def run_compact(steps: Sequence[tuple], slots: list[Stored]) -> None:
     """Run the steps of :func:`compacted` on ``slots``, within :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:

@@ -31,7 +31,7 @@ _graphs: WeakValueDictionary[Hashable, Graph] = WeakValueDictionary()
 _RETAINED = 256
 
 
-def memoized(function: Callable[..., Result]) -> Callable[..., Result]:
+def memoized(function: Callable[Concatenate[Graph, P], Result]) -> Callable[Concatenate[Graph, P], Result]:
     """Decorator that computes ``function(graph, …)`` once and stores it in the graph."""
 
     @wraps(function)

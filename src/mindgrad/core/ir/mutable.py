@@ -64,7 +64,7 @@ _MARKED: dict[type, type] = {plain: marked for marked, plain in _CONTAINERS.item
 
 
 @lru_cache(maxsize=256)
-def _marked(kind: Any) -> Any:
+def _marked(kind: type) -> type:
     """Return the type for marked containers of class ``kind``, a subclass of ``kind``."""
     if kind in _CONTAINERS:
         return kind
@@ -146,9 +146,9 @@ def _is_record(value: object) -> bool:
     return is_record(kind)
 
 
-def _of_field(value: Any) -> Any:
+def _of_field(value: object) -> Marked:
     """Mark the containers in a field of a dataclass, but not its numbers."""
-    kind: Any = type(value)
+    kind: type = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))
     if isinstance(value, list):
@@ -163,7 +163,7 @@ def _of_field(value: Any) -> Any:
     return value
 
 
-def is_mutable(value: Any) -> bool:
+def is_mutable(value: object) -> bool:
     """Return whether ``value`` is a result of ``mutable``."""
     return type(value) in _CONTAINERS or type(value) in (MutableFloat, MutableInt)
 

@@ -79,12 +79,12 @@ class PendingArray:
         return self.get()
 
 
-def resolved(array: Any) -> Any:
+def resolved(array: Stored) -> Stored:
     """Return the computed value of a pending array; return other arrays unchanged."""
     return array.get() if type(array) is PendingArray else array
 
 
-def host_copy(array: Any) -> np.ndarray:
+def host_copy(array: Stored) -> Array:
     """Copy a device array to the host, as a NumPy array.
 
     Raises:

@@ -114,6 +114,10 @@ __all__ = ["REGISTRY", "Primitive"]
 REGISTRY: dict[str, Primitive] = {}
 
 
+#: what a call on atoms returns: an atom, or a tuple of atoms if the primitive is ``multiple``
+R = TypeVar("R", covariant=True)
+
+
 class Primitive(Generic[R]):
     """One operator. Calling it on atoms emits an equation into the current builder."""
 

@@ -55,7 +55,7 @@ class Recorder(Scope):
         self.marks: dict[int, int] = {}
         #: maps the index of an entry without a derivative to its source line, for warnings about zero
         #: gradients
-        self.lines: dict[int, Any] = {}
+        self.lines: dict[int, tuple[str, int]] = {}
         #: numbers of the values on which functions that were differentiated inside this scope depend smoothly
         #: (``transforms.zero_gradients``)
         self.differentiated: dict[int, None] = {}
@@ -116,7 +116,7 @@ class Recorder(Scope):
         tensor._scope, tensor._atom = self, first
         return tensor
 
-    def handed_over(self) -> list[Any]:
+    def handed_over(self) -> list[Stored]:
         """Return the values for the gradient, and remove large values from this scope.
 
         The gradient frees each value after its last use. If a removed value is needed later, :meth:`lift`

@@ -11,7 +11,7 @@ is called only if the tangent is not zero; otherwise an atom, or ``None`` for ze
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from mindgrad.core.base.refusal import SourceLocation
 from mindgrad.core.ir.graph import Atom
+from mindgrad.core.ir.primitive import Primitive
 
 P = ParamSpec("P")
 Tr = TypeVar("Tr")
@@ -50,6 +51,11 @@ Results: TypeAlias = Any  # type: ignore[explicit-any]  # a field of the primiti
 Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # its type follows from the element type
 #: what a tensor stores: an array of NumPy or of a device, a ``PendingArray``, or ``None``
 Stored: TypeAlias = Any  # type: ignore[explicit-any]  # comparisons of exact types choose between them
+
+#: ``runner(primitive, arrays, parameters)`` runs a kernel
+KernelRunner: TypeAlias = "Callable[[Primitive, Sequence[Stored], Parameters], Results]"
+#: ``check(primitive, arrays, results, parameters)`` checks the results of a kernel
+KernelCheck: TypeAlias = "Callable[[Primitive, Sequence[Stored], Results, Parameters], None]"
 
 
 class JaxArray(Protocol):

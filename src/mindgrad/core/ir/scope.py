@@ -106,7 +106,7 @@ class _Local(threading.local):
         #: scope of the innermost loop body or branch that is being traced
         self.body: BodyScope | None = None
         #: the deferred eager call that receives the operators of this thread, or ``None``
-        self.deferral: Any = None
+        self.deferral: Deferral | None = None
         #: values of scopes up to this level are constants of the derivative (:func:`hold_constant`)
         self.constant_level = 0
         self.as_constant: Callable[[Tensor], Tensor] | None = None
@@ -127,17 +127,17 @@ def outermost_program() -> GraphScope | None:
     return next((scope for scope in _local.scopes if isinstance(scope, GraphScope)), None)
 
 
-def current_deferral() -> Any:
+def current_deferral() -> Deferral | None:
     """Return the deferred call that receives operators on this thread, or ``None``."""
     return _local.deferral
 
 
-def defer_to(deferral: Any) -> None:
+def defer_to(deferral: Deferral | None) -> None:
     """Let ``deferral`` receive the operators of this thread; ``None`` for no deferral."""
     _local.deferral = deferral
 
 
-def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
+def hold_constant(block: ConstantBlock) -> ConstantBlock:
     """Treat values of outer scopes as constants on this thread.
 
     Args:
@@ -188,7 +188,7 @@ def innermost() -> Scope | None:
     return scopes[-1] if scopes else None
 
 
-class opened:
+class opened(Generic[S]):
     """Context manager that opens ``scope``, and closes it at the end of the block."""
 
     __slots__ = ("deferral", "outer_body", "scope")
@@ -267,7 +267,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
         value._scope.rebound.append(weakref.ref(tensor))
 
 
-def identity(tensor: Tensor) -> Any:
+def identity(tensor: Tensor) -> tuple[int, Hashable]:
     """Return a cache key that is equal for two Tensor objects with the same value.
 
     The key consists of the ``id`` of the scope and the atom, or of the ``id`` of the array and the type.
@@ -348,9 +348,9 @@ class DeferredScope(Scope):
         self.index = index
         self.shadow: tuple[Scope, list[Tensor]] | None = None
 
-    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
+    def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: Parameters) -> Results:
         # reached while a function is being compiled inside the gradient, if all operands are from outside it
-        return self.deferral.record(primitive, tensors, parameters)
+        return self.deferral.record(primitive, tensors, parameters)  # type: ignore[union-attr]  # the call runs
 
 
 class GraphScope(Scope):
@@ -403,7 +403,7 @@ class GraphScope(Scope):
         """Create an input of the graph that is not captured, such as a loop carry."""
         return make_tensor(None, type, self, self.builder.input(type))
 
-    def tensor(self, atom: Any) -> Tensor:
+    def tensor(self, atom: Atom) -> Tensor:
         """Create a tensor of this scope that represents ``atom``."""
         return make_tensor(None, atom.type, self, atom)
 

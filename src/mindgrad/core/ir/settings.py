@@ -10,9 +10,11 @@ from typing import Any, TypeAlias
 
 __all__ = ["define", "get", "options", "store", "version"]
 
+Setting: TypeAlias = Any  # type: ignore[explicit-any]  # each option has its type
+
 #: maps names of options to values. Frequently executed code reads this dict directly; :func:`store` sets
 #: options
-options: dict[str, Any] = {
+options: dict[str, Setting] = {
     "device_target": "CPU",
     "device_id": 0,
     # largest number of carries that a `while` saves for reverse mode

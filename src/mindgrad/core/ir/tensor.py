@@ -507,7 +507,7 @@ class Number(Tensor):
 
     __slots__ = ()
 
-    def sample(self) -> Any:
+    def sample(self) -> complex:
         """Return a Python number of the same type, with an arbitrary value."""
         return {"bool": True, "int": 1, "float": 1.0, "complex": 1j}[self.dtype.kind]
 
@@ -564,7 +564,7 @@ def assign(target: Tensor, tensor: Tensor) -> None:
     target._scope, target._atom = tensor._scope, tensor._atom
 
 
-def scalar_tensor(number: Any, like: TensorType) -> Tensor:
+def scalar_tensor(number: complex, like: TensorType) -> Tensor:
     """Return a tensor of type ``like`` whose elements all equal ``number``.
 
     Only one element is stored. The tensor is valid only as an operand of pointwise operators.

@@ -59,7 +59,7 @@ class TensorType:
 _INTERNED: dict[tuple[NumpyType, Shape], TensorType] = {}
 
 
-def tensor_type(dtype: Any, shape: Shape) -> TensorType:
+def tensor_type(dtype: object, shape: Shape) -> TensorType:
     """Return the :class:`TensorType` object for this element type and shape.
 
     Equal types are one object.

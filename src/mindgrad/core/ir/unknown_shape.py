@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["WithoutValues", "described"]
 
 
-def described(dtype: Any, shape: Any, init: Any) -> TensorType | None:
+def described(dtype: object, shape: object, init: object) -> TensorType | None:
     """Return the type of ``Tensor(dtype=…, shape=…, init=…)`` if it has no values.
 
     In the shape of the type, −1 means an unknown size, and the shape (−2,) means an unknown number of axes.

@@ -55,7 +55,7 @@ def verify(graph: Graph) -> None:
     defined: set[Variable] = set()
     # values that can be infinite, computed again from the `taint` rules. The marks of operands are not used,
     # because a variable may get a mark after other values were computed from it
-    infinite: set[Any] = set()
+    infinite: set[Variable] = set()
     for position, variable in enumerate(graph.inputs):
         if variable in defined:
             raise _malformed(graph, f"input {position} is an input twice")

@@ -72,7 +72,7 @@ SHARED_FUNCTION = FUNCTION._replace(is_shared=True)
 LIBRARY = Work("library")
 
 
-def by(flops: Callable[[Any], float]) -> Work:
+def by(flops: Callable[[Equation], float]) -> Work:
     """Return the cost of a library algorithm with ``flops(equation)`` operations."""
     return Work("library", flops)
 

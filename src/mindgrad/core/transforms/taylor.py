@@ -95,7 +95,7 @@ class _Series:
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
         #: maps the variable of each rate ẋ to x
-        self._rate_of: dict[Variable, Variable] = {}
+        self._rate_of: dict[Variable, Atom] = {}
         #: maps a value to its rate, the result of the forward rule
         self._rates: dict[Variable, Any] = {}
         #: cache: whether a value depends on ``s``
