@@ -330,7 +330,7 @@ class Split:
             self.directions, tangents = linearize(builder, [self.inputs[i] for i in active_inputs], outputs)
             self.outputs = [builder.value(y) for y in outputs]
         self.tangents = [
-            zeros(self.outputs[k].type) if tangents[k] is None else tangents[k] for k in active_outputs
+            zeros(self.outputs[k].type) if (t := tangents[k]) is None else t for k in active_outputs
         ]
         self.linear = live_equations(builder.linear_equations, self.tangents)
         used = dict.fromkeys(x for e in self.linear for x in e.inputs if type(x) is Variable and not x.linear)

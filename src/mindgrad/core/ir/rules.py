@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from mindgrad.core.base.refusal import SourceLocation
+from mindgrad.core.ir.build import Builder
 from mindgrad.core.ir.graph import Atom
 from mindgrad.core.ir.primitive import Primitive
 
@@ -52,6 +53,14 @@ Scalar: TypeAlias = Any  # type: ignore[explicit-any]  # its type follows from t
 #: what a tensor stores: an array of NumPy or of a device, a ``PendingArray``, or ``None``
 Stored: TypeAlias = Any  # type: ignore[explicit-any]  # comparisons of exact types choose between them
 
+#: ``transform(builder, xs, ys, extras)`` emits a derivative into ``builder`` and returns its results
+Transform: TypeAlias = (
+    "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom]]"
+)
+#: another way to do it, which returns ``None`` if it cannot
+Shortcut: TypeAlias = (
+    "Callable[[Builder, Sequence[Atom], Sequence[Atom], Sequence[Tangent]], Sequence[Atom] | None]"
+)
 #: ``runner(primitive, arrays, parameters)`` runs a kernel
 KernelRunner: TypeAlias = "Callable[[Primitive, Sequence[Stored], Parameters], Results]"
 #: ``check(primitive, arrays, results, parameters)`` checks the results of a kernel

@@ -92,7 +92,7 @@ def accumulate(terms: Sequence[Any]) -> Any:
     return total
 
 
-def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
+def product(slope: Any, tangent: Any, singular: int = False) -> Any:
     """Return ``slope · tangent``, where 0 · ∞ is 0 for exact zeros.
 
     Args:

@@ -19,7 +19,7 @@ The function runs once. If it assigns attributes or variables, the caller must r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mindgrad.core.base.tree import flatten
 from mindgrad.core.ir.build import building
@@ -28,6 +28,10 @@ from mindgrad.core.ir.scope import GraphScope, opened
 from mindgrad.core.ir.tensor import Tensor
 from mindgrad.core.ir.types import TensorType
 from mindgrad.core.trace import references
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Stored, Tree
 
 __all__ = ["ClosedProgram", "trace"]
 
@@ -46,13 +50,13 @@ class ClosedProgram(NamedTuple):
 
     graph: Graph
     captured: dict[Variable, Tensor]
-    leaves: list[Any]
-    structure: Any
-    written: dict[int, Any]
+    leaves: list[Tree]
+    structure: object
+    written: dict[int, Stored]
 
 
 def trace(
-    function: Callable[..., Any], types: Sequence[TensorType], *, values_are_inputs: bool = False
+    function: Callable, types: Sequence[TensorType], *, values_are_inputs: bool = False
 ) -> ClosedProgram:
     """Trace ``function`` on tensors of ``types``.
 
@@ -69,7 +73,7 @@ def trace(
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # if this graph is the outermost one being traced, Parameters that it reads are inputs of it
-        operands: dict[Any, Tensor] = {
+        operands: dict[Atom, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
     scope.close_program()
