@@ -68,7 +68,7 @@ KernelCheck: TypeAlias = "Callable[[Primitive, Sequence[Stored], Results, Parame
 
 
 class JaxArray(Protocol):
-    """An array of jax while a function is lowered. The core reads only these of its properties."""
+    """An array of jax while a function is lowered. Kernels use these of its members."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -78,8 +78,54 @@ class JaxArray(Protocol):
     def ndim(self) -> int: ...
     @property
     def size(self) -> int: ...
-    def __add__(self, other: object, /) -> JaxArray: ...
-    def __getitem__(self, index: object, /) -> JaxArray: ...
+    @property
+    def at(self) -> JaxArray: ...
+    @property
+    def real(self) -> JaxArray: ...
+    @property
+    def imag(self) -> JaxArray: ...
+
+    # their results are arrays of jax, and ``Callable`` alone does not say so
+    __add__: Callable
+    __radd__: Callable
+    __sub__: Callable
+    __rsub__: Callable
+    __mul__: Callable
+    __rmul__: Callable
+    __truediv__: Callable
+    __rtruediv__: Callable
+    __floordiv__: Callable
+    __mod__: Callable
+    __pow__: Callable
+    __matmul__: Callable
+    __neg__: Callable
+    __invert__: Callable
+    __and__: Callable
+    __or__: Callable
+    __xor__: Callable
+    __lshift__: Callable
+    __rshift__: Callable
+    __lt__: Callable
+    __le__: Callable
+    __gt__: Callable
+    __ge__: Callable
+    __getitem__: Callable
+    astype: Callable
+    reshape: Callable
+    sum: Callable
+    max: Callable
+    min: Callable
+    all: Callable
+    any: Callable
+    conj: Callable
+    swapaxes: Callable
+    transpose: Callable
+    set: Callable
+    add: Callable
+
+
+#: an array in a kernel that is written once, for NumPy and for jax
+AnyArray: TypeAlias = "Array | JaxArray"
 
 
 class Kernel(Protocol[P, R]):
