@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from mindgrad.core.base.location import PACKAGE, explain_depth
+from mindgrad.core.base.location import PACKAGE
 from mindgrad.core.base.refusal import CompileError, refuse
 from mindgrad.core.ir.scope import GraphScope, innermost
 from mindgrad.core.ir.tensor import Tensor
@@ -21,7 +21,7 @@ from mindgrad.frontend import effect_log, mutation_policy, owned_objects
 from mindgrad.frontend.control.results import with_items
 from mindgrad.frontend.control.runtime import call
 from mindgrad.frontend.control.traced import Traced
-from mindgrad.frontend.depth import deep_calls
+from mindgrad.frontend.depth import deep_calls, explain_depth
 from mindgrad.frontend.frozen import watched_generators
 from mindgrad.frontend.python import convert
 from mindgrad.frontend.side_effects import Assigned, assigned_in

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
-    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning", "explain_depth",
+    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning",
     "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
@@ -39,11 +39,11 @@ def user_frame() -> Any:
 
 
 class Line(tuple):
-    """A source line ``(file, line)``, with the Cell to which an operator belongs.
+    """A source line ``(file, line)``, with the module to which an operator belongs.
 
     Attributes:
-        cell: str, the path of the Cell whose ``construct`` contains the line, or ``""``.
-        layer: str, the path of the innermost Cell that is running. The code of the line may have called it.
+        cell: str, the path of the module whose code contains the line, or ``""``.
+        layer: str, the path of the innermost module that is running. The code of the line may have called it.
         is_pullback: bool, whether the line is in a derivative rule that the user has written.
     """
 
@@ -68,15 +68,6 @@ def user_location() -> tuple[str, int]:
     if _thread.attribute is not None:
         return _thread.attribute(frame)
     return (frame.f_code.co_filename, frame.f_lineno)
-
-
-def explain_depth(error: RecursionError) -> None:
-    """Replace the message of a ``RecursionError`` by an explanation with fixes."""
-    error.args = (
-        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
-        f"Cell needs six. If the recursion is finite, increase the limit by sys.setrecursionlimit(...), or "
-        f"call the Cells one after another in a SequentialCell.",
-    )
 
 
 class FrozenValueWarning(UserWarning):

@@ -177,7 +177,7 @@ class Fused:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {
             "condition": self.condition,
             "body": self.body,
@@ -293,7 +293,7 @@ class SeriesLoop:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 
@@ -388,7 +388,7 @@ class Batched:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameters of the ``while`` equation."""
+        """The parameters of the ``while`` equation."""
         return {"condition": self.condition, "body": self.body, "consts": self.consts}
 
 

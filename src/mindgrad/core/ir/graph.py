@@ -220,7 +220,7 @@ class DerivativeOf(tuple):
     The line is the source of the differentiated equation.
 
     Attributes:
-        cell, layer: names of the Cell and the layer to which the line belongs, or ``""`` (:class:`Line`).
+        cell, layer: names of the module and the layer to which the line belongs, or ``""`` (:class:`Line`).
     """
 
     cell: str = ""

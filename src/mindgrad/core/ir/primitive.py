@@ -9,7 +9,7 @@ and ``p`` a partial derivative. The fields are:
   ``multiple`` is set. It raises ``TypeError`` or ``ValueError`` with a message for the user.
 - ``numpy(*arrays, **parameters)`` is the NumPy kernel.
 - ``xla`` is the name of a function of ``jax.lax`` or a callable ``xla(jax, *arrays, **parameters)``.
-  Parameters that are graphs are passed as functions from arrays to a list of arrays.
+  Graphs among the parameters are passed as functions from arrays to a list of arrays.
 - ``jvp(y, xs, ts, **parameters)`` is the forward rule. It returns the tangent of the output, which is linear
   in ``ts``. In ``ts`` and in the result, ``None`` means a tangent that is known to be zero.
 - ``jvp_with_values(xs, ts, **parameters)`` is the forward rule of a loop or branch. It emits one equation

@@ -250,7 +250,7 @@ def lifted(tensor: Tensor) -> Tensor:
 def rebind(tensor: Tensor, value: Tensor) -> None:
     """Let the object ``tensor`` have the new value ``value``, as in ``x[0] = 1``.
 
-    A compiled function can change only Parameters. If the traced code changes another tensor from outside the
+    A compiled function can change only references. If the traced code changes another tensor from outside the
     function, the tensor gets its old value back when tracing ends.
     """
     scopes = _local.scopes
@@ -286,13 +286,13 @@ class Scope:
 
     Attributes:
         level: nesting depth: 1 for the outermost scope, 0 after the scope is closed.
-        bindings: dict from the ``id`` of a Parameter to the tensor with its value inside the scope.
-        written: Parameters to which code inside the scope has assigned a value.
+        bindings: dict from the ``id`` of a reference to the tensor with its value inside the scope.
+        written: references to which code inside the scope has assigned a value.
         rebound: weak references to tensors that got a value of this scope by item assignment.
         restored: tensors from outside the scope that item assignment inside it changed. Each is stored with
             its old value and the source line of the first change. The line is ``None`` if only the object,
             but not its elements, changed. The tensors get their old values when the scope is closed.
-        runs: the latest runs of Cells inside the scope (``frontend.replayed_forward``), or ``None``.
+        runs: runs that an upper layer has recorded in the scope, or ``None``.
         opaque: whether a loop, branch, or other compiled function inside the scope takes derivatives.
     """
 
@@ -361,7 +361,7 @@ class GraphScope(Scope):
 
     Attributes:
         captures: pairs of an input variable and the tensor from outside that it represents.
-        parameters: Parameters that became inputs (only in the outermost scope).
+        parameters: references that became inputs (only in the outermost scope).
         dependencies: objects whose Python attributes were read while the function was traced.
         differentiated: the functions that were differentiated inside the scope; ``transforms.zero_gradients``
             reads them.

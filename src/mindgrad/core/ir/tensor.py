@@ -79,7 +79,7 @@ class Tensor(TensorMembers):
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    #: whether the tensor is a Parameter; compiled functions can read and write the value of a Parameter
+    #: whether the tensor is a reference, whose value compiled functions can read and write
     is_parameter = False
 
     _array: Stored

@@ -42,10 +42,10 @@ class ClosedProgram(NamedTuple):
     Attributes:
         graph: the graph. Its inputs are the arguments, followed by the captured tensors. Its outputs are the
             tensors among ``leaves``.
-        captured: maps each additional graph input to the captured tensor or Parameter, in input order.
+        captured: maps each additional graph input to the captured tensor or reference, in input order.
         leaves: leaves of the function's result.
         structure: tree structure of the result.
-        written: Parameters that the function writes, by ``id``.
+        written: references that the function writes, by ``id``.
     """
 
     graph: Graph
@@ -72,15 +72,15 @@ def trace(
         leaves = [references.read(x) if isinstance(x, Tensor) else x for x in results]
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
-        # if this graph is the outermost one being traced, Parameters that it reads are inputs of it
-        operands: dict[Atom, Tensor] = {
+        # if this graph is the outermost one being traced, references that it reads are inputs of it
+        operands: dict[Any, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
     scope.close_program()
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)
-    # tensors keep their scope alive, so clear it, so that they do not keep the Parameters alive
+    # tensors keep their scope alive, so clear it, so that they do not keep the references alive
     scope.bindings.clear()
     scope.written.clear()
     return ClosedProgram(graph, captured, leaves, structure, written)

@@ -1,4 +1,4 @@
-"""Custom derivatives of Python functions: ``custom_vjp``, and ``bprop`` of a Cell.
+"""Custom derivatives of Python functions: ``custom_vjp``, and functions with ``bprop``.
 
 Both create a :class:`CustomDerivative`, which calls the user's derivative rule in reverse mode.
 """
@@ -44,8 +44,8 @@ class CustomDerivative:
 
     Args:
         function: the function. Its operators are not differentiated. Gradients with respect to other values
-            that it reads, such as Parameters, are zero.
-        bprop: returns a tuple with one gradient per input of ``function``. In PYNATIVE_MODE, it may also
+            that it reads, such as references, are zero.
+        bprop: returns a tuple with one gradient per input of ``function``. If it runs on values, it may also
             return a list or a single gradient, and a gradient of a broadcast input is summed to its shape.
         name: name of the function in error messages.
 
@@ -122,8 +122,7 @@ class CustomDerivative:
         Args:
             inputs: arguments of the function.
             returned: result of ``bprop``.
-            is_strict: whether ``returned`` must be a tuple of gradients with the shapes of the inputs, as in
-                GRAPH_MODE.
+            is_strict: whether ``returned`` must be a tuple of gradients with the shapes of the inputs.
         """
         if not is_strict and isinstance(returned, (list, Tensor)):
             returned = (returned,) if isinstance(returned, Tensor) else tuple(returned)
@@ -281,7 +280,7 @@ class custom_vjp:
         reverse: x̄ = bprop(*inputs, out, ȳ)
 
     The function and ``bprop`` consist of operators, so ``bprop`` can be differentiated for higher orders.
-    Values that the function reads besides its inputs, such as Parameters, are constants.
+    Values that the function reads besides its inputs are constants.
 
     Args:
         fn (Callable): function of Tensors. Usually ``custom_vjp`` is used as its decorator.

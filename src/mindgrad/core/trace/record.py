@@ -58,7 +58,7 @@ class Recorded:
         inputs: tensors of the scope that represent the differentiated inputs.
         leaves: the flattened result of the function. Some elements may be tensors of the scope.
         structure: the nesting of the function's result, from which ``leaves`` were flattened.
-        written: pairs (Parameter that the run wrote, its new value in the scope).
+        written: pairs (reference that the run wrote, its new value in the scope).
     """
 
     __slots__ = ("__weakref__", "inputs", "leaves", "scope", "structure", "written")
@@ -69,7 +69,7 @@ class Recorded:
         if scope.written:
             self.written.extend([(p, scope.bindings[id(p)]) for p in scope.written.values()])
             scope.written.clear()
-        # the tensors of a scope refer to the scope, so its bindings would keep values of Parameters alive
+        # the tensors of a scope refer to the scope, so its bindings would keep values of references alive
         scope.bindings.clear()
         self.inputs = inputs
         self.leaves = leaves
