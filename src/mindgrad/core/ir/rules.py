@@ -11,7 +11,7 @@ is called only if the tangent is not zero; otherwise an atom, or ``None`` for ze
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from types import ModuleType
 from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
@@ -40,10 +40,16 @@ Operand: TypeAlias = "Atom | complex | Array | Element"
 Source: TypeAlias = tuple[str, int] | SourceLocation | None
 #: a tangent or cotangent; ``None`` is zero
 Tangent: TypeAlias = Atom | None
+#: a partial derivative: factors of a product, or ``None`` for an operand without derivative
+Partial: TypeAlias = "Atom | complex | tuple[Atom | complex, ...] | None"
+#: a computation that requests Taylor coefficients ``(atom, k)``, and receives them
+Steps: TypeAlias = "Generator[tuple[Atom, int], Tangent, Tangent]"
 #: a value that Python code passes or returns: a tensor, a number, or a container of them
 Tree: TypeAlias = object
-#: the parameters of an operator, by name. Their types differ between operators
-Parameters: TypeAlias = dict[str, Any]  # type: ignore[explicit-any]  # each type rule declares their types
+#: a parameter of an operator: its type differs between operators
+Parameter: TypeAlias = Any  # type: ignore[explicit-any]  # each type rule declares the types
+#: the parameters of an operator, by name
+Parameters: TypeAlias = "dict[str, Parameter]"
 
 #: what an operator returns: an atom (an array, a tensor), or a tuple of them if the primitive is ``multiple``
 Results: TypeAlias = Any  # type: ignore[explicit-any]  # a field of the primitive says at run time which
@@ -118,6 +124,8 @@ class JaxArray(Protocol):
     all: Callable
     any: Callable
     conj: Callable
+    clip: Callable
+    __eq__: Callable  # type: ignore[assignment]  # an array of Booleans
     swapaxes: Callable
     transpose: Callable
     set: Callable

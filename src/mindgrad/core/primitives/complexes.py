@@ -8,7 +8,7 @@ that mindgrad returns to users is the conjugate of a cotangent.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,13 +19,18 @@ from mindgrad.core.primitives.arithmetic import neg
 from mindgrad.core.primitives.kinds import pointwise_linear, zeros
 from mindgrad.core.primitives.samples import reals
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mindgrad.core.ir.rules import Array
+
 __all__ = ["complex", "conj", "imag", "real"]
 
 _PART = {complex64: float32, complex128: float64}
 _WHOLE = {part: whole for whole, part in _PART.items()}
 
 
-def _part_type(name: str) -> Any:
+def _part_type(name: str) -> Callable:
     def type_rule(x: TensorType) -> TensorType:
         if x.dtype not in _PART:
             raise TypeError(f"For '{name}', the input must be a complex tensor, but got {x.dtype}.")
@@ -42,7 +47,7 @@ def _whole_type(re: TensorType, im: TensorType) -> TensorType:
     return re.with_dtype(_WHOLE[re.dtype])
 
 
-def _whole_numpy(re: Any, im: Any) -> Any:
+def _whole_numpy(re: Array, im: Array) -> Array:
     whole = np.empty(np.broadcast_shapes(re.shape, im.shape), np.result_type(re.dtype, np.complex64))
     whole.real, whole.imag = re, im
     return whole

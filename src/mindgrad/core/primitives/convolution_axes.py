@@ -11,8 +11,8 @@ and permutes the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.index_map import (
     OPAQUE,
@@ -25,6 +25,9 @@ from mindgrad.core.ir.index_map import (
     Relabeling,
 )
 from mindgrad.core.ir.types import Shape
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Parameters
 
 __all__ = [
     "ConvolutionAxes", "data_behind", "data_in_front", "kernel_behind", "kernel_in_front", "permuted_shape",
@@ -67,7 +70,7 @@ class ConvolutionAxes(Axes):
 
     prefers = True
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
         spatial, groups = len(shapes[1]) - 2, parameters["groups"]
         is_last = parameters.get("channels_last", False)
         sizes = shapes[1][:spatial] if is_last else shapes[1][2:]
@@ -104,7 +107,7 @@ class ConvolutionAxes(Axes):
             return Relabeling({**new.parameters, "channels_last": True}, ((*samples, *result[1:]),))
         return None
 
-    def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
+    def preferred(self, axes: IndexMap, parameters: Parameters) -> tuple[Labels, ...] | None:
         if parameters.get("channels_last", False):
             return None
         return _in_last_order(*axes.operands, *axes.results)[0]

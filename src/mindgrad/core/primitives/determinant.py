@@ -14,7 +14,7 @@ Because r is small compared with all nonzero σ, the mean does not suffer from c
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,6 +42,12 @@ from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.static_slices import concatenate, reverse, slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, convert, stop_gradient
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Tangent
+
 __all__ = ["det", "slogdet"]
 
 _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, complex128: complex128}
@@ -50,7 +56,7 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 # --- cofactors -------------------------------------------------------------------------------------
 
 
-def _regular_shift(a: Any) -> Any:
+def _regular_shift(a: Atom) -> Atom:
     """Compute S = r U Vᴴ, without a derivative.
 
     r is the smallest singular value above the rounding error, divided by the number of singular values. For a
@@ -59,7 +65,7 @@ def _regular_shift(a: Any) -> Any:
     u, s, vh = svd(stop_gradient(a))
     axis = len(s.shape) - 1
 
-    def along(x: Any) -> Any:
+    def along(x: Atom) -> Atom:
         return broadcast_in_dim(x, shape=s.shape, dims=tuple(range(axis)))
 
     negligible = float(np.sqrt(np.finfo(s.dtype.numpy).eps))
@@ -70,7 +76,7 @@ def _regular_shift(a: Any) -> Any:
     return matmul(u * columns(along(radius), u), vh)
 
 
-def _cofactors(a: Any) -> Any:
+def _cofactors(a: Atom) -> Atom:
     """Return the matrix C(A) of cofactors, which is the gradient of det(A)."""
     n = a.shape[-1]
     if n < 2:
@@ -80,7 +86,7 @@ def _cofactors(a: Any) -> Any:
     return _cofactors_3(a) if n == 3 else _cofactors_on_circle(a)
 
 
-def _cofactors_2(a: Any) -> Any:
+def _cofactors_2(a: Atom) -> Atom:
     """Return the cofactors [[d, −c], [−b, a]] of the matrix [[a, b], [c, d]]."""
     rank = len(a.shape)
     turned = reverse(a, axes=(rank - 2, rank - 1))
@@ -88,20 +94,20 @@ def _cofactors_2(a: Any) -> Any:
     return turned * broadcast_in_dim(signs, shape=a.shape, dims=(rank - 2, rank - 1))
 
 
-def _cofactors_3(a: Any) -> Any:
+def _cofactors_3(a: Atom) -> Atom:
     """Return c_ij = a_{i+1,j+1} a_{i+2,j+2} − a_{i+1,j+2} a_{i+2,j+1}, indices mod 3."""
     rank = len(a.shape)
     around = a
     for axis in (rank - 2, rank - 1):
         around = concatenate(around, _part(around, {axis: (0, 2)}), axis=axis)
 
-    def turned(i: int, j: int) -> Any:
+    def turned(i: int, j: int) -> Atom:
         return _part(around, {rank - 2: (i, i + 3), rank - 1: (j, j + 3)})
 
     return turned(1, 1) * turned(2, 2) - turned(1, 2) * turned(2, 1)
 
 
-def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
+def _part(x: Atom, ranges: dict[int, tuple[int, int]]) -> Atom:
     bounds = [ranges.get(axis, (0, size)) for axis, size in enumerate(x.shape)]
     return slice(
         x,
@@ -111,7 +117,7 @@ def _part(x: Any, ranges: dict[int, tuple[int, int]]) -> Any:
     )
 
 
-def _cofactors_on_circle(a: Any) -> Any:
+def _cofactors_on_circle(a: Atom) -> Atom:
     n = a.shape[-1]
     batch, rank = a.shape[:-2], len(a.shape)
     count = n + n % 2  # an even number of points, so that none is real and a + z S is regular
@@ -123,7 +129,7 @@ def _cofactors_on_circle(a: Any) -> Any:
     shape = (*batch, len(points), n, n)
     dims = (*range(rank - 2), rank - 1, rank)
 
-    def everywhere(x: Any) -> Any:
+    def everywhere(x: Atom) -> Atom:
         return broadcast_in_dim(convert(x, dtype=dtype), shape=shape, dims=dims)
 
     z = broadcast_in_dim(Constant(points.astype(dtype.numpy)), shape=shape, dims=(rank - 2,))
@@ -142,7 +148,7 @@ def _det_type(a: TensorType, regular: bool = False) -> TensorType:
     return a.with_shape(a.shape[:-2])
 
 
-def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
+def _det_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], regular: bool = False) -> Tangent:
     """Jacobi's formula: det˙ = Σ C ∘ Ȧ."""
     if regular:
         return y * sum_of_products(swapped(inverse(xs[0])), ts[0])
@@ -176,7 +182,7 @@ def _slogdet_type(a: TensorType) -> tuple[TensorType, TensorType]:
     return scalar, real_part_type(scalar)
 
 
-def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
+def _slogdet_jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> tuple[Tangent, Tangent]:
     """(log det)˙ = tr(A⁻¹ Ȧ): real part for log|det|, imaginary part for the sign."""
     trace = sum_of_products(swapped(inverse(xs[0])), ts[0])
     if trace.dtype.kind == "float":

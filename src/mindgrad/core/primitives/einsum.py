@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import Shape
@@ -23,7 +23,14 @@ from mindgrad.core.primitives.reduction import reduce_sum
 from mindgrad.core.primitives.static_slices import slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, reshape, transpose
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Parameter
+
 __all__ = ["Plan", "Step", "contraction_plan", "einsum_plan", "matmul_plan"]
+
+#: an atom in rules of operators, and a tensor in functions of tensors
+Value = TypeVar("Value")
 
 Labels = tuple[Hashable, ...]
 
@@ -39,7 +46,7 @@ class Step(NamedTuple):
 
     primitive: Primitive
     operands: tuple[int, ...]
-    parameters: dict[str, Any]
+    parameters: dict[str, Atom]
 
 
 class Plan:
@@ -62,7 +69,7 @@ class Plan:
         self.result = result
         self.shape = shape
 
-    def __call__(self, operands: Sequence[Any], apply: Callable[..., Any] | None = None) -> Any:
+    def __call__(self, operands: Sequence[Value], apply: Callable | None = None) -> Value:
         """Run the plan; if given, ``apply(primitive, …)`` is called for each step."""
         if apply is not None and len(self.steps) == 1:  # fast path: most matrix products are one step
             primitive, numbers, parameters = self.steps[0]
@@ -100,7 +107,7 @@ class _Planner:
         labels: Labels,
         shape: Shape,
         /,
-        **parameters: Any,
+        **parameters: Parameter,
     ) -> _Term:
         """Add a step whose result has the given labels and shape."""
         self.steps.append(Step(primitive, tuple(term.number for term in terms), parameters))

@@ -13,7 +13,7 @@ The first weight is 1. If n is even, the last weight is also 1; otherwise it is 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,6 +28,12 @@ from mindgrad.core.primitives.kinds import linear
 from mindgrad.core.primitives.samples import case, reals
 from mindgrad.core.primitives.structural import broadcast_in_dim
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom, Equation
+    from mindgrad.core.ir.rules import Array, JaxArray
+
 __all__ = ["fft", "irfft", "rfft"]
 
 
@@ -39,18 +45,18 @@ def _type_rule(x: TensorType, axes: tuple[int, ...], inverse: bool) -> TensorTyp
     return x
 
 
-def _numpy(x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
+def _numpy(x: Array, axes: tuple[int, ...], inverse: bool) -> Array:
     transform = np.fft.ifftn if inverse else np.fft.fftn
     return transform(x, axes=axes).astype(x.dtype, copy=False) if axes else x
 
 
-def _xla(jax: Any, x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
+def _xla(jax: ModuleType, x: JaxArray, axes: tuple[int, ...], inverse: bool) -> JaxArray:
     for axis in axes:  # transform the axes one by one, because XLA supports at most three in one call
         x = (jax.numpy.fft.ifft if inverse else jax.numpy.fft.fft)(x, axis=axis)
     return x
 
 
-def _flops(equation: Any) -> float:
+def _flops(equation: Equation) -> float:
     x = equation.inputs[0]
     return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
 
@@ -101,7 +107,7 @@ def _sized(type: TensorType, axis: int, size: int) -> TensorType:
     return type.with_shape((*type.shape[:axis], size, *type.shape[axis + 1 :]))
 
 
-def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
+def _weighted(spectrum: Atom, axis: int, length: int, inverse: bool) -> Atom:
     """Multiply half of a spectrum by ``n s``, or divide it by ``n s`` if ``inverse``."""
     weights = np.full(length // 2 + 1, length / 2)
     weights[0] = length
@@ -111,7 +117,7 @@ def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
     return spectrum * broadcast_in_dim(Constant(weights), shape=spectrum.shape, dims=(axis,))
 
 
-def _half_flops(equation: Any) -> float:
+def _half_flops(equation: Equation) -> float:
     x, y, axis = equation.inputs[0].type, equation.outputs[0].type, equation.parameters["axis"]
     return 2.5 * max(x.size, y.size) * math.log2(max(x.shape[axis], y.shape[axis]))
 

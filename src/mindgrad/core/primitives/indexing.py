@@ -17,7 +17,7 @@ order of ``indices`` is stored. The NumPy kernels and compiled functions follow 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +33,14 @@ from mindgrad.core.primitives.lookup_axes import GatherAxes, ScatterAxes, window
 from mindgrad.core.primitives.patterns import read_anywhere, written_anywhere
 from mindgrad.core.primitives.samples import case, fixed, integers, reals
 from mindgrad.core.primitives.structural import broadcast_in_dim
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, Batch, JaxArray, NumpyType, Stored, Tangent
+    from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = ["gather", "last_write", "outside", "scatter_add", "scatter_set"]
 
@@ -70,7 +78,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
     return (*indices.shape[:-1], *window)
 
 
-def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tuple, Any]:
+def _places(shape: Shape, indices: Array, axes: Shape, batch: Shape) -> tuple[tuple, Array]:
     """Return the NumPy index of all lookups, and a mask of the lookups in range.
 
     The index is for an array with the axes (batch, axes, window), see :func:`_arranged`. Out-of-range
@@ -91,13 +99,13 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
     return (*grid, *columns), inside
 
 
-def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
+def _arranged(x: Array, axes: Shape, batch: Shape) -> tuple[Array, tuple[int, ...]]:
     """Return a view of x with axes (batch, axes, window), and the permutation to it."""
     order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
 
-def outside(dtype: Any, fill: str) -> Any:
+def outside(dtype: NumpyType, fill: str) -> Stored:
     """Return the value that an out-of-range lookup reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
@@ -107,7 +115,7 @@ def outside(dtype: Any, fill: str) -> Any:
     return np.asarray(np.nan, dtype)
 
 
-def _xla_indices(indices: Any) -> Any:
+def _xla_indices(indices: JaxArray) -> JaxArray:
     """Convert indices to a signed type; clip unsigned indices to its largest value."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize >= 4:
         indices = indices.clip(max=np.asarray(_INT32_MAX, indices.dtype))
@@ -117,8 +125,14 @@ def _xla_indices(indices: Any) -> Any:
 
 
 def _xla_gather(
-    jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill: Any, inside: bool = False
-) -> Any:
+    jax: ModuleType,
+    x: JaxArray,
+    indices: JaxArray,
+    axes: Shape,
+    batch: Shape,
+    fill: str | float,
+    inside: bool = False,
+) -> JaxArray:
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
     rank, window = indices.ndim - 1, window_axes(x.ndim, axes, batch)
     if x.size == 0:
@@ -140,7 +154,9 @@ def _xla_gather(
     )
 
 
-def _xla_scatter(jax: Any, write: str, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape) -> Any:
+def _xla_scatter(
+    jax: ModuleType, write: str, x: JaxArray, indices: JaxArray, updates: JaxArray, axes: Shape, batch: Shape
+) -> JaxArray:
     if x.size == 0 or updates.size == 0:
         return x
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
@@ -177,8 +193,8 @@ def _gather_type(
 
 
 def _gather_numpy(
-    x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: str = "nan", inside: bool = False
-) -> Any:
+    x: Array, indices: Array, axes: Shape, batch: Shape = (), fill: str = "nan", inside: bool = False
+) -> Array:
     arranged, _ = _arranged(x, axes, batch)
     if x.size == 0:
         shape = (*indices.shape[:-1], *arranged.shape[len(axes) + len(batch) :])
@@ -224,7 +240,7 @@ gather = linear(
 # --- scatter ---------------------------------------------------------------------------------------
 
 
-def _scatter_type(name: str) -> Any:
+def _scatter_type(name: str) -> Callable:
     def rule(
         x: TensorType,
         indices: TensorType,
@@ -246,7 +262,7 @@ def _scatter_type(name: str) -> Any:
     return rule
 
 
-def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, write: Any) -> Any:
+def _written(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape, write: Callable) -> Array:
     """Return a copy of x after ``write(view, places, updates)`` at in-range indices."""
     y = np.array(x)
     if y.size == 0 or updates.size == 0:
@@ -260,10 +276,16 @@ def _written(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape, writ
     return y
 
 
-def _scatter_batch(row: Any) -> Any:
+def _scatter_batch(row: Callable) -> Batch:
     def rule(
-        size: int, xs: Any, at: Any, /, axes: Shape, batch: Shape = (), **parameters: Any
-    ) -> tuple[Any, int]:
+        size: int,
+        xs: Sequence[Atom],
+        at: Sequence[int | None],
+        /,
+        axes: Shape,
+        batch: Shape = (),
+        **parameters: object,
+    ) -> tuple[Atom, int]:
         (x, indices, updates), (x_at, indices_at, updates_at) = xs, at
         if indices_at is None:
             # all samples share the indices, so each lookup writes one slice with the whole batch axis
@@ -282,25 +304,27 @@ def _scatter_batch(row: Any) -> Any:
     return rule
 
 
-def _scatter_add_numpy(x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = ()) -> Any:
+def _scatter_add_numpy(x: Array, indices: Array, updates: Array, axes: Shape, batch: Shape = ()) -> Array:
     if is_half(x.dtype):
         wide = x.astype(np.float32), indices, updates.astype(np.float32)
         return _written(*wide, axes, batch, np.add.at).astype(x.dtype)
     return _written(x, indices, updates, axes, batch, np.add.at)
 
 
-def _scatter_add_xla(jax: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = ()) -> Any:
+def _scatter_add_xla(
+    jax: ModuleType, x: JaxArray, indices: JaxArray, updates: JaxArray, axes: Shape, batch: Shape = ()
+) -> JaxArray:
     if is_half(x.dtype):
         wide = x.astype(np.float32), indices, updates.astype(np.float32)
         return _xla_scatter(jax, "scatter_add", *wide, axes, batch).astype(x.dtype)
     return _xla_scatter(jax, "scatter_add", x, indices, updates, axes, batch)
 
 
-def _is_zero(x: Any) -> bool:
+def _is_zero(x: Atom) -> bool:
     return isinstance(x, Constant) and x.is_all(0)
 
 
-_SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
+_SCATTERS: list[tuple] = [
     (reals()[4, 3], integers(0, 4)[5, 1], reals()[5, 3], {"axes": (0,)}),
     (reals()[4, 3, 2], integers(0, 2)[2, 3, 2], reals()[2, 3, 3], {"axes": (2, 0)}),
     (reals()[4, 3], integers(0, 3)[2], reals()[()], {"axes": (0, 1)}),
@@ -310,7 +334,7 @@ _SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
 ]
 
 
-def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def _scatter_add_pattern(run: Propagation, equation: Equation, patterns: list) -> list:
     x, indices, updates = equation.inputs
     positions = run.value(indices)
     if patterns[2] is None:
@@ -357,7 +381,7 @@ def _last_write_type(indices: TensorType, sizes: Shape, batch: int) -> TensorTyp
     return indices.with_shape(shape).with_dtype(bool_)
 
 
-def _last_write_numpy(indices: Any, sizes: Shape, batch: int) -> Any:
+def _last_write_numpy(indices: Array, sizes: Shape, batch: int) -> Array:
     axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
     shape = indices.shape[:-1]
     order = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
@@ -366,7 +390,7 @@ def _last_write_numpy(indices: Any, sizes: Shape, batch: int) -> Any:
     return _gather_numpy(last, indices, axes, before) == order
 
 
-def _last_write_xla(jax: Any, indices: Any, sizes: Shape, batch: int) -> Any:
+def _last_write_xla(jax: ModuleType, indices: JaxArray, sizes: Shape, batch: int) -> JaxArray:
     axes, before = tuple(range(batch, batch + len(sizes))), tuple(range(batch))
     shape = indices.shape[:-1]
     order = jax.numpy.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
@@ -398,8 +422,14 @@ last_write = constant(
 
 
 def _scatter_set_xla(
-    jax: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
-) -> Any:
+    jax: ModuleType,
+    x: JaxArray,
+    indices: JaxArray,
+    updates: JaxArray,
+    axes: Shape,
+    batch: Shape = (),
+    unique: bool = False,
+) -> JaxArray:
     if not unique and np.prod(indices.shape[len(batch) : -1], dtype=np.int64) > 1:
         sizes = tuple(x.shape[axis] for axis in axes)
         indices = _xla_indices(indices)
@@ -409,8 +439,8 @@ def _scatter_set_xla(
 
 
 def _scatter_set_transpose(
-    ct: Any, x: Any, indices: Any, updates: Any, axes: Shape, batch: Shape = (), unique: bool = False
-) -> list[Any]:
+    ct: Atom, x: Atom, indices: Atom, updates: Atom, axes: Shape, batch: Shape = (), unique: bool = False
+) -> list[Tangent]:
     of_x = of_updates = None
     if x.linear:
         nothing = zeros(updates.type)

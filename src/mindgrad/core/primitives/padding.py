@@ -9,7 +9,7 @@ determine whether an axis of an operator may have padding.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,20 +27,24 @@ from mindgrad.core.ir.index_map import (
 from mindgrad.core.ir.types import Shape
 from mindgrad.core.primitives.indexing import outside
 
+if TYPE_CHECKING:
+    from mindgrad.core.ir.dtype import DType
+    from mindgrad.core.ir.rules import Parameters
+
 __all__ = ["is_common", "keeps_apart", "neutral_element", "padded_map", "resized_parameters"]
 
 
-def _lowest(dtype: Any) -> Any:
+def _lowest(dtype: DType) -> complex:
     return -np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).min
 
 
-def _highest(dtype: Any) -> Any:
+def _highest(dtype: DType) -> complex:
     return np.inf if dtype.kind == "float" else np.iinfo(dtype.numpy).max
 
 
 #: maps the name of a reduction or cumulative operator to a function of the dtype that returns its neutral
 #: element: the value of padding that does not change the result, such as 0 for a sum
-_NEUTRAL: dict[str, Callable[[Any], Any]] = {
+_NEUTRAL: dict[str, Callable[[DType], complex]] = {
     "argmax": _lowest,
     "argmin": _highest,
     "conv": lambda dtype: 0,
@@ -94,7 +98,7 @@ def is_common(equation: Equation, kind: str) -> bool:
     return equation.primitive.name == "slice" and kind == WINDOWED
 
 
-def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
+def neutral_element(equation: Equation, operand: int, kind: str) -> complex | None:
     """Return the value that the padding of an operand must have; ``None``: any value."""
     name, dtype = equation.primitive.name, equation.inputs[operand].dtype
     if kind not in (REDUCED, ORDERED):
@@ -106,9 +110,7 @@ def neutral_element(equation: Equation, operand: int, kind: str) -> Any:
     return _NEUTRAL[name](dtype) if name in _NEUTRAL else None
 
 
-def resized_parameters(
-    equation: Equation, sizes: Mapping[int, int], shape: Shape
-) -> Mapping[str, Any] | None:
+def resized_parameters(equation: Equation, sizes: Mapping[int, int], shape: Shape) -> Parameters | None:
     """Return the parameters of an equation for other sizes, if possible.
 
     Args:

@@ -7,7 +7,7 @@ At a nondifferentiable point, the derivative is a convention. The comment above 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,7 +32,11 @@ from mindgrad.core.primitives.samples import reals
 from mindgrad.core.primitives.structural import convert
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
     from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Kernel, Partial, Tangent, XlaKernel
 
 __all__ = [
     "abs", "ceil", "clip", "floor", "floor_div", "fmod", "maximum", "minimum", "mod", "relu", "relu6",
@@ -40,7 +44,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _where(condition: Any, like: Any) -> Any:
+def _where(condition: Atom, like: Atom) -> Atom:
     """Return 1 where ``condition`` is true and 0 elsewhere, in the dtype of ``like``."""
     return convert(condition, dtype=like.type.dtype)
 
@@ -48,7 +52,7 @@ def _where(condition: Any, like: Any) -> Any:
 # --- steps: derivative zero everywhere --------------------------------------------------------------
 
 
-def _step(name: str, numpy: Any, xla: Any, accepts: str = "float") -> Primitive:
+def _step(name: str, numpy: Kernel, xla: str | XlaKernel, accepts: str = "float") -> Primitive:
     return pointwise_constant(name, numpy=numpy, xla=xla, accepts=accepts, samples=reals())
 
 
@@ -71,7 +75,7 @@ def _abs_type(x: TensorType) -> TensorType:
     return x.with_dtype(_PART.get(x.dtype, x.dtype))
 
 
-def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
+def _abs_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom]) -> Tangent:
     """Return sign(x) ẋ. For complex x, return Re(x̄ ẋ) / |x|, the part of ẋ along x."""
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
@@ -95,7 +99,7 @@ abs: Primitive[Atom] = Primitive(
 ROOTS[abs] = lambda x: Root(2, parts=(real(x), imag(x)) if x.dtype.kind == "complex" else (x,))
 
 
-def _softsign_partials(y: Any, x: Any) -> list[Any]:
+def _softsign_partials(y: Atom, x: Atom) -> list[Partial]:
     inverse = reciprocal(1 + abs(x))
     return [(inverse, inverse)]
 
@@ -116,7 +120,7 @@ softsign = elementwise(
 # --- maximum and minimum ----------------------------------------------------------------------------
 
 
-def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
+def _shares(first: Atom, second: Atom, ahead: Primitive) -> list[Partial]:
     """Return the derivatives of maximum or minimum: 1 for the selected operand.
 
     Operands that tie have the derivative 1/2 each. For integers, the first operand has the derivative 1.
@@ -148,7 +152,7 @@ minimum = elementwise(
 )
 
 
-def _clip_partials(y: Any, x: Any, low: Any, high: Any) -> list[Any]:
+def _clip_partials(y: Atom, x: Atom, low: Atom, high: Atom) -> list[Partial]:
     inside = logical_and(greater_equal(x, low), less_equal(x, high))
     at_low = logical_and(less(x, low), less_equal(low, high))
     at_high = logical_or(greater(x, high), greater(low, high))
@@ -167,7 +171,7 @@ clip = elementwise(
 )
 
 
-def _relu_xla(jax: Any, x: Any) -> Any:
+def _relu_xla(jax: ModuleType, x: JaxArray) -> JaxArray:
     """Emit a selection instead of a maximum.
 
     XLA would recompute a maximum with a constant for each of its uses. In a residual network, each block
@@ -189,7 +193,7 @@ relu = elementwise(
 )
 
 
-def _relu6_numpy(x: Any) -> Any:
+def _relu6_numpy(x: Array) -> Array:
     return np.minimum(np.maximum(x, np.zeros((), x.dtype)), np.full((), 6, x.dtype))
 
 
@@ -208,10 +212,10 @@ relu6 = elementwise(
 # --- division with remainder ------------------------------------------------------------------------
 
 
-def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
+def _divided(of_floats: Callable, of_integers: Callable) -> tuple[Kernel, XlaKernel]:
     """Return the NumPy and XLA kernel; for integers, a / 0 is −1 with remainder a."""
 
-    def kernel(array: Any, a: Any, b: Any) -> Any:
+    def kernel(array: ModuleType, a: AnyArray, b: AnyArray) -> AnyArray:
         if not array.issubdtype(a.dtype, array.integer):
             return of_floats(array, a, b)
         by_zero = b == 0
@@ -220,14 +224,14 @@ def _divided(of_floats: Any, of_integers: Any) -> tuple[Any, Any]:
     return partial(kernel, np), lambda jax, a, b: kernel(jax.numpy, a, b)
 
 
-def _quotient(name: str) -> tuple[Any, Any]:
+def _quotient(name: str) -> tuple[Kernel, XlaKernel]:
     return _divided(
         lambda array, a, b: getattr(array, name)(a, b),
         lambda array, a, b, by_zero: array.where(by_zero, ~array.zeros_like(a), getattr(array, name)(a, b)),
     )
 
 
-def _remainder(name: str) -> tuple[Any, Any]:
+def _remainder(name: str) -> tuple[Kernel, XlaKernel]:
     return _divided(
         lambda array, a, b: getattr(array, name)(a, b),
         lambda array, a, b, by_zero: array.where(by_zero, a, getattr(array, name)(a, b)),
@@ -258,7 +262,7 @@ mod = elementwise(
 )
 
 
-def _fmod_partials(y: Any, a: Any, b: Any) -> list[Any]:
+def _fmod_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
     # y = fmod(a, b), so a − y is a multiple of b up to rounding, and rounding the quotient makes it exact
     quotient = (a - y) / b
     return [1, neg(round(quotient) if a.dtype.is_inexact else quotient)]

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +32,13 @@ from mindgrad.core.ir.types import Shape, TensorType, tensor_type
 from mindgrad.core.primitives.batching import at_front, placed
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Stored
 
 __all__ = ["STATE_WORDS", "exponential", "normal", "random_bits", "threefry"]
 
@@ -62,7 +69,7 @@ _COUNTED = np.array([[[0], [group]] for group in range(_GROUPS + 1)], np.uint32)
 _TILE = 4096
 
 
-def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
+def _injections(key: Sequence[Stored], join: Callable) -> tuple[AnyArray, AnyArray]:
     """Return the words of the key that are added to the even and to the odd words.
 
     The results have the shape ``[step, word, 1]``. ``key`` consists of four arrays of one word.
@@ -72,7 +79,14 @@ def _injections(key: Sequence[Any], join: Any) -> tuple[Any, Any]:
     return even, odd + _COUNTED
 
 
-def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap: Any) -> tuple[Any, Any]:
+def _group(
+    even: AnyArray,
+    odd: AnyArray,
+    rotations: Sequence[int],
+    to_even: Callable,
+    to_odd: Callable,
+    swap: Callable,
+) -> tuple[AnyArray, AnyArray]:
     """Apply four rounds to the even and the odd words, and then add words of the key."""
     for by in rotations:
         even = even + odd
@@ -81,7 +95,7 @@ def _group(even: Any, odd: Any, rotations: Any, to_even: Any, to_odd: Any, swap:
     return even + to_even, odd + to_odd
 
 
-def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
+def threefry(key: Array, counters: Array) -> Array:
     """Encrypt blocks ``counters`` of shape (4, n) with a ``key`` of four words.
 
     >>> import numpy as np
@@ -101,7 +115,7 @@ def threefry(key: np.ndarray, counters: np.ndarray) -> np.ndarray:
     return words
 
 
-def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+def _numpy(state: Array, shape: Shape, seeds: tuple[int, int]) -> tuple[Array, Array]:
     if state.ndim > 1:
         size = state.shape[0]
         draws = [_numpy(each, shape, seeds) for each in state]
@@ -121,17 +135,17 @@ def _numpy(state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[np.ndarray
     return threefry(key, counters).reshape(-1)[:count].reshape(shape), after
 
 
-def _xla(jax: Any, state: Any, shape: Shape, seeds: tuple[int, int]) -> tuple[Any, Any]:
+def _xla(jax: ModuleType, state: JaxArray, shape: Shape, seeds: tuple[int, int]) -> tuple[JaxArray, JaxArray]:
     if state.ndim > 1:
         return jax.vmap(lambda each: _xla(jax, each, shape, seeds))(state)
     lax = jax.lax
     count = math.prod(shape)
     blocks = -(-count // 4)
 
-    def join(parts: Any) -> Any:
+    def join(parts: Sequence[JaxArray]) -> JaxArray:
         return lax.concatenate(parts, 0)
 
-    def swap(pair: Any) -> Any:
+    def swap(pair: AnyArray) -> JaxArray:
         return lax.rev(pair, (0,))
 
     words = [lax.slice(state, (k,), (k + 1,)) for k in range(STATE_WORDS)]
@@ -167,7 +181,9 @@ def _types(state: TensorType, shape: Shape, seeds: tuple[int, int]) -> tuple[Ten
     return tensor_type(uint32, (*state.shape[:-1], *shape)), state
 
 
-def _batch(size: int, xs: Any, at: Any, shape: Shape, seeds: tuple[int, int]) -> Any:
+def _batch(
+    size: int, xs: Sequence[Atom], at: Sequence[int | None], shape: Shape, seeds: tuple[int, int]
+) -> tuple:
     # a batch of states yields different bits for each state; a single state yields one draw for all samples
     return random_bits(at_front(size, xs[0], at[0]), shape=shape, seeds=seeds), (0, 0)
 
@@ -195,7 +211,7 @@ random_bits = constant(
 # --- numbers computed from bits ---------------------------------------------------------------------
 
 
-def _inside(words: Any, dtype: DType) -> Any:
+def _inside(words: AnyArray, dtype: DType) -> AnyArray:
     """Return numbers in (0, 1]: (w + ½) / 2³² for a word w; float64 uses two words."""
     wide = dtype.numpy.type
     if dtype is float32:
@@ -204,7 +220,7 @@ def _inside(words: Any, dtype: DType) -> Any:
     return words[0].astype(wide) * wide(2.0**-32) + low
 
 
-def _fraction(words: Any, dtype: DType) -> Any:
+def _fraction(words: AnyArray, dtype: DType) -> AnyArray:
     """Return numbers in [0, 1): multiples of 2⁻²⁴, or of 2⁻⁵³ from two words."""
     wide = dtype.numpy.type
     if dtype is float32:
@@ -213,11 +229,11 @@ def _fraction(words: Any, dtype: DType) -> Any:
     return (words[0] >> np.uint32(5)).astype(wide) * wide(2.0**-27) + low
 
 
-def _exponential(numbers: Any, words: Any, dtype: DType) -> Any:
+def _exponential(numbers: ModuleType, words: AnyArray, dtype: DType) -> AnyArray:
     return -numbers.log(_inside(words, dtype))
 
 
-def _normal(numbers: Any, words: Any, dtype: DType) -> Any:
+def _normal(numbers: ModuleType, words: AnyArray, dtype: DType) -> AnyArray:
     half = words.shape[0] // 2
     wide = dtype.numpy.type
     radius = numbers.sqrt(wide(-2) * numbers.log(_inside(words[:half], dtype)))
@@ -225,7 +241,7 @@ def _normal(numbers: Any, words: Any, dtype: DType) -> Any:
     return numbers.stack([radius * numbers.cos(angle), radius * numbers.sin(angle)])
 
 
-def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Any:
+def _words_rule(name: str, per_number: int, results: tuple[int, ...]) -> Callable:
     def rule(words: TensorType, dtype: DType) -> TensorType:
         if dtype not in (float32, float64):
             raise TypeError(f"For '{name}', the numbers must be Float32 or Float64, but got {dtype}.")

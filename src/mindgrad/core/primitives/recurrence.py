@@ -10,7 +10,7 @@ not overflow, and its memory is proportional to the length of the axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,7 +26,10 @@ from mindgrad.core.primitives.samples import case, fixed, reals
 from mindgrad.core.primitives.structural import convert
 
 if TYPE_CHECKING:
-    from mindgrad.core.ir.rules import Parameters
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Parameters, Tangent
 
 __all__ = ["linear_recurrence", "logcumsumexp"]
 
@@ -44,12 +47,12 @@ def _recurrence_type(a: TensorType, b: TensorType, axis: int, reverse: bool) -> 
     return a
 
 
-def _times(numpy: Any, a: Any, b: Any) -> Any:
+def _times(numpy: ModuleType, a: AnyArray, b: AnyArray) -> AnyArray:
     """Return ``a · b``, and 0 if ``b`` is 0, for each element."""
     return numpy.where(b == 0, numpy.zeros((), b.dtype), a * b)
 
 
-def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
+def _recurrence_numpy(a: Array, b: Array, axis: int, reverse: bool) -> Array:
     """Solve by doubling s = 1, 2, 4, … in the relation y_i = a_i y_{i−s} + b_i."""
     a, b = [np.array(np.moveaxis(x, axis, 0)) for x in (a, b)]
     if reverse:
@@ -62,8 +65,8 @@ def _recurrence_numpy(a: Any, b: Any, axis: int, reverse: bool) -> Any:
     return np.moveaxis(b[::-1] if reverse else b, 0, axis)
 
 
-def _recurrence_xla(jax: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
-    def joined(before: Any, after: Any) -> Any:
+def _recurrence_xla(jax: ModuleType, a: JaxArray, b: JaxArray, axis: int, reverse: bool) -> JaxArray:
+    def joined(before: tuple, after: tuple) -> tuple:
         (a, b), (c, d) = before, after
         return a * c, _times(jax.numpy, c, b) + d
 
@@ -72,7 +75,7 @@ def _recurrence_xla(jax: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
     return jax.lax.associative_scan(joined, (a, b), axis=axis, reverse=reverse)[1]
 
 
-def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
+def _recurrence_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Tangent], axis: int, reverse: bool) -> Tangent:
     """Compute ẏ_i = a_i ẏ_{i−1} + (ȧ_i y_{i−1} + ḃ_i)."""
     (a, _), (da, db) = xs, ts
     of_a = None
@@ -82,7 +85,7 @@ def _recurrence_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     return None if moved is None else linear_recurrence(a, moved, axis=axis, reverse=reverse)
 
 
-def _recurrence_transpose(ct: Any, a: Any, b: Any, axis: int, reverse: bool) -> list[Any]:
+def _recurrence_transpose(ct: Atom, a: Atom, b: Atom, axis: int, reverse: bool) -> list[Tangent]:
     """Solve the recurrence of the cotangents, which runs in the opposite direction."""
     if not ct.shape[axis]:
         return [None, ct]
@@ -135,14 +138,14 @@ def _type_rule(x: TensorType, axis: int, reverse: bool) -> TensorType:
     return x
 
 
-def _running_numpy(x: Any, axis: int, reverse: bool) -> Any:
+def _running_numpy(x: Array, axis: int, reverse: bool) -> Array:
     with np.errstate(all="ignore"):
         if reverse:
             return np.flip(np.logaddexp.accumulate(np.flip(x, axis), axis=axis), axis)
         return np.logaddexp.accumulate(x, axis=axis)
 
 
-def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
+def _running_jvp(y: Atom, xs: Sequence[Atom], ts: Sequence[Atom], axis: int, reverse: bool) -> Tangent:
     """Compute ẏ_i = exp(y_{i−1} − y_i) ẏ_{i−1} + exp(x_i − y_i) ẋ_i.
 
     If y_i is infinite, the differences are replaced, because ∞ − ∞ would be NaN.
@@ -151,7 +154,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     if not x.shape[axis]:
         return None
 
-    def bottom(type: TensorType) -> Any:
+    def bottom(type: TensorType) -> Atom:
         return full(type, -np.inf)
 
     at_top, at_bottom = equal(y, full(y.type, np.inf)), equal(y, bottom(y.type))
@@ -160,7 +163,7 @@ def _running_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
     share = hits * safe_reciprocal(cumsum(hits, axis=axis, reverse=reverse))
 
-    def weight(of: Any, among_infinite: Any) -> Any:
+    def weight(of: Atom, among_infinite: Atom) -> Atom:
         return select(at_top, among_infinite, exp(select(at_top, zeros(x.type), of - level)))
 
     before = shifted(y, axis, 1, reverse, bottom)

@@ -14,13 +14,18 @@ root, with factors and divisors. It does not recognize functions that are smooth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mindgrad.core.ir.build import current
 from mindgrad.core.ir.graph import Constant, Equation
 from mindgrad.core.ir.primitive import REGISTRY, Primitive
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.dtype import DType
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Rule
 
 __all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
@@ -39,23 +44,23 @@ class Root(NamedTuple):
     """
 
     degree: int
-    radicand: Callable[[], Any] | None = None
-    parts: Sequence[Any] = ()
+    radicand: Callable | None = None
+    parts: Sequence[Atom] = ()
 
 
 #: maps each primitive that can be a root to a function ``rule(*operands, **parameters)``. The function
 #: returns the :class:`Root`, or ``None`` if the operator is not a root for these parameters
-ROOTS: dict[Primitive, Callable[..., Root | None]] = {}
+ROOTS: dict[Primitive, Rule] = {}
 #: primitives that only move or repeat the elements of one operand
 VIEWS: set[Primitive] = set()
 
 
-def _equation(atom: Any, name: str) -> Equation | None:
+def _equation(atom: Atom, name: str) -> Equation | None:
     made_by: Equation | None = getattr(atom, "made_by", None)
     return made_by if made_by is not None and made_by.primitive.name == name else None
 
 
-def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
+def _root(atom: Atom) -> tuple[Root, list[Equation]] | None:
     """Describe ``atom`` as a root, followed by views such as a reshape, if possible.
 
     Returns the root and the equations of the views, in the order of evaluation.
@@ -72,20 +77,20 @@ def _root(atom: Any) -> tuple[Root, list[Equation]] | None:
     return None if root is None else (root, views)
 
 
-def _seen(x: Any, views: Sequence[Equation]) -> Any:
+def _seen(x: Atom, views: Sequence[Equation]) -> Atom:
     for view in views:
         x = view.primitive(x, **view.parameters)
     return x
 
 
 #: a multiplication or division of a root: ("mul" or "div", the other operand)
-Step = tuple[str, Any]
+Step = tuple[str, "Atom"]
 
 
-def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[Step] = ()) -> Any:
+def _power(root: Root, views: Sequence[Equation], dtype: DType, steps: Sequence[Step] = ()) -> Atom:
     """Emit the power ``degree`` of a root, after ``steps`` were applied to the root."""
 
-    def scaled(x: Any) -> Any:
+    def scaled(x: Atom) -> Atom:
         for name, other in steps:
             x = REGISTRY[name](x, REGISTRY["convert"](other, dtype=x.dtype))
         return x
@@ -102,7 +107,7 @@ def _power(root: Root, views: Sequence[Equation], dtype: Any, steps: Sequence[St
     return REGISTRY["convert"](total, dtype=dtype)
 
 
-def squared(x: Any) -> Any:
+def squared(x: Atom) -> Atom | None:
     """Return ``x · x`` without the square root in ``x``; ``None`` if there is none."""
     steps: list[Step] = []
     atom = x
@@ -126,7 +131,7 @@ def squared(x: Any) -> Any:
     return None
 
 
-def product_of_roots(a: Any, b: Any) -> Any:
+def product_of_roots(a: Atom, b: Atom) -> Atom | None:
     """Simplify ``a · b`` if it contains the power of a root, as in √x · c √x = c x.
 
     Returns ``None`` if it does not.
@@ -146,7 +151,7 @@ def product_of_roots(a: Any, b: Any) -> Any:
     return None
 
 
-def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
+def _taken_out(product: Atom, factor: Atom, depth: int) -> tuple[int, Atom | None]:
     """Return the multiplicity of ``factor`` in ``product``, and the other factors.
 
     The second result is the product of the other factors, or ``None`` if there are none.
@@ -169,7 +174,7 @@ def _taken_out(product: Any, factor: Any, depth: int) -> tuple[int, Any]:
     return n + m, first * second
 
 
-def power_of_root(x: Any, n: int) -> Any:
+def power_of_root(x: Atom, n: int) -> Atom | None:
     """Return ``xⁿ`` for n > 2 without the root in ``x``; ``None`` if x has no root."""
     root = _root(x)
     power = REGISTRY["integer_power"]
@@ -201,7 +206,7 @@ _KEEPING_SQUARES = (
 )
 
 
-def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
+def is_sum_of_squares(atom: Atom, depth: int = _DEPTH) -> bool:
     """Whether ``atom`` is computed as a sum of squares, which is flat at its zeros.
 
     Flat means that the derivative is 0.

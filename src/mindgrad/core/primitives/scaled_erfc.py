@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,11 @@ from mindgrad.core.ir.work import SHARED_FUNCTION
 from mindgrad.core.primitives.accumulation_type import in_single, in_single_xla
 from mindgrad.core.primitives.kinds import elementwise, same_type
 from mindgrad.core.primitives.samples import case, reals
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.rules import AnyArray, Array
 
 __all__ = ["scaled_erfc"]
 
@@ -32,7 +37,7 @@ _MIDDLE = 2.0
 
 
 @lru_cache(maxsize=32)
-def _polynomial(n: int) -> np.ndarray:
+def _polynomial(n: int) -> Array:
     """Compute Chebyshev coefficients of (1 + x)ⁿ⁺¹ E_n(x) in t = (x − 2) / (x + 2)."""
     k = np.arange(_DEGREE + 1)
     t = np.cos(np.pi * (k + 0.5) / (_DEGREE + 1))
@@ -56,7 +61,7 @@ def _hermite(n: int) -> list[float]:
     return [float(c) for c in p.coef]
 
 
-def _kernel(array: Any, x: Any, n: int) -> Any:
+def _kernel(array: ModuleType, x: AnyArray, n: int) -> AnyArray:
     size = array.abs(x)
     inverse = 1 / (1 + size)
     # t = 1 − 4 / (x + 2), also for infinite x

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,12 @@ from mindgrad.core.primitives.accumulation_type import is_half
 from mindgrad.core.primitives.axes import Along
 from mindgrad.core.primitives.kinds import constant
 from mindgrad.core.primitives.samples import case, fixed, reals
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Equation
+    from mindgrad.core.ir.rules import Array, JaxArray
 
 __all__ = ["argsort"]
 
@@ -30,7 +36,7 @@ def _type_rule(x: TensorType, axis: int, descending: bool) -> TensorType:
     return x.with_dtype(int32)
 
 
-def _numpy(x: Any, axis: int, descending: bool) -> Any:
+def _numpy(x: Array, axis: int, descending: bool) -> Array:
     if is_half(x.dtype):
         x = x.astype(np.float32)
     if descending:
@@ -39,14 +45,14 @@ def _numpy(x: Any, axis: int, descending: bool) -> Any:
     return x.shape[axis] - 1 - np.flip(places, axis) if descending else places
 
 
-def _xla(jax: Any, x: Any, axis: int, descending: bool) -> Any:
+def _xla(jax: ModuleType, x: JaxArray, axis: int, descending: bool) -> JaxArray:
     if descending:
         x = jax.numpy.flip(x, axis)
     places = jax.numpy.argsort(x, axis=axis, stable=True).astype(np.int32)
     return x.shape[axis] - 1 - jax.numpy.flip(places, axis) if descending else places
 
 
-def _flops(equation: Any) -> float:
+def _flops(equation: Equation) -> float:
     x = equation.inputs[0]
     return x.type.size * math.log2(max(*x.shape, 2))
 

@@ -6,7 +6,7 @@ Formulas of derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +31,12 @@ from mindgrad.core.primitives.special_kernels import (
     polygamma_of_zeta,
 )
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import AnyArray, Array, JaxArray, Partial
+
 __all__ = [
     "digamma", "digamma_in_xla", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "polygamma",
     "polygamma_in_xla", "sigmoid", "softplus",
@@ -40,7 +46,7 @@ __all__ = [
 # --- error functions --------------------------------------------------------------------------------
 
 
-def _gaussian(x: Any) -> Any:
+def _gaussian(x: Atom) -> Atom:
     if x.dtype is float16:  # x² can overflow, although exp(−x²) and its derivatives are 0
         x = clip(x, full(x.type, -_FLOAT16_BOUND), full(x.type, _FLOAT16_BOUND))
     return exp(-(x * x))
@@ -93,7 +99,7 @@ lgamma = elementwise(
 )
 
 
-def digamma_in_xla(jax: Any, x: Any) -> Any:
+def digamma_in_xla(jax: ModuleType, x: JaxArray) -> JaxArray:
     """Return ψ(x), the derivative of log Γ(x), with −∞ at 0."""
     return jax.numpy.where(x == 0, jax.numpy.full_like(x, -np.inf), jax.lax.digamma(x))
 
@@ -118,7 +124,7 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
     return x
 
 
-def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
+def polygamma_in_xla(jax: ModuleType, x: JaxArray, *, n: int) -> AnyArray:
     """Return ψ⁽ⁿ⁾(x); unlike XLA's ζ function, the result is accurate for x < −9."""
     dtype = x.dtype
     if dtype.itemsize == 2:
@@ -152,7 +158,7 @@ polygamma = elementwise(
 # --- the logistic function and its integral ---------------------------------------------------------
 
 
-def _sigmoid_numpy(x: Any) -> Any:
+def _sigmoid_numpy(x: Array) -> Array:
     # compute exp of nonpositive numbers only, so that it does not overflow
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, np.ones((), small.dtype), small) / (1 + small)
@@ -180,7 +186,7 @@ softplus = elementwise(
 )
 
 
-def _logaddexp_partials(y: Any, a: Any, b: Any) -> list[Any]:
+def _logaddexp_partials(y: Atom, a: Atom, b: Atom) -> list[Partial]:
     """Return exp(a − y) as sigmoid(a − b), without subtracting equal infinities.
 
     Both derivatives are 0 if a = b = −inf, and 1/2 if a = b = inf.

@@ -12,15 +12,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.types import Shape
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.rules import JaxArray, Parameter, Results
+
 __all__ = ["is_stencil", "stencil"]
 
 
-def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
+def is_stencil(x: JaxArray, w: JaxArray, groups: int, channels_last: bool) -> bool:
     """Whether a convolution is a stencil that is faster as a sum of products."""
     window, (outputs, channels) = w.shape[2:], w.shape[:2]
     if channels_last:
@@ -35,7 +40,15 @@ def is_stencil(x: Any, w: Any, groups: int, channels_last: bool) -> bool:
     )
 
 
-def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool, **window: Any) -> Any:
+def stencil(
+    jax: ModuleType,
+    x: JaxArray,
+    w: JaxArray,
+    strides: Shape,
+    groups: int,
+    channels_last: bool,
+    **window: Parameter,
+) -> JaxArray:
     """Convolve ``x``, which has one sample axis, by a sum of shifted products."""
     spatial = len(strides)
     channel, first = (spatial + 1, 1) if channels_last else (1, 2)
@@ -56,7 +69,7 @@ def stencil(jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last
             x.shape[first : first + spatial], sizes, dilations, strides, strict=True
         )
     ]
-    total: Any = None
+    total: Results = None
     for tap in itertools.product(*map(range, sizes)):
         low, high, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
         for axis, (k, dilation, stride, count) in enumerate(

@@ -9,8 +9,8 @@ again, the simplification of ``concatenate`` returns the array, and no slice is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from mindgrad.core.primitives.structural import reshape
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Parameters, Tangent
 
 __all__ = ["unstack"]
 
@@ -34,11 +35,11 @@ def _types(x: TensorType) -> tuple[TensorType, ...]:
     return (x.with_shape(x.shape[1:]),) * x.shape[0]
 
 
-def _jvp(y: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> Any:
+def _jvp(y: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Atom]) -> Sequence[Atom]:
     return unstack(ts[0])
 
 
-def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
+def _transpose(cts: Sequence[Atom], x: Atom) -> list[Tangent]:
     if not cts:
         return [None]
     return [concatenate(*[reshape(ct, shape=(1, *ct.shape)) for ct in cts], axis=0)]
@@ -47,7 +48,7 @@ def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
 class _UnstackAxes(Axes):
     """Index map of ``unstack``: elements are independent except along the first axis."""
 
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+    def index_map(self, shapes: Sequence[Shape], parameters: Parameters) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
         return IndexMap((labels,), (labels[1:],) * shapes[0][0], {0: WINDOWED})
 

@@ -73,7 +73,7 @@ def trace(
         with building(scope.builder):
             graph = scope.builder.close([scope.atom(x) for x in leaves if isinstance(x, Tensor)])
         # if this graph is the outermost one being traced, references that it reads are inputs of it
-        operands: dict[Any, Tensor] = {
+        operands: dict[Atom, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
     scope.close_program()
