@@ -12,7 +12,7 @@ the same for samples whose iterations have ended. If no sample takes a branch, t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import int32
@@ -26,6 +26,9 @@ from mindgrad.core.primitives.reduction import reduce_any, reduce_min
 from mindgrad.core.primitives.slicing import dynamic_slice
 from mindgrad.core.primitives.structural import broadcast_in_dim, iota, reshape, stop_gradient
 from mindgrad.core.transforms.batch import push_batch
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = [
     "Flags",
@@ -71,7 +74,7 @@ def batched_outputs(graph: Graph, flags: Flags, size: int) -> Flags:
         return tuple([axis is not None for axis in _pushed(builder, graph, flags, size)[1]])
 
 
-def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[list[Any], list[int | None]]:
+def _pushed(builder: Builder, graph: Graph, flags: Flags, size: int) -> tuple[list[Atom], list[int | None]]:
     inputs = [
         builder.input(_batched_type(v.type, size) if flag else v.type, tainted=v.tainted)
         for v, flag in zip(graph.inputs, flags, strict=True)
@@ -95,22 +98,22 @@ def batched_parts(body: Graph, flags: Flags, consts: int, carries: int, size: in
         flags = more
 
 
-def fronted(size: int, xs: Sequence[Any], at: Sequence[int | None], flags: Flags) -> list[Any]:
+def fronted(size: int, xs: Sequence[Atom], at: Sequence[int | None], flags: Flags) -> list[Atom]:
     """Move or add a leading batch axis on each operand whose flag is true."""
     return [at_front(size, x, axis) if flag else x for x, axis, flag in zip(xs, at, flags, strict=True)]
 
 
-def any_of(predicates: Any) -> Any:
+def any_of(predicates: Atom) -> Atom:
     """Return whether the predicate of any sample is true."""
     return reduce_any(predicates, axes=(0,))
 
 
-def chosen(predicates: Any, a: Any, b: Any) -> Any:
+def chosen(predicates: Atom, a: Atom, b: Atom) -> Atom:
     """Return ``a`` for samples whose predicate is true, and ``b`` for other samples."""
     return select(broadcast_in_dim(predicates, shape=a.shape, dims=(0,)), a, b)
 
 
-def only_for(predicates: Any, xs: Sequence[Any], flags: Flags) -> list[Any]:
+def only_for(predicates: Atom, xs: Sequence[Atom], flags: Flags) -> list[Atom]:
     """Replace the operands of samples whose predicate is false by safe values.
 
     These are the operands of the first sample whose predicate is true.

@@ -18,7 +18,7 @@ for all samples if at least one sample takes it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import (
     any_of,
@@ -64,12 +64,16 @@ from mindgrad.core.primitives.structural import broadcast_in_dim
 from mindgrad.core.transforms.zero_gradients import paths_of_branch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
     from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array, JaxArray, Tangent
 
 __all__ = ["cond", "zero_graph"]
 
 
-def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> Any:
+def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> tuple[TensorType, ...]:
     if predicate.dtype.kind != "bool" or predicate.shape:
         raise TypeError(f"For 'cond', the predicate must be a scalar (0-D) Bool tensor, but got {predicate}.")
     for graph in (true, false):
@@ -85,15 +89,15 @@ def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph)
     return true_types
 
 
-def _numpy(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
+def _numpy(predicate: Array, *xs: Array, true: Graph, false: Graph) -> tuple:
     return tuple(evaluate(true if predicate else false, xs))
 
 
-def _xla(jax: Any, predicate: Any, *xs: Any, true: Any, false: Any) -> Any:
+def _xla(jax: ModuleType, predicate: JaxArray, *xs: JaxArray, true: Callable, false: Callable) -> tuple:
     return jax.lax.cond(predicate, true, false, *xs)
 
 
-def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
+def _simplify(predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> Sequence[Atom] | None:
     if isinstance(predicate, Constant):
         return tuple(current().inline(true if predicate.is_all(True) else false, xs))
     branches = {"true": marked(true, xs), "false": marked(false, xs)}
@@ -102,14 +106,16 @@ def _simplify(predicate: Any, *xs: Any, true: Graph, false: Graph) -> Any:
     return None
 
 
-def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: Graph) -> tuple[Any, Any]:
+def _jvp_with_values(
+    xs: Sequence[Atom], ts: Sequence[Tangent], true: Graph, false: Graph
+) -> tuple[Sequence[Atom], Sequence[Tangent]]:
     active_inputs = active(ts[1:])
     active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
     count = len(true.outputs)
-    result: list[Any] = [None] * count
+    result: list[Tangent] = [None] * count
     if not active_outputs:
         return cond(*xs, true=true, false=false), result
-    directions = [ts[1 + k] for k in active_inputs]
+    directions: list[Atom] = [ts[1 + k] for k in active_inputs]  # type: ignore[misc]  # they are active
     if any(t.linear for t in directions):
         ys, tangents = _linear(xs, (true, false), directions, active_inputs, active_outputs)
     else:
@@ -125,9 +131,9 @@ def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], true: Graph, false: G
 
 
 def _linear(
-    xs: Sequence[Any], branches: tuple[Graph, Graph], directions: list[Any], active_inputs: tuple[int, ...],
+    xs: Sequence[Atom], branches: tuple[Graph, Graph], directions: list[Atom], active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
-) -> tuple[Any, Any]:  # fmt: skip
+) -> tuple[Sequence[Atom], Sequence[Atom]]:  # fmt: skip
     """Emit a ``cond`` for values and residuals, and a linear one for tangents.
 
     Returns:
@@ -137,7 +143,7 @@ def _linear(
     types, places = _shared_slots(parts)
     primal, linear = [], []
     for part, at in zip(parts, places, strict=True):
-        slots: list[Any] = [None] * len(types)
+        slots: list[Variable | None] = [None] * len(types)
         for residual, k in zip(part.residuals, at, strict=True):
             slots[k] = residual
         primal.append(part.primal([zeros(t) if x is None else x for x, t in zip(slots, types, strict=True)]))
@@ -172,7 +178,7 @@ def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[i
     return types, places
 
 
-def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false: Graph) -> list[Any]:
+def _transpose(cts: Sequence[Atom], predicate: Atom, *xs: Atom, true: Graph, false: Graph) -> list[Tangent]:
     directions = tuple([k for k, x in enumerate(xs) if x.linear])
     residuals = [x for x in xs if not x.linear]
     present = tuple([k for k, ct in enumerate(cts) if not is_zero(ct)])
@@ -185,7 +191,7 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
         outputs = [of[k] if k in of else zeros(xs[k].type) for k in cotangents]
         graphs.append(Graph(graph.inputs, graph.equations, outputs))
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
-    result: list[Any] = [None] * (1 + len(xs))
+    result: list[Tangent] = [None] * (1 + len(xs))
     for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
         # one branch does not use this operand, so its cotangent is zero if that branch runs. Mark the zeros
         # as discarded by a selection, so that their product with an infinite value is zero
@@ -223,7 +229,7 @@ def _nonzeros(equation: Equation, output: int) -> Steps:
 # -- Taylor series --------------------------------------------------------------------------------
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order: int) -> list[list[Tangent]]:
     true, false = equation.parameters["true"], equation.parameters["false"]
     (predicate, *xs), is_same = starts_of(equation.inputs, coefficients)
     active_inputs = varying(coefficients[1:])
@@ -241,7 +247,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
 # -- batching -------------------------------------------------------------------------------------
 
 
-def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], true: Graph, false: Graph) -> Any:
+def _batch(size: int, operands: Sequence[Atom], at: Sequence[int | None], true: Graph, false: Graph) -> tuple:
     predicate, *xs = operands
     flags = tuple([axis is not None for axis in at[1:]])
     xs = fronted(size, xs, at[1:], flags)

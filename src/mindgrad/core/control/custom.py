@@ -15,7 +15,7 @@ cotangent. The parameter ``pullback`` is a graph from ``(*xs, *ys, *cts, *extras
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, fronted
 from mindgrad.core.control.loop_patterns import customized
@@ -30,11 +30,12 @@ from mindgrad.core.transforms.reverse import pull_back
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["custom", "custom_tangent"]
 
 
-def _split(operands: Sequence[Any], outputs: int, inputs: int) -> tuple[Any, Any, Any]:
+def _split(operands: Sequence, outputs: int, inputs: int) -> tuple[Sequence, Sequence, Sequence]:
     ys, rest = operands[:outputs], operands[outputs:]
     return ys, rest[:inputs], rest[inputs:]
 
@@ -55,8 +56,13 @@ def _transposed(pullback: Graph, outputs: int, inputs: int) -> Graph:
 
 
 def _jvp(
-    y: Any, operands: Sequence[Any], ts: Sequence[Any], pullback: Graph, outputs: int, inputs: int
-) -> Sequence[Any]:
+    y: Sequence[Atom],
+    operands: Sequence[Atom],
+    ts: Sequence[Tangent],
+    pullback: Graph,
+    outputs: int,
+    inputs: int,
+) -> Sequence[Tangent]:
     _, xs, extras = _split(operands, outputs, inputs)
     _, x_tangents, _ = _split(ts, outputs, inputs)
     if all(t is None for t in x_tangents):
@@ -72,8 +78,8 @@ def _jvp(
 
 
 def _batch(
-    size: int, operands: Sequence[Any], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
-) -> Any:
+    size: int, operands: Sequence[Atom], at: Sequence[int | None], pullback: Graph, outputs: int, inputs: int
+) -> tuple:
     # `ys` and `xs` get a batch axis, because samples have different cotangents. Extras can be shared
     extras = [axis is not None for axis in at[outputs + inputs :]]
     every = (True,) * (outputs + inputs)
@@ -103,13 +109,13 @@ custom: Primitive[tuple[Atom, ...]] = Primitive(
 )
 
 
-def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int) -> Any:
+def _tangent_type(*types: TensorType, pullback: Graph, outputs: int, inputs: int) -> tuple[TensorType, ...]:
     return types[inputs : inputs + outputs]
 
 
 def _tangent_transpose(
-    cts: Sequence[Any], *operands: Any, pullback: Graph, outputs: int, inputs: int
-) -> list[Any]:
+    cts: Sequence[Atom], *operands: Atom, pullback: Graph, outputs: int, inputs: int
+) -> list[Tangent]:
     count = len(operands) - inputs
     xs, ys, extras = (
         operands[:inputs],
@@ -120,7 +126,7 @@ def _tangent_transpose(
     return [None] * count + list(pulled)
 
 
-def _never(*_: Any, **__: Any) -> Any:
+def _never(*_: object, **__: object) -> tuple:
     raise RuntimeError("'custom_tangent' exists only while a derivative is built.")
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from mindgrad.core.transforms.reverse import pull_back
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Atom
-    from mindgrad.core.ir.rules import Tangent
+    from mindgrad.core.ir.rules import Array, Parameter, Tangent
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
 
@@ -139,7 +139,7 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
 
 def _refuse_affine(product: Graph, consts: int) -> None:
     """Raise ``ValueError`` if ``product`` is affine, ``A x + k`` with nonzero ``k``."""
-    dependent: set[Any] = set(product.inputs[consts:])
+    dependent: set[Atom] = set(product.inputs[consts:])
     for equation in product.equations:
         if dependent.isdisjoint(equation.inputs):
             continue
@@ -175,7 +175,7 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
-def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
+def _change(graph: Graph, consts: Sequence[Atom], xs: Sequence[Atom], ts: Sequence[Tangent]) -> list[Tangent]:
     """Emit the tangents of ``graph`` for tangents of ``consts`` at fixed ``xs``.
 
     The derivative is built as a separate graph, which is then inlined. If ``graph`` itself was inlined and
@@ -186,9 +186,9 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
     operands = [*consts, *xs]
     graph = marked(without_effects(graph), operands)
     reached = reach(graph, moving) if moving else ()
-    directions = [ts[k] for k in moving]
+    directions: list[Atom] = [ts[k] for k in moving]  # type: ignore[misc]  # they are active
     count, builder = len(graph.outputs), current()
-    tangents: list[Any] = [None] * count
+    tangents: list[Tangent] = [None] * count
     if not reached:
         return tangents
     if any(t.linear for t in directions):
@@ -204,7 +204,7 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
 
 
 def _solved(
-    system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]
+    system: System, consts: Sequence[Atom], bs: Sequence[Tangent], types: Sequence[TensorType]
 ) -> Sequence[Tangent]:
     if all(b is None for b in bs):
         return [None] * len(types)
@@ -212,26 +212,26 @@ def _solved(
     return linear_solve(*consts, *operands, system=system, solution=system.solution)
 
 
-def _difference(a: Any, b: Any) -> Any:
+def _difference(a: Tangent, b: Tangent) -> Tangent:
     return a if b is None else -b if a is None else a - b
 
 
 # -- linear systems --------------------------------------------------------------------------------
 
 
-def _solve_types(*types: TensorType, system: System, solution: Graph) -> Any:
+def _solve_types(*types: TensorType, system: System, solution: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in solution.inputs])
     if types != expected:
         raise TypeError(f"For 'linear_solve', the system takes {expected}, but the operands are {types}.")
     return tuple([y.type for y in solution.outputs])
 
 
-def _solve_numpy(*operands: Any, system: System, solution: Graph) -> Any:
+def _solve_numpy(*operands: Array, system: System, solution: Graph) -> tuple:
     return tuple(evaluate(solution, operands))
 
 
 def _solve_jvp(
-    y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], **parameters: Any
+    y: Sequence[Atom], operands: Sequence[Atom], ts: Sequence[Tangent], **parameters: Parameter
 ) -> Sequence[Tangent]:
     system, count = parameters["system"], parameters["system"].consts
     consts = operands[:count]
@@ -240,13 +240,15 @@ def _solve_jvp(
     return _solved(system, consts, bs, [b.type for b in operands[count:]])
 
 
-def _solve_transpose(cts: Sequence[Any], *operands: Any, system: System, solution: Graph) -> list[Any]:
+def _solve_transpose(cts: Sequence[Atom], *operands: Atom, system: System, solution: Graph) -> list[Tangent]:
     consts = operands[: system.consts]
     pulled = _solved(system.transposed, consts, cts, [ct.type for ct in cts])
     return [None] * system.consts + list(pulled)
 
 
-def _solve_batch(size: int, operands: Any, at: Sequence[int | None], system: System, solution: Graph) -> Any:
+def _solve_batch(
+    size: int, operands: Sequence[Atom], at: Sequence[int | None], system: System, solution: Graph
+) -> tuple:
     flags = tuple([axis is not None for axis in at[: system.consts]])
     bs = (True,) * (len(operands) - system.consts)
     made = system.batched(flags, size)
@@ -272,7 +274,12 @@ linear_solve: Primitive[tuple[Atom, ...]] = Primitive(
 
 
 def _root_jvp(
-    y: Sequence[Any], operands: Sequence[Any], ts: Sequence[Any], function: Graph, system: System, count: int
+    y: Sequence[Atom],
+    operands: Sequence[Atom],
+    ts: Sequence[Tangent],
+    function: Graph,
+    system: System,
+    count: int,
 ) -> Sequence[Tangent]:
     consts = operands[count:]
     changed = _change(function, consts, y, ts[count:])
@@ -281,8 +288,8 @@ def _root_jvp(
 
 
 def _root_batch(
-    size: int, operands: Any, at: Sequence[int | None], function: Graph, system: System, count: int
-) -> Any:
+    size: int, operands: Sequence[Atom], at: Sequence[int | None], function: Graph, system: System, count: int
+) -> tuple:
     flags = tuple([axis is not None for axis in at[count:]])
     ys = (True,) * count
     solution = root(

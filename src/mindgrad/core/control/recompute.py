@@ -25,7 +25,7 @@ Reverse mode costs one more run of the body. Limits:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.batches import batched_graph, batched_outputs, fronted
 from mindgrad.core.control.cond import cond, zero_graph
@@ -57,28 +57,31 @@ from mindgrad.core.transforms.zero_gradients import paths_of_block
 
 if TYPE_CHECKING:
     from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Tangent
 
 __all__ = ["recomputed"]
 
 
-def _types(*types: TensorType, body: Graph) -> Any:
+def _types(*types: TensorType, body: Graph) -> tuple[TensorType, ...]:
     expected = tuple([v.type for v in body.inputs])
     if expected != types:
         raise TypeError(f"For 'recomputed', the body takes {expected}, but the operands have types {types}.")
     return tuple([y.type for y in body.outputs])
 
 
-def _simplify(*xs: Any, body: Graph) -> Any:
+def _simplify(*xs: Atom, body: Graph) -> Sequence[Atom] | None:
     now = marked(body, xs)
     return recomputed(*xs, body=now) if now is not body else None
 
 
-def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> tuple[Any, Any]:
+def _jvp_with_values(
+    xs: Sequence[Atom], ts: Sequence[Tangent], body: Graph
+) -> tuple[Sequence[Atom], Sequence[Tangent]]:
     active_inputs = active(ts)
     active_outputs = reach(body, active_inputs)
     count = len(body.outputs)
-    result: list[Any] = [None] * count
-    directions = [ts[k] for k in active_inputs]
+    result: list[Tangent] = [None] * count
+    directions: list[Atom] = [ts[k] for k in active_inputs]  # type: ignore[misc]  # they are active
     if active_outputs and not any(t.linear for t in directions):
         results = recomputed(*xs, *directions, body=forward_body(body, active_inputs, active_outputs))
         ys, tangents = results[:count], results[count:]
@@ -93,14 +96,14 @@ def _jvp_with_values(xs: Sequence[Any], ts: Sequence[Any], body: Graph) -> tuple
     return ys, result
 
 
-def _batch(size: int, operands: Sequence[Any], at: Sequence[int | None], body: Graph) -> Any:
+def _batch(size: int, operands: Sequence[Atom], at: Sequence[int | None], body: Graph) -> tuple:
     flags = tuple([axis is not None for axis in at])
     out_flags = batched_outputs(body, flags, size)
     made = recomputed(*fronted(size, operands, at, flags), body=batched_graph(body, flags, out_flags, size))
     return made, [0 if want else None for want in out_flags]
 
 
-def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: int) -> list[list[Any]]:
+def _series(equation: Equation, coefficients: Sequence[Sequence[Tangent]], order: int) -> list[list[Tangent]]:
     body = equation.parameters["body"]
     xs, is_same = starts_of(equation.inputs, coefficients)
     active_inputs = varying(coefficients)
@@ -149,7 +152,7 @@ def _pullback(body: Graph, active_inputs: tuple[int, ...], active_outputs: tuple
         return builder.close(pulled)
 
 
-def _always(atoms: Sequence[Any]) -> Any:
+def _always(atoms: Sequence[Atom]) -> Atom | None:
     """Emit a predicate that is always true but unknown at compile time.
 
     It compares the first element of one of ``atoms``: ``a < 1 or a >= 1 or isnan(a)``. The result is ``None``
@@ -167,12 +170,12 @@ def _always(atoms: Sequence[Any]) -> Any:
 
 
 def _transpose(
-    cts: Sequence[Any],
-    *operands: Any,
+    cts: Sequence[Atom],
+    *operands: Atom,
     body: Graph,
     active_inputs: tuple[int, ...],
     active_outputs: tuple[int, ...],
-) -> list[Any]:
+) -> list[Tangent]:
     count = len(operands) - len(active_inputs)
     pullback = _pullback(body, active_inputs, active_outputs)
     inputs = [*operands[:count], *cts]
@@ -190,7 +193,7 @@ def _tangent_types(
     return tuple([body.outputs[k].type for k in active_outputs])
 
 
-def _never(*_: Any, **__: Any) -> Any:
+def _never(*_: object, **__: object) -> tuple:
     raise RuntimeError("'recomputed_tangent' exists only while a derivative is built.")
 
 

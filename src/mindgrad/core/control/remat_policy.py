@@ -21,7 +21,7 @@ a matrix product or another library routine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.control.subgraphs import Split, in_loop, split
 from mindgrad.core.ir.cost_model import costs
@@ -86,12 +86,12 @@ class PartialEval:
         self.linear = Graph(inputs, [*again, *part.linear], part.tangents)  # type: ignore[arg-type]  # variables
 
 
-def _is_known(atom: Any) -> bool:
+def _is_known(atom: Atom) -> bool:
     return type(atom) is Variable and not atom.linear
 
 
 def _cheapest_plan(
-    part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
+    part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Atom], length: int
 ) -> _Plan:
     """Choose one of the two plans for a scan of ``length`` iterations.
 
@@ -148,7 +148,7 @@ class _Plan:
                 self.invariant[equation] = None
                 self._fixed.update(equation.outputs)
 
-    def stacked_bytes(self, ys: set[Any]) -> int:
+    def stacked_bytes(self, ys: set[Atom]) -> int:
         """Return the bytes that one iteration stacks, without the outputs ``ys``."""
         return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
 
@@ -175,7 +175,7 @@ class _Plan:
                 waiting.update((x, None) for x in equation.inputs if not self._is_there(x))
         self.stacked.update(waiting)
 
-    def keep(self, x: Any) -> None:
+    def keep(self, x: Atom) -> None:
         """Make the residual ``x`` available to the linear part by the first plan."""
         if not self._is_there(x):
             if self._is_free(x):
@@ -183,7 +183,7 @@ class _Plan:
             else:
                 self.stacked[x] = None
 
-    def _is_there(self, x: Any) -> bool:
+    def _is_there(self, x: Atom) -> bool:
         """Return whether the linear part can read ``x`` without recomputation.
 
         If ``x`` depends only on constants of the loop, add it to ``outside``. If it is a slice of a scanned

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.ir.build import Builder, building
 from mindgrad.core.ir.dtype import bool_
@@ -33,6 +33,10 @@ from mindgrad.core.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.core.transforms.linearize import linearize
 from mindgrad.core.transforms.taylor import taylor
 from mindgrad.core.transforms.transpose import pull_cotangents
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Tangent
 
 __all__ = [
     "Split",
@@ -85,7 +89,7 @@ def is_in_loop() -> bool:
     return _local.depth > 0
 
 
-def active(ts: Sequence[Any]) -> Indices:
+def active(ts: Sequence[Tangent]) -> Indices:
     """Return the positions of the nonzero tangents."""
     return tuple([k for k, t in enumerate(ts) if t is not None])
 
@@ -93,7 +97,7 @@ def active(ts: Sequence[Any]) -> Indices:
 # -- marks of values (see ``ir.graph``) ----------------------------------------------------------
 
 
-def marks_of(atoms: Iterable[Any]) -> Indices:
+def marks_of(atoms: Iterable[Atom]) -> Indices:
     """Return the marks of each of ``atoms`` that results of operators inherit."""
     return tuple([x.tainted & INHERITED for x in atoms])
 
@@ -120,7 +124,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
         return builder.close(outputs)
 
 
-def _unmark_covered(atoms: Sequence[Any]) -> None:
+def _unmark_covered(atoms: Sequence[Atom]) -> None:
     """Remove the mark ``DISCARDS`` from atoms without zeros from slices or lookups.
 
     An example is the sum of the cotangents of two slices that together cover a tensor.
@@ -130,7 +134,7 @@ def _unmark_covered(atoms: Sequence[Any]) -> None:
             atom.tainted &= ~DISCARDS
 
 
-def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
+def marked(graph: Graph, operands: Sequence[Atom]) -> Graph:
     """Return a copy of ``graph`` whose inputs also have the marks of ``operands``.
 
     All other values inherit these marks.
@@ -139,7 +143,7 @@ def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
-def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int) -> Graph:
+def marked_loop(body: Graph, operands: Sequence[Atom], consts: int, carries: int) -> Graph:
     """Return a copy of a loop body whose inputs also have the marks of ``operands``.
 
     An iteration can add marks to the carry of the next iteration. The marks are therefore propagated until
@@ -201,13 +205,13 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
 
 def _pushed(
     graph: Graph, active_inputs: Iterable[int]
-) -> tuple[Builder, list[Any], list[Any], list[Any], dict]:
+) -> tuple[Builder, list[Variable], list[Variable], list[Atom], dict[Atom, Atom]]:
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
         directions = builder.inputs_like(graph.inputs[i] for i in active_inputs)
         outputs = builder.inline(graph, inputs)
-        tangents: dict[Any, Any] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
+        tangents: dict[Atom, Atom] = {inputs[i]: t for i, t in zip(active_inputs, directions, strict=True)}
         push_tangents(list(builder.equations), tangents)
     return builder, inputs, directions, outputs, tangents
 
@@ -272,8 +276,8 @@ def taylor_body(graph: Graph, active_inputs: Indices, active_outputs: Indices, o
 
 
 def series_operands(
-    xs: Sequence[Any], coefficients: Sequence[Sequence[Any]], active_inputs: Iterable[int]
-) -> list[Any]:
+    xs: Sequence[Atom], coefficients: Sequence[Sequence[Tangent]], active_inputs: Iterable[int]
+) -> list[Atom]:
     """Return the coefficients of order 1 and higher of the operands ``active_inputs``.
 
     A coefficient that is ``None`` becomes a constant zero.
@@ -282,26 +286,26 @@ def series_operands(
 
 
 def series_results(
-    ys: Sequence[Any], count: int, coefficients: Sequence[Any], active_outputs: Sequence[int], order: int
-) -> list[list[Any]]:
+    ys: Sequence[Atom], count: int, coefficients: Sequence[Tangent], active_outputs: Sequence[int], order: int
+) -> list[list[Tangent]]:
     """Return the Taylor coefficients of each of ``count`` outputs.
 
     Each list contains the coefficients of order 0 to ``order``. Coefficient 0 is the value in ``ys``. For the
     outputs ``active_outputs``, ``coefficients`` contains the higher coefficients. For other outputs, they are
     ``None``, which means zero.
     """
-    result: list[list[Any]] = [[y, *[None] * order] for y in ys[:count]]
+    result: list[list[Tangent]] = [[y, *[None] * order] for y in ys[:count]]
     for at, k in enumerate(active_outputs):
         result[k][1:] = coefficients[at * order : (at + 1) * order]
     return result
 
 
-def varying(coefficients: Sequence[Sequence[Any]]) -> Indices:
+def varying(coefficients: Sequence[Sequence[Tangent]]) -> Indices:
     """Return the operands that have a nonzero coefficient of order 1 or higher."""
     return tuple([k for k, each in enumerate(coefficients) if any(c is not None for c in each[1:])])
 
 
-def starts_of(xs: Sequence[Any], coefficients: Sequence[Sequence[Any]]) -> tuple[list[Any], bool]:
+def starts_of(xs: Sequence[Atom], coefficients: Sequence[Sequence[Tangent]]) -> tuple[list[Atom], bool]:
     """Return coefficient 0 of each operand, and whether these are the operands ``xs``."""
     firsts = [zeros(x.type) if each[0] is None else each[0] for x, each in zip(xs, coefficients, strict=True)]
     return firsts, all(a is b for a, b in zip(firsts, xs, strict=True))
@@ -340,12 +344,12 @@ class Split:
         self.residuals = [x for x in used if x not in known]
         self.equations = builder.equations
 
-    def primal(self, residuals: Sequence[Any]) -> Graph:
+    def primal(self, residuals: Sequence[Atom]) -> Graph:
         """Return the nonlinear part as a graph ``inputs ↦ (*outputs, *residuals)``."""
         outputs = [*self.outputs, *residuals]
         return Graph(self.inputs, live_equations(self.equations, outputs), outputs)
 
-    def linear_graph(self, residuals: Sequence[Any]) -> Graph:
+    def linear_graph(self, residuals: Sequence[Variable]) -> Graph:
         """Return the linear part as a graph ``(*residuals, *directions) ↦ tangents``.
 
         ``residuals`` must contain all inputs and residuals that the linear part uses.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mindgrad.core.base.trampoline import trampolined
 from mindgrad.core.ir.build import Builder, building
@@ -31,7 +31,10 @@ from mindgrad.core.primitives.structural import convert, reshape
 from mindgrad.core.transforms.batch import push_batch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Rule, Tangent
 
 __all__ = ["Totals", "summed_graph"]
 
@@ -51,11 +54,11 @@ class Totals:
     """
 
     def __init__(
-        self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Any], stacked: Sequence[Any] = ()
+        self, graph: Graph, varying: Sequence[Variable], outputs: Sequence[Atom], stacked: Sequence[Atom] = ()
     ) -> None:
         self._stacked = set(stacked)
         self._equations = graph.equations
-        self._made_by: dict[Variable, Equation] = {}
+        self._made_by: dict[Atom, Equation] = {}
         self._varying = set(varying)
         for equation in graph.equations:
             self._made_by.update((y, equation) for y in equation.outputs)
@@ -65,10 +68,10 @@ class Totals:
         self.leaves: dict[Atom, None] = {}
         self._plan()
 
-    def is_fixed(self, x: Any) -> bool:
+    def is_fixed(self, x: Atom) -> bool:
         return type(x) is not Variable or x not in self._varying
 
-    def _parts(self, x: Variable) -> tuple[Any, ...]:
+    def _parts(self, x: Atom) -> tuple[Atom, ...]:
         """Return the operands that can be summed instead of ``x``.
 
         The sum of ``x`` is then computed from their sums. If the result is empty, ``x`` or its factors must
@@ -121,7 +124,7 @@ class Totals:
             known = dict(zip([*inputs, *values], [*fixed, *builder.inline(part, fixed)], strict=True))
             return builder.close(self.emit(known, stacks, count, None))
 
-    def emit(self, fixed: dict[Any, Any], stacks: dict[Any, Any], count: int, weights: Any) -> list[Any]:
+    def emit(self, fixed: Mapping, stacks: Mapping, count: int, weights: Tangent) -> list[Atom]:
         """Emit the sums into the current builder.
 
         Args:
@@ -132,17 +135,17 @@ class Totals:
                 matrix product with these ones, which is faster than ``reduce_sum``. If XLA could infer the
                 ones, it would convert the product to a sum. ``None``: use ``reduce_sum``.
         """
-        sums: dict[Any, Any] = {}
+        sums: dict[Atom, Atom] = {}
 
-        def value(x: Any) -> Any:
+        def value(x: Atom) -> Atom:
             return fixed[x] if type(x) is Variable else x
 
-        def total(x: Any) -> Generator[Any, Any, Any]:
+        def total(x: Atom) -> Generator[object, Atom, Atom]:
             if x not in sums:
                 sums[x] = yield from make(x)
             return sums[x]
 
-        def make(x: Any) -> Generator[Any, Any, Any]:
+        def make(x: Atom) -> Generator[object, Atom, Atom]:
             if self.is_fixed(x):
                 return value(x) * full(x.type, count)
             equation, parts = self._made_by.get(x), self._parts(x)
@@ -180,14 +183,14 @@ def _is_contraction(primitive: Primitive) -> bool:
     return _is_product(primitive) and primitive.contracted is not None
 
 
-def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
+def _contracted(equation: Equation, stacks: Mapping) -> Atom:
     """Return Σ_t a_t b_t, where a_t and b_t are the operands of ``equation``."""
     xs = [stacks[x] for x in equation.inputs]
-    total: Any = equation.primitive.contracted
+    total: Rule = equation.primitive.contracted  # type: ignore[assignment]  # a contraction has this rule
     return total(xs, (0,) * len(xs), **equation.parameters)
 
 
-def _weighed(weights: Any, stack: Any) -> Any:
+def _weighed(weights: Tangent, stack: Atom) -> Atom:
     """Sum ``stack`` over axis 0, by a product with ``weights`` if possible."""
     shape = stack.shape[1:]
     if weights is None or stack.dtype.kind not in ("float", "complex") or stack.dtype.itemsize < 4:

@@ -78,7 +78,7 @@ class Plan:
         for primitive, numbers, parameters in self.steps:
             arguments = [values[number] for number in numbers]
             if apply is None:
-                values.append(primitive(*arguments, **parameters))
+                values.append(primitive(*arguments, **parameters))  # type: ignore[arg-type]  # atoms
             else:
                 values.append(apply(primitive, *arguments, **parameters))
         return values[self.result]
