@@ -88,7 +88,7 @@ def _settled(run: Propagation, equation: Equation, patterns: list, body: Graph, 
     slices = []
     for p, v in zip(patterns[end:], body.inputs[end:], strict=True):
         group = None if p is None else np.tile(np.arange(v.type.size), p.shape[0] // max(v.type.size, 1))
-        slices.append(None if p is None else run.grouped(p, group, v.type.size))
+        slices.append(None if p is None else run.grouped(p, group, v.type.size))  # type: ignore[arg-type]  # p has rows
     values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(patterns[first:end])
     for _ in range(costs().pattern_iterations):

@@ -19,6 +19,7 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation
 
 if TYPE_CHECKING:
+    from mindgrad.core.sparse.patterns import Pattern
     from mindgrad.core.ir.rules import Results
     from mindgrad.core.sparse.sparsity import Propagation
 
@@ -105,7 +106,7 @@ def contracted(run: Propagation, equation: Equation, patterns: list) -> list:
     return [run.union(parts)]
 
 
-def _factor(run: Propagation, equation: Equation, k: int, pattern: object) -> Results:
+def _factor(run: Propagation, equation: Equation, k: int, pattern: Pattern) -> Results:
     """Return the part of a contraction's sparsity pattern due to operand ``k``."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]

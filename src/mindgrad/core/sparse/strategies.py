@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,13 @@ from mindgrad.core.transforms.forward import push_tangents
 from mindgrad.core.transforms.linearize import linearize
 from mindgrad.core.transforms.transpose import pull_cotangents
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom
+    from mindgrad.core.ir.rules import Array
+    from mindgrad.core.sparse.patterns import Pattern
+
 __all__ = ["best_way"]
 
 
@@ -48,7 +55,7 @@ _NEARLY, _SMALL = 0.75, 4
 
 
 def best_way(
-    sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
+    sparse: ModuleType, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
 ) -> Way:
     """Return the cheapest strategy for the Jacobian or Hessian of ``graph``.
 
@@ -68,7 +75,7 @@ def best_way(
     return best
 
 
-def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
+def _best(sparse: ModuleType, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
     plain = cut(graph, active, environment, at_inputs=True, at_outputs=second)
     split = cut(graph, active, environment, at_outputs=second)
     if (
@@ -118,7 +125,7 @@ class _Level:
 
     def __init__(
         self,
-        sparse: Any,
+        sparse: ModuleType,
         split: Cut,
         environment: Known,
         second: bool,
@@ -190,7 +197,7 @@ class _Level:
         entries = self._forward_entries(_spread(colors, self._parts))
 
         def push(
-            primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
+            primal: Sequence[Equation], zs: Sequence[Atom], ys: Sequence[Atom]
         ) -> Callable[[int], list[Any]]:
             def pushed(k: int) -> list[Any]:
                 seeds = [seed_of(z.type, own, k) for z, own in zip(zs, colors, strict=True)]
@@ -232,13 +239,13 @@ class _Level:
         way.is_dense = True
         return way
 
-    def _forward_batch(self, colors: Sequence[Any], count: int, by_element: Any) -> Way:
+    def _forward_batch(self, colors: Sequence[Array], count: int, by_element: Array) -> Way:
         seeds = [(type, own, count) for type, own in zip(self._parts, colors, strict=True)]
         entries = self._forward_entries(by_element)
         rule = at_once(forward_rule, seeds, count)
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
-    def _forward_entries(self, color: Any) -> Places:
+    def _forward_entries(self, color: Array) -> Places:
         """Choose the product T[k] from which each entry is read.
 
         ``k`` is the color of the column of the entry. In a symmetric matrix, it may be the color of the row.
@@ -270,7 +277,7 @@ class _Level:
             return None
 
         def pull(
-            primal: Sequence[Equation], zs: Sequence[Any], ys: Sequence[Any]
+            primal: Sequence[Equation], zs: Sequence[Atom], ys: Sequence[Atom]
         ) -> Callable[[int], list[Any]]:
             builder = self._builder
             directions, tangents = linearize(builder, zs, ys)
@@ -292,13 +299,13 @@ class _Level:
         colors, count = self._colored(self.pattern.T.tocsr(), self._results)
         return self._backward_batch(colors, count, _spread(colors, self._results))
 
-    def _backward_batch(self, colors: Sequence[Any], count: int, by_element: Any) -> Way:
+    def _backward_batch(self, colors: Sequence[Array], count: int, by_element: Array) -> Way:
         seeds = [(type, own, count) for type, own in zip(self._results, colors, strict=True)]
         entries = self._backward_entries(by_element)
         rule = at_once(reverse_rule, seeds, count)
         return self._at_once(f"{count} cotangents at once", rule, self._parts, entries, count)
 
-    def _backward_entries(self, color: Any) -> Places:
+    def _backward_entries(self, color: Array) -> Places:
         rows, elements, indices = self._coordinates()
         return rows, indices, color[elements], indices
 
@@ -315,7 +322,7 @@ class _Level:
             and not any(equation.primitive.kind == "control" for equation in self.graph.equations)
         )
 
-    def _colored(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
+    def _colored(self, pattern: Pattern, types: Sequence[TensorType]) -> tuple[list[Any], int]:
         """Color the columns of ``pattern``, separately for each tensor of columns.
 
         The columns are the elements of tensors with the given types. Two tensors can have the same colors if
@@ -363,7 +370,7 @@ class _Level:
         return rows, targets[rows], pattern.indices.astype(np.int64)
 
     def _singly(
-        self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
+        self, name: str, derive: Callable, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
         """Build a strategy that computes the derivative of each color separately.
 
@@ -382,7 +389,7 @@ class _Level:
         starts = np.full((count, len(sizes)), -1, np.int64)
         strides = np.ones((count, len(sizes)), np.int64)
 
-        def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+        def rule(builder: Builder, zs: Sequence[Atom], ys: Sequence[Atom], _: object = ()) -> list[Any]:
             self._builder = builder
             derived_by = derive(list(builder.equations), zs, ys)
             pieces: list[Any] = []
@@ -403,7 +410,7 @@ class _Level:
         return Way(name, self.cut, graph, starts, strides, sizes, entries)
 
     def _at_once(
-        self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
+        self, name: str, rule: Callable, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
         """Build a strategy that computes all colors as a batch.
 
@@ -416,13 +423,13 @@ class _Level:
         return Way(name, self.cut, graph, starts, np.ones_like(starts), sizes.tolist(), entries)
 
 
-def _spread(colors: Sequence[Any], types: Sequence[TensorType]) -> Any:
+def _spread(colors: Sequence[Array], types: Sequence[TensorType]) -> Any:
     """Concatenate the colors of the elements of values of the given types."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colors, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 
-def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
+def _divided(by_element: Array, types: Sequence[TensorType]) -> list[Any]:
     """Split the colors ``by_element`` into one array for each value."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
@@ -435,5 +442,5 @@ def _has_own_derivative(graph: Graph) -> bool:
     return any(equation.primitive.by_user for equation in all_equations(graph.equations))
 
 
-def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
+def _gradient(builder: Builder, xs: Sequence[Atom], ys: Sequence[Atom], _: object = ()) -> list[Any]:
     return reverse_rule(builder, xs, ys, [None] * len(ys))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.ir.graph import Equation, Graph
 from mindgrad.core.sparse.movement_split import Cut
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array
 
 __all__ = ["Places", "Way"]
 
@@ -55,8 +58,8 @@ class Way:
         name: str,
         split: Cut,
         graph: Graph,
-        starts: Any,
-        strides: Any,
+        starts: Array,
+        strides: Array,
         sizes: Sequence[int],
         entries: Places,
     ) -> None:
