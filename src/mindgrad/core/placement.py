@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Equation, Graph
 
 __all__ = [
     "Communication", "Layout", "Mesh", "Order", "communication", "has_joined", "is_divided", "must_join",
@@ -32,13 +35,13 @@ class Layout(Protocol):
     def lowering(self) -> AbstractContextManager[None]:
         """Return a context in which JAX lowers the graph."""
 
-    def laid_out(self, compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
+    def laid_out(self, compiled: object, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:
         """Return the JAX sharding that the compiled function expects for each input."""
 
-    def constants(self, compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
+    def constants(self, compiled: object, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
         """Put the hoisted constants of a compiled function on its devices."""
 
-    def noted(self, compiled: Any, graph: Any) -> Any:
+    def noted(self, compiled: object, graph: Graph) -> Any:
         """Return the compiled function, wrapped if its calls must be recorded."""
 
 
@@ -50,14 +53,14 @@ class Mesh(Protocol):
     ) -> tuple[Any, Any]:
         """Convert a function of the arrays of one process to the arrays of all."""
 
-    def joining(self, compiled: Any, graph: Any, pending_results: int = 0) -> Any:
+    def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
         """Convert the compiled function to a function of the arrays of this process."""
 
 
 class Order(Protocol):
     """Dependences that make XLA run collectives in the order of the equations."""
 
-    def operands(self, equation: Any, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
         """Return the operands of ``equation``, with the dependence that it needs."""
 
     def mark(self, values: dict[Any, Any]) -> Any:
@@ -67,13 +70,13 @@ class Order(Protocol):
 class Communication(Protocol):
     """Compilation of graphs with collectives."""
 
-    def mesh_of(self, graph: Any, device: Any) -> Mesh | None:
+    def mesh_of(self, graph: Graph, device: Any) -> Mesh | None:
         """Return the processes that run ``graph``; ``None`` for a single process."""
 
-    def order(self, graph: Any) -> Order:
+    def order(self, graph: Graph) -> Order:
         """Return the object that orders the collectives of ``graph``."""
 
-    def with_fused_collectives(self, graph: Any) -> Any:
+    def with_fused_collectives(self, graph: Graph) -> Any:
         """Return an equivalent graph with fewer messages."""
 
     def has_joined(self) -> bool:

@@ -46,7 +46,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindgrad.core.backend.custom_calls import described, is_prepared
 from mindgrad.core.backend.executable import GraphProgram
@@ -59,6 +59,9 @@ from mindgrad.core.base.replacing import remove_abandoned, temporary
 from mindgrad.core.ir import settings
 from mindgrad.core.ir.graph import Graph
 from mindgrad.core.placement import Layout
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __all__ = [
     "DEFAULT_LIMIT", "DIRECTORY_VARIABLE", "MOST", "SIZE_VARIABLE", "Entries", "clear", "compiled",
@@ -341,7 +344,7 @@ def _machine() -> str:
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
 
-def _settings_of(jax: Any) -> str:
+def _settings_of(jax: ModuleType) -> str:
     """Return the JAX settings that can affect compiled code."""
     idle = ("cache", "log", "dump", "traceback", "transfer_guard", "garbage")
     held = jax.config.values.items()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial, reduce
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from mindgrad.core.ir.rewriting import without_rewrites
 from mindgrad.core.ir.types import TensorType, type_of
 from mindgrad.core.primitives.logic import isfinite, logical_and
 from mindgrad.core.primitives.reduction import reduce_all
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.rules import Array
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 
@@ -92,7 +95,7 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
     return run_checked
 
 
-def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
+def locate_fault(graph: Graph, arrays: Sequence[Array]) -> None:
     """Raise an error for the first equation that computes a NaN or infinity.
 
     An equation counts if its operands are finite and its NaN or infinity reaches a result. If the graph
@@ -130,7 +133,7 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
         )
 
 
-def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
+def _refuse_first(graph: Graph, arrays: Sequence[Array]) -> None:
     """Raise an error for the first faulty equation of a graph without communication.
 
     NumPy evaluates the graph forward. A backward search from the results that are not finite then ignores

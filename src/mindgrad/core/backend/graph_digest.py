@@ -27,7 +27,7 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from mindgrad.core.ir.dtype import DType
 from mindgrad.core.ir.graph import Constant, Graph, Variable, all_equations
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.ir.types import TensorType
+
+if TYPE_CHECKING:
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["digest"]
 
@@ -90,7 +93,7 @@ class _Encoder:
         constants: list[Any] = []
         lines: list[Any] = []
 
-        def number(atom: Any) -> int:
+        def number(atom: Atom) -> int:
             if atom not in numbers:
                 if type(atom) is Variable:
                     raise _Unknown

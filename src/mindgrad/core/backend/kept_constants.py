@@ -19,13 +19,18 @@ constants.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
 from mindgrad.core.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.core.ir.index_map import UNIFORM
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.graph import Atom
 
 __all__ = ["hidden", "kept_constants"]
 
@@ -125,7 +130,7 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     return _Collected(0.0, 0.0, least, most) if is_inside and not cancels else None
 
 
-def hidden(jax: Any, operand: Any) -> Any:
+def hidden(jax: ModuleType, operand: Any) -> Any:
     """Apply an optimization barrier to ``operand``, which hides its value from XLA."""
     return jax.lax.optimization_barrier(operand)
 
@@ -155,7 +160,7 @@ def _is_quotient(equation: Equation) -> bool:
     return primitive.kind == "pointwise multilinear" and primitive.linear_in == (0,)
 
 
-def _is_step(equation: Equation, x: Any) -> bool:
+def _is_step(equation: Equation, x: Atom) -> bool:
     if not equation.outputs:  # the equation has only an effect, such as printing
         return False
     result = equation.outputs[0].type.dtype
@@ -164,14 +169,14 @@ def _is_step(equation: Equation, x: Any) -> bool:
     return equation.primitive.axes is UNIFORM and result.kind in ("int", "uint")
 
 
-def _unmoved(x: Any) -> Any:
+def _unmoved(x: Atom) -> Any:
     """Follow ``x`` back through operators that only move elements, such as transpose."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
     return x
 
 
-def _is_rounded(divisor: Any) -> bool:
+def _is_rounded(divisor: Atom) -> bool:
     """Return whether ``divisor`` is a float constant that is not a power of two.
 
     Only the reciprocal of a power of two is exact.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindgrad.core.backend.executable import Executable, GraphProgram, ahead, noting, to_end
 from mindgrad.core.backend.jax_import import jax_module
@@ -24,6 +24,12 @@ from mindgrad.core.ir.graph import Constant, Graph, Variable, calls_back, commun
 from mindgrad.core.ir.memo import retained
 from mindgrad.core.ir.primitive import Primitive
 from mindgrad.core.placement import Layout, communication
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from mindgrad.core.ir.rules import JaxArray
+    from mindgrad.core.ir.types import TensorType
 
 __all__ = [
     "compile_ahead", "compile_graph", "compile_kernel", "device_count", "is_elsewhere", "lower",
@@ -39,7 +45,7 @@ _selection: Callable[[], Any] | None = None
 _used: set[Any] = set()
 
 
-def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
+def lower(primitive: Primitive, *operands: JaxArray, **parameters: object) -> Any:
     """Apply ``primitive`` to JAX arrays or tracers."""
     jax = jax_module()
     if isinstance(primitive.xla, str):
@@ -47,14 +53,14 @@ def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
     return primitive.xla(jax, *operands, **parameters)
 
 
-def _constant(jax: Any, atom: Constant) -> Any:
+def _constant(jax: ModuleType, atom: Constant) -> Any:
     if atom.is_splat:
         element = atom.value[()]
         return jax.lax.broadcast(element, atom.shape) if atom.shape else jax.numpy.asarray(element)
     return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
 
 
-def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
+def _repeated(jax: ModuleType, atom: Constant, smallest: Any) -> Any:
     if smallest.shape == atom.shape:
         return smallest
     return jax.lax.broadcast_in_dim(smallest, atom.shape, tuple(range(len(atom.shape))))
@@ -138,7 +144,7 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
     return [*results, order.mark(values)] if is_marked and order is not None else results
 
 
-def _nested(graph: Graph, shared: _Shared, *arguments: Any) -> list[Any]:
+def _nested(graph: Graph, shared: _Shared, *arguments: JaxArray) -> list[Any]:
     return _run(graph, arguments, shared)
 
 
@@ -158,7 +164,7 @@ def needs_x64(graph: Graph) -> bool:
     JAX needs ``enable_x64`` for such a graph.
     """
 
-    def wide(type: Any) -> bool:
+    def wide(type: TensorType) -> bool:
         return type.dtype.itemsize * (1 if type.dtype.kind != "complex" else 0.5) > 4
 
     atoms = [*graph.inputs, *graph.outputs]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import signal
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 __all__ = ["Deferred"]
 
@@ -35,7 +38,7 @@ class Deferred:
             self._restore()
             raise
 
-    def _defer(self, number: int, frame: Any) -> None:
+    def _defer(self, number: int, frame: FrameType | None) -> None:
         self._arrived.append((self._handlers[number], number, frame))
 
     def _restore(self) -> BaseException | None:
@@ -55,7 +58,7 @@ class Deferred:
                 raised = error
         return raised
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         raised = self._restore()
         if raised is not None:
             raise raised

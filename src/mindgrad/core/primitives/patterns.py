@@ -19,8 +19,8 @@ from mindgrad.core.ir.cost_model import costs
 from mindgrad.core.ir.graph import Equation
 
 if TYPE_CHECKING:
-    from mindgrad.core.sparse.patterns import Pattern
     from mindgrad.core.ir.rules import Results
+    from mindgrad.core.sparse.patterns import Pattern
     from mindgrad.core.sparse.sparsity import Propagation
 
 __all__ = [
